@@ -18,15 +18,16 @@ interface Options extends Asked {
 type Make<P> = (parameters: P, able: Facts) => Codec
 
 /**
- * The codec of a model with these options. `catalog` is what is known of the models of its provider, and `wire` what another wire of the same
- * provider takes.
+ * The codec of a model with these options. `catalog` is what is known of the models of its provider, `wire` what another wire of the same
+ * provider takes, and `answersPlainCalls` what `adapted` asks of a wire that refuses thoughts there.
  */
 export const fitting = <P extends Options>(
   source: Source,
   options: P,
   catalog: ModelFamilies.Catalog,
   make: Make<P>,
-  wire: Facts = {}
+  wire: Facts = {},
+  answersPlainCalls: (request: Request) => boolean = () => false
 ): Codec => {
   const { end, family } = ModelFamilies.find(catalog, source.model)
   const { unsupported = "adapt", ...own } = options.capabilities ?? {}
@@ -40,7 +41,7 @@ export const fitting = <P extends Options>(
     made.set(key, codec)
     return codec
   }
-  const fit = (request: Request) => adapted(able, options, request)
+  const fit = (request: Request) => adapted(able, options, request, answersPlainCalls)
   const sent = (request: Request, { toolChoice }: Adapted<P>): Request =>
     toolChoice === undefined ? request : { ...request, toolChoice }
   const usual = codecOf(fit(plain))

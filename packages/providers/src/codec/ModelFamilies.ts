@@ -92,7 +92,12 @@ export const claude: Catalog = () => {
     maxTokens: 32_000
   } as const
   const always = { ...fifth, reasoningOff: false, toolChoice: ["none"] } as const
-  const older = { sampling: "without-reasoning", forcedBesideReasoning: false } as const
+  const older = { sampling: "without-reasoning", budgetWithinMaxTokens: true } as const
+  const ruby =
+    "https://rubydoc.info/github/anthropics/anthropic-sdk-ruby/Anthropic/Models/Beta/BetaThinkingConfigEnabled"
+  const least = reported(ruby, { leastBudget: 1024 })
+  const beside = { budgetAfterPlainCalls: false, forcedBesideBudget: false, forcedBesideReasoning: true }
+  const besideTools = page("https://platform.claude.com/docs/build-with-claude/thinking-tool-workflows", beside)
   return {
     families: [
       family(
@@ -134,14 +139,30 @@ export const claude: Catalog = () => {
         "claude-opus-4-6 claude-sonnet-4-6",
         page(bedrock, { ...by("low medium high max", { byDefault: false, off: true }), budgets: true }),
         page(`${docs}/build-with-claude/extended-thinking`, older),
+        least,
+        besideTools,
         page(`${docs}/models/opus-4-6/overview.md`, noPrefill)
       ),
       family(
         "claude-4.5",
         "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1 claude-opus-4-0 claude-sonnet-4-0 " +
-          "claude-opus-4 claude-sonnet-4 claude-3 claude-3-* claude-3.* claude-2 claude-2.* claude-2-* claude-instant claude-instant-*",
+          "claude-opus-4 claude-sonnet-4 claude-3-7-* claude-3.7-*",
         page(bedrock, byBudget(false, true)),
         page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
+        least,
+        besideTools,
+        page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
+      ),
+      family(
+        "claude-3",
+        "claude-3 claude-3-* claude-3.* claude-2 claude-2.* claude-2-* claude-instant claude-instant-*",
+        // they are not among the models that think
+        page("https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md", {
+          ...byBudget(false, false),
+          budgets: false,
+          sampling: "always",
+          continuation: "rest"
+        }),
         page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
       )
     ],

@@ -11,6 +11,7 @@ export interface Asked {
   readonly topP?: number
   readonly topK?: number
   readonly parallelToolCalls?: boolean
+  readonly maxTokens?: number
   readonly reasoning?: Parameters.Reasoning | boolean
   readonly toolChoice?: ToolChoice
   readonly promptCache?: { readonly key?: string; readonly breakpoints?: ReadonlyArray<string> }
@@ -23,14 +24,27 @@ export interface Adapted<P> {
   readonly changes: Adaptation["changes"]
 }
 
-/** The parameters and the tool choice that the model takes, as near as possible to those that were asked for. */
-export const adapted = <P extends Asked>(able: Facts, parameters: P, request: Request): Adapted<P> => {
+/**
+ * The parameters and the tool choice that the model takes, as near as possible to those that were asked for. `answersPlainCalls` says
+ * whether a request ends with results of calls that were made without thoughts of this provider.
+ */
+export const adapted = <P extends Asked>(
+  able: Facts,
+  parameters: P,
+  request: Request,
+  answersPlainCalls: (request: Request) => boolean
+): Adapted<P> => {
   const hasTools = request.tools.length > 0
-  const choice = hasTools ? Parameters.choiceOf(request, parameters.toolChoice) : request.toolChoice
+  const choice = Parameters.choiceOf(request, parameters.toolChoice)
   const { reasoning } = parameters
-  let toolChoice = hasTools ? choiceFor(able, choice) : choice
-  let sent = Predicate.isBoolean(reasoning) ? reasoning : reasoningFor(able, reasoning)
-  if (Parameters.isForced(toolChoice) && able.forcedBesideReasoning === false && reasons(able, sent)) {
+  let toolChoice = choiceFor(able, choice)
+  const isForced = Parameters.isForced(toolChoice)
+  let sent = Predicate.isBoolean(reasoning) ? reasoning : reasoningFor(able, reasoning, parameters.maxTokens)
+  if (Predicate.isObject(sent) && !isOff(sent)) {
+    const isRefused = isForced && able.forcedBesideBudget === false
+    if (isRefused || (able.budgetAfterPlainCalls === false && answersPlainCalls(request))) sent = undefined
+  }
+  if (isForced && able.forcedBesideReasoning === false && reasons(able, sent)) {
     if (able.reasoningByDefault !== true) sent = undefined
     else if (able.reasoningOff === true) sent = "none"
     else toolChoice = "auto"
@@ -69,7 +83,9 @@ export const adapted = <P extends Asked>(able: Facts, parameters: P, request: Re
     note("promptCache", key === undefined ? asked : { key, ...asked }, key === undefined ? undefined : { key })
     set("promptCache", key === undefined ? undefined : { key })
   }
-  note("reasoning", jsonOf(reasoning), jsonOf(sent))
+  // a model that does not reason by default is off without a word
+  const isOffAsAsked = isOff(reasoning) && sent === undefined && able.reasoningByDefault === false
+  if (!isOffAsAsked) note("reasoning", jsonOf(reasoning), jsonOf(sent))
   set("reasoning", sent)
   note("toolChoice", jsonOf(choice), jsonOf(toolChoice))
   const isChosen = toolChoice !== choice
@@ -101,7 +117,11 @@ const isOff = (reasoning: Reasoning): boolean =>
 const reasons = ({ reasoningByDefault }: Facts, reasoning: Reasoning): boolean =>
   reasoning === undefined ? reasoningByDefault === true : !isOff(reasoning)
 
-const reasoningFor = (able: Facts, asked: Parameters.Reasoning | undefined): Parameters.Reasoning | undefined => {
+const reasoningFor = (
+  able: Facts,
+  asked: Parameters.Reasoning | undefined,
+  longest: number | undefined
+): Parameters.Reasoning | undefined => {
   const { budgets, efforts, leastBudget, reasoningOff } = able
   if (asked === undefined) return undefined
   if (isOff(asked)) {
@@ -111,14 +131,22 @@ const reasoningFor = (able: Facts, asked: Parameters.Reasoning | undefined): Par
   if (Predicate.isString(asked)) {
     if (efforts === undefined || efforts.includes(asked)) return asked
     if (efforts.length > 0) return nearest(efforts, asked)
-    return budgets === true ? { maxTokens: budgetOf(asked) } : undefined
+    return budgets === true ? budgetFor(able, budgetOf(asked), longest) : undefined
   }
-  if (budgets !== false) {
-    // a negative number leaves it to the model
-    const isTooFew = leastBudget !== undefined && asked.maxTokens > 0 && asked.maxTokens < leastBudget
-    return isTooFew ? { maxTokens: leastBudget } : asked
-  }
+  // a negative number leaves it to the model
+  if (budgets !== false) return asked.maxTokens < 0 ? asked : budgetFor(able, asked.maxTokens, longest)
   return asked.maxTokens < 0 || efforts === undefined ? undefined : nearest(efforts, effortOf(asked.maxTokens))
+}
+
+/** The budget that the model takes: half of the longest reply if that leaves no room for an answer; none if even the least does not. */
+const budgetFor = (
+  { budgetWithinMaxTokens, leastBudget = 1 }: Facts,
+  asked: number,
+  longest: number | undefined
+): Parameters.Reasoning | undefined => {
+  const most = budgetWithinMaxTokens === true ? (longest ?? Infinity) : Infinity
+  const maxTokens = Math.max(leastBudget, asked < most ? asked : Math.floor(most / 2))
+  return maxTokens < most ? { maxTokens } : undefined
 }
 
 /** All efforts, from the least to the greatest. */

@@ -45,7 +45,14 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   }
   return Provider.layer({
     source,
-    codec: fitting(source, options, ModelFamilies.claude, (asked, able) => AnthropicMessages.make(source, asked, able)),
+    codec: fitting(
+      source,
+      options,
+      ModelFamilies.claude,
+      (asked, able) => AnthropicMessages.make(source, asked, able),
+      {},
+      AnthropicMessages.answersPlainCalls(source)
+    ),
     url: ByName.join(baseUrl, "/v1/messages"),
     headers: {
       "x-api-key": Redacted.make(Redacted.value(apiKey).trim()),

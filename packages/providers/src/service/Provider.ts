@@ -120,7 +120,7 @@ const fromTransports = (
     provider: source.provider,
     continuation: codec.continuation,
     ...(codec.contextWindow === undefined ? {} : { contextWindow: codec.contextWindow }),
-    ...(codec.adapts === undefined ? {} : { adapts: codec.adapts }),
+    ...(codec.adapts === undefined ? {} : { adapts: (asked) => codec.adapts?.(traced(asked).request) }),
     ...(codec.providerTools === true ? { providerTools: true } : {}),
     ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
     // The transcript is borrowed: it is encoded when the request starts, and not read later.
@@ -128,11 +128,11 @@ const fromTransports = (
       Model.leaving(
         source.model,
         Effect.suspend(() => {
-          const refusal = refusalOf(source, codec, asked)
+          const { marked, request } = traced(asked)
+          const refusal = refusalOf(source, codec, request)
           if (refusal !== undefined) return Effect.fail(refusal)
           const { continued, whole } = transportsOf(asked)
           const transport = isContinued(asked) ? (continued ?? whole) : whole
-          const { marked, request } = traced(asked)
           const posted = transport.post(codec.encode(request, "whole"), (answer) =>
             Result.map(codec.decode(answer, request), (reply) => ({ ...reply, content: reply.content.map(marked) }))
           )
@@ -144,11 +144,11 @@ const fromTransports = (
         Model.leaving(
           source.model,
           Effect.map(warned, () => {
-            const refusal = refusalOf(source, codec, asked)
+            const { marked, request } = traced(asked)
+            const refusal = refusalOf(source, codec, request)
             if (refusal !== undefined) return Stream.fail(refusal)
             const { continued, streamed } = transportsOf(asked)
             const transport = isContinued(asked) ? (continued ?? streamed) : streamed
-            const { marked, request } = traced(asked)
             const parts = transport.stream(
               codec.encode(request, "streamed"),
               (answer) => codec.decoder(answer, request),

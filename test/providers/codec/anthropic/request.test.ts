@@ -274,20 +274,47 @@ describe("the rest of the body", () => {
     assert.deepStrictEqual(asked(shown).thinking, { type: "never", display: "summarized" })
   })
 
-  it("leaves out thinking where the provider refuses it: beside a forced call, and a budget within calls made without it", () => {
-    const thinks = (reasoning: "high" | { readonly maxTokens: number }, request: Partial<Model.Request>) =>
-      "thinking" in encode({ tools: [tool], ...request }, { reasoning })
-    const budget = { maxTokens: 1024 }
-    assert.isFalse(thinks(budget, { toolChoice: "required" }))
-    assert.isFalse(thinks("high", { toolChoice: { tool: "weather" } }))
-    assert.isTrue(thinks("high", { toolChoice: "none" }))
-    assert.isTrue("thinking" in encode({ tools: [tool], toolChoice: "required" }, { reasoning: "none" }))
+  it("writes the thinking that it is given: the table of families decides what a model takes [P1410]", () => {
     const foreign = [Message.user("go"), said(answered(call("c1")))]
-    assert.isFalse(thinks(budget, { messages: foreign }))
-    assert.isFalse(thinks(budget, { messages: [...foreign, Message.user("and?")] }))
-    assert.isTrue(thinks("high", { messages: foreign }))
-    assert.isTrue(thinks(budget, { messages: [...foreign, Message.assistant("so"), Message.user("and?")] }))
-    assert.isTrue(thinks(budget, { messages: [Message.user("go"), said(thought("hm", "s"), answered(call("c1")))] }))
+    for (const request of [{ toolChoice: "required" as const }, { messages: foreign }]) {
+      const { thinking } = encode({ tools: [tool], ...request }, { reasoning: { maxTokens: 1024 } })
+      assert.deepStrictEqual(thinking, { type: "enabled", budget_tokens: 1024 })
+    }
+  })
+
+  it("knows results of calls that were made without thoughts of this provider [P1410]", () => {
+    const answersPlainCalls = AnthropicMessages.answersPlainCalls(source)
+    const answers = (...messages: Message.Transcript) =>
+      answersPlainCalls({ messages: [Message.user("go"), ...messages], tools: [], toolChoice: "auto" })
+    const foreign = said(answered(call("c1")))
+    const own = said(thought("hm", "s"), answered(call("c1")))
+    const so = Message.assistant("so")
+    const more = Message.user("and?")
+    for (const plain of [
+      [foreign],
+      [foreign, more],
+      [foreign, Message.system("Now.")],
+      [own, foreign],
+      [so, foreign],
+      // thoughts at the end of a message are not sent
+      [said(thought("hm", "s")), foreign],
+      [said(Message.text("so"), thought("hm", "s"), answered(call("c1")))]
+    ]) {
+      assert.isTrue(answers(...plain), JSON.stringify(plain))
+    }
+    const thoughtful: ReadonlyArray<Message.Transcript> = [
+      [],
+      [more],
+      [so],
+      [own],
+      [own, more],
+      [foreign, own],
+      [foreign, so],
+      [foreign, so, more],
+      [said(thought("hm", "s"), Message.text("so")), foreign],
+      [{ ...said(thought("hm", "s")), paused: true }, foreign]
+    ]
+    for (const messages of thoughtful) assert.isFalse(answers(...messages), JSON.stringify(messages))
   })
 
   it("parameters that this format lacks do not compile", () => {

@@ -6,9 +6,7 @@
  * The provider refuses blank texts, so they are left out.
  *
  * `reasoning` as a number is a budget (`thinking.budget_tokens`) for models up to Claude 4.6; as a word it is an
- * effort (`output_config.effort`) with adaptive thinking, for models from Claude 4.6 on. Two requests have no
- * thinking, because the provider refuses it there: one that forces a call, and one with a budget while calls that
- * were made without thinking are under way.
+ * effort (`output_config.effort`) with adaptive thinking, for models from Claude 4.6 on.
  *
  * The schema of an output goes as `output_config.format` in the provider's dialect: objects are closed, and
  * unsupported constraints go into the descriptions. Records and recursive schemas go into the prompt as text. A
@@ -76,6 +74,16 @@ export const make = (
     classify: (answer) => MessagesError.classify(source, answer)
   }
 }
+
+/**
+ * Makes the check whether a request ends with results of calls that were made without thoughts of this provider.
+ *
+ * @internal
+ */
+export const answersPlainCalls =
+  ({ provider }: Source): ((request: Model.Request) => boolean) =>
+  (request) =>
+    MessagesRequest.answersPlainCalls(request, provider)
 
 /**
  * Makes the check whether a request names a file that the provider stores. It remembers the messages that it has looked at.

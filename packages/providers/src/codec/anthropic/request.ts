@@ -27,8 +27,7 @@ export const make = (
 ): Codec["encode"] => {
   const { parallelToolCalls, promptCache, providerTools = [], toolChoice } = parameters
   const { head, outputConfig, thinking } = fieldsOf(model, parameters, usualMaxTokens)
-  const opening = JSON.stringify(head).slice(0, -1)
-  const thinkingField = thinking === undefined ? "" : `,"thinking":${JSON.stringify(thinking)}`
+  const opening = JSON.stringify({ ...head, thinking }).slice(0, -1)
   const ofMessage = remembering((message: Message.User | Message.Assistant) =>
     message.role === "user" ? Blocks.ofUser(message) : Blocks.ofAssistant(message, provider)
   )
@@ -59,7 +58,7 @@ export const make = (
       if (system.length > 0) markLast(system, mark)
       else if (!isTheirsMarked) markLast(tools, mark)
     }
-    const { isToolLoop, text } = conversation(said, isMarked("conversation") ? mark : undefined)
+    const text = conversation(said, isMarked("conversation") ? mark : undefined)
     const choice = Parameters.choiceOf(request, toolChoice)
     const fields = [
       opening,
@@ -67,7 +66,6 @@ export const make = (
       system.length === 0 ? "" : `,"system":[${system.join(",")}]`,
       `,"messages":[${text}]`,
       tools.length === 0 ? "" : encodeChoice(choice, parallelToolCalls),
-      isRefused(thinking, choice, isToolLoop) ? "" : thinkingField,
       format || usualOutput,
       mode === "streamed" ? ',"stream":true' : ""
     ]
@@ -82,27 +80,18 @@ interface Turn {
 
 /**
  * Alternates the turns of both sides: adjacent messages of one side become one turn, and the results of calls come
- * before the user's text. `isToolLoop` is true if the conversation ends with results of calls that were made without
- * thoughts of this provider.
+ * before the user's text.
  */
-const conversation = (
-  said: ReadonlyArray<Blocks.Blocks>,
-  mark: string | undefined
-): { readonly text: string; readonly isToolLoop: boolean } => {
+const conversation = (said: ReadonlyArray<Blocks.Blocks>, mark: string | undefined): string => {
   const turns: Array<Turn> = []
   const ids = new CallIds()
   let markable: { readonly blocks: Array<string>; readonly at: number; readonly block: string } | undefined
-  // Mutant `true` survives: read only after results of calls. The calls before these begin, or belong to, a turn of the
-  // assistant that has set it
-  let isThoughtful = false
-  let isToolLoop = false
   const push = (role: Turn["role"], blocks: ReadonlyArray<Blocks.Block>, calls: ReadonlyArray<string>) => {
     for (const block of blocks) {
       let turn = turns.at(-1)
       if (turn?.role !== role) {
         turn = { role, blocks: [] }
         turns.push(turn)
-        if (role === "assistant") isThoughtful = block.isThinking
       }
       const text = block.call === undefined ? block.text : `${block.text}"${calls[block.call.at]}"${block.call.rest}`
       if (!block.isThinking) markable = { blocks: turn.blocks, at: turn.blocks.length, block: text }
@@ -115,15 +104,30 @@ const conversation = (
     const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
     push(role, goesOn ? blocks : ended(blocks), calls)
     push("user", results, calls)
-    isToolLoop = results.length > 0 ? !isThoughtful : isToolLoop && role === "user"
   }
   if (mark !== undefined && markable !== undefined) {
     const { at, block, blocks } = markable
     blocks[at] = marked(block, mark)
   }
-  const text = turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
-  return { text, isToolLoop }
+  return turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
 }
+
+/** Whether a request ends with results of calls, and their turn does not begin with thoughts of this provider. */
+export const answersPlainCalls = ({ messages }: Model.Request, provider: string): boolean => {
+  const said = messages.filter(({ role }) => role !== "system")
+  const last = said.findLastIndex(({ role }) => role === "assistant")
+  if (last === -1 || !hasCalls(said[last])) return false
+  const before = said.findLastIndex((message, index) => index < last && (message.role === "user" || hasCalls(message)))
+  const turn = said.slice(before + 1, last + 1).flatMap((message, index) => {
+    if (message.role !== "assistant") return []
+    const { blocks, isPaused } = Blocks.ofAssistant(message, provider)
+    return isPaused || before + 1 + index === last ? blocks : ended(blocks)
+  })
+  return turn[0]?.isThinking !== true
+}
+
+const hasCalls = (message: Message.Message | undefined): boolean =>
+  message?.role === "assistant" && message.content.some(({ type }) => type === "settled-call")
 
 /** The blocks that the provider accepts for a finished turn: no message may end with thoughts. */
 const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
@@ -142,16 +146,6 @@ const marked = (json: string, mark: string): string => `${json.slice(0, -1)},${m
 const markLast = (list: Array<string>, mark: string): void => {
   const last = list.pop()
   if (last !== undefined) list.push(marked(last, mark))
-}
-
-/**
- * Whether the provider refuses thinking: beside a forced call, and a budget while calls that were made without
- * thinking are under way.
- */
-const isRefused = (thinking: Schema.Json | undefined, choice: Model.ToolChoice, isToolLoop: boolean): boolean => {
-  const type = Json.field(thinking, "type")
-  if (type === "disabled") return false
-  return (choice !== "auto" && choice !== "none") || (type === "enabled" && isToolLoop)
 }
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
