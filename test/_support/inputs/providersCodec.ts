@@ -206,7 +206,7 @@ export const providersCodec: Table = {
       codec: Anthropic.make(source),
       format: "anthropic-messages"
     }),
-    ...each(looksOnce, "namesFile")
+    ...each(looksOnce, "namesFile", "answersPlainCalls")
   },
   "providers/src/codec/anthropic/blocks.ts": {
     ...each(reached, "ofUser", "ofAssistant"),
@@ -225,7 +225,7 @@ export const providersCodec: Table = {
     ...each(reached, "decode", "factsIn", "opening", "texts", "closing"),
     ...each(fixed, "finishOf")
   },
-  "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing"),
+  "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing", "answersPlainCalls"),
   "providers/src/codec/anthropic/stream.ts": each(reached, "MessagesDecoder"),
   "providers/src/codec/anthropic/waiting.ts": { ...each(reached, "Unanswered"), ...each(fixed, "unansweredNames") },
   "providers/src/codec/anthropic/usage.ts": each(reached, "read", "toUsage"),
@@ -363,7 +363,8 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-responses/usage.ts": { ...each(reached, "usageOf"), ...each(fixed, "costOf") },
   "providers/src/codec/outputWords.ts": each(reached, "make"),
   "providers/src/codec/gemini/schema.ts": { adapted: grows(schemas, adapted) },
-  "providers/src/codec/Fitting.ts": each(none("sees the first 1,000 UTF-16 units of an error's words"), "fitting"),
+  "providers/src/codec/Fitting.ts": each(none("sees the options that the developer gives"), "fitting"),
+  "providers/src/codec/contradicting.ts": each(none("sees the first 1,000 UTF-16 units of an error"), "contradicted"),
   "providers/src/codec/ModelFamilies.ts": each(
     none("sees the name of a model, which the developer gives"),
     "claude",
@@ -380,7 +381,7 @@ export const providersCodec: Table = {
     "isMarked",
     "lastInstruction"
   ),
-  "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted"),
+  "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted", "isOff"),
   "providers/src/codec/requestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),
   "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),
   "providers/src/codec/rootSchema.ts": {

@@ -225,52 +225,6 @@ describe("what a model declares", () => {
   )
 })
 
-describe("a provider that refuses what the table allows", () => {
-  const refusing = (message: string) =>
-    respond(400, { type: "error", error: { type: "invalid_request_error", message } })
-  const said = "override it with the option capabilities of the layer"
-
-  it.effect("is contradicted in the error, which keeps its class and facts [P1410]", () =>
-    Effect.gen(function* () {
-      const words: ReadonlyArray<readonly [string, string]> = [
-        ["`temperature` is not supported for this model", "sampling"],
-        ['tool_choice: type "any" is not supported for this model', "toolChoice"],
-        ["effort 'high' is not supported", "reasoning"]
-      ]
-      for (const [text, option] of words) {
-        const model = "claude-sonnet-4-6"
-        const error = yield* failureOf(claude({ model, temperature: 0 }, refusing(text)).ask())
-        assert.include(["InvalidRequestError", "CapabilityMismatchError"], error._tag)
-        assert.include(
-          error.message,
-          `Model '${model}' of anthropic refuses its ${option}, which the table of capabilities allows for claude-4.6: ${said}`
-        )
-        assert.include(error.message, text)
-        assert.deepInclude(error, { status: 400, model, provider: "anthropic" })
-      }
-    })
-  )
-
-  it.effect("is told as it is of a model of no family, for another reason, and with another status [P1410]", () =>
-    Effect.gen(function* () {
-      const temperature = "`temperature` is not supported for this model"
-      const errors = [
-        yield* failureOf(claude({ model: "claude-x" }, refusing(temperature)).ask()),
-        yield* failureOf(claude({ model: "claude-sonnet-4-6" }, refusing("messages: too few")).ask()),
-        // the table does not allow it: it was asked for in `extra`
-        yield* failureOf(claude({ extra: { temperature: 0 } }, refusing(temperature)).ask()),
-        yield* failureOf(
-          claude(
-            { model: "claude-sonnet-4-6" },
-            respond(401, { type: "error", error: { type: "authentication_error", message: temperature } })
-          ).ask()
-        )
-      ]
-      for (const { message } of errors) assert.notInclude(message, "table of capabilities")
-    })
-  )
-})
-
 describe("a model that its provider ends", () => {
   it.effect("is warned of once, before the first request of its layer [P1410]", () =>
     Effect.gen(function* () {

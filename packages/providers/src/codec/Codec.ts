@@ -43,6 +43,12 @@ export interface Codec {
   readonly jobs?: Jobs
   /** The error of an answer with any other status; total. */
   readonly classify: (answer: Answer) => LlmError
+  /**
+   * The same error of a request. If the provider refuses what the capabilities allow, it says so.
+   *
+   * @internal
+   */
+  readonly contradicts?: (error: LlmError, request: Model.Request) => LlmError
 }
 
 /** Replies that a provider makes in the background: a paused reply names the job, in an item of the kind `background_job`. */

@@ -5,7 +5,9 @@ import type * as Schema from "effect/Schema"
 import { type Adapted, adapted, type Asked } from "./adapting.ts"
 import type { CapabilityOptions, Facts } from "./Capabilities.ts"
 import type { Codec } from "./Codec.ts"
+import { contradicted } from "./contradicting.ts"
 import * as ModelFamilies from "./ModelFamilies.ts"
+import * as Parameters from "./Parameters.ts"
 import * as RequestOptions from "./requestOptions.ts"
 import type { Source } from "../transport/Source.ts"
 
@@ -66,7 +68,11 @@ export const fitting = <P extends Options>(
       const fitted = fit(request)
       return codecOf(fitted).encode(sent(request, fitted), mode)
     },
-    classify: (answer) => contradicted(usual.classify(answer), source, able, name)
+    contradicts: (error, request) => {
+      const { parameters, toolChoice } = fit(request)
+      const choice = toolChoice ?? Parameters.choiceOf(request, parameters.toolChoice)
+      return contradicted(error, source, { parameters, toolChoice: choice }, { able, own, family: name })
+    }
   }
 }
 
@@ -96,36 +102,4 @@ const refusal = (
     capability: capabilityOf(option),
     detail: `${family} takes no ${wanted}${seen}; ask ${instead}, or override it with the option capabilities`
   })
-}
-
-/** The options that the provider refuses by these words, if the table allows them. */
-const allowed = (words: string, able: Facts): string | undefined => {
-  const isSampling = /temperature|top_?[pk]\b/i.test(words)
-  if (isSampling && able.sampling !== undefined && able.sampling !== "never") return "sampling"
-  const isForced = able.toolChoice === undefined || able.toolChoice.includes("required")
-  if (/tool_?choice|tool_?config|function_?calling_?config/i.test(words) && isForced) return "toolChoice"
-  const isReasoning = /thinking|reasoning|effort|budget/i.test(words)
-  return isReasoning && (able.efforts !== undefined || able.budgets !== undefined) ? "reasoning" : undefined
-}
-
-/** The same error. If the provider has refused what the table allows, the message says so. */
-const contradicted = (
-  error: LlmError.LlmError,
-  { model, provider }: Source,
-  able: Facts,
-  family: string
-): LlmError.LlmError => {
-  const isRefusal = error._tag === "InvalidRequestError" || error._tag === "CapabilityMismatchError"
-  const option = isRefusal && Object.keys(able).length > 0 ? allowed(error.detail ?? "", able) : undefined
-  if (!isRefusal || option === undefined) return error
-  const { cause, detail, requestId, retryAfter, shouldRetry, status, usage } = error
-  const facts = { cause, detail, requestId, retryAfter, shouldRetry, status, usage }
-  // a field that is undefined is none
-  const given = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
-  const what =
-    `Model '${model}' of ${provider} refuses its ${option}, which the table of capabilities allows for ${family}: ` +
-    "override it with the option capabilities of the layer"
-  return error._tag === "InvalidRequestError"
-    ? LlmError.InvalidRequestError.make({ ...given, model, provider, what })
-    : LlmError.CapabilityMismatchError.make({ ...given, model, provider, what, capability: error.capability })
 }

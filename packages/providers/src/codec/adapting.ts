@@ -110,7 +110,8 @@ const choiceFor = ({ toolChoice: choices }: Facts, choice: ToolChoice): ToolChoi
   return choices.includes("required") ? "required" : "auto"
 }
 
-const isOff = (reasoning: Reasoning): boolean =>
+/** Whether this switches reasoning off. */
+export const isOff = (reasoning: Reasoning): boolean =>
   reasoning === "none" || reasoning === false || (Predicate.isObject(reasoning) && reasoning.maxTokens === 0)
 
 /** Whether the model reasons for a request with this `reasoning`. */

@@ -62,7 +62,12 @@ export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport
     fromTransports(own, (request) => (headersFor?.applies(request) === true ? further : usual))
   )
   const { jobs } = codec
-  if (jobs === undefined || background === undefined) return Layer.effect(Model.Model, build)
+  if (jobs === undefined || background === undefined) {
+    return Layer.effect(
+      Model.Model,
+      Effect.map(build, (model) => contradicting(codec, model))
+    )
+  }
   const classify = (answer: Answer) => (answer.status === 404 ? jobs.gone(answer) : codec.classify(answer))
   return Layer.effect(
     Model.Model,
@@ -73,7 +78,9 @@ export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport
           return Effect.provide(Transport.make(endpoint, { ...transport, retry }), context)
         }
         const marking = Provenance.make(source, codec)
-        return Effect.succeed({ ...model, ...background({ codec, jobs, to, marking, anew: model }) })
+        return Effect.succeed(
+          contradicting(codec, { ...model, ...background({ codec, jobs, to, marking, anew: model }) })
+        )
       })
     )
   )
@@ -160,6 +167,16 @@ const fromTransports = (
       )
   }
 }
+
+/** The model, whose errors say so if the provider refuses what the capabilities allow. */
+const contradicting = ({ contradicts }: Codec, model: Model.Service): Model.Service =>
+  contradicts === undefined
+    ? model
+    : {
+        ...model,
+        generate: (request) => Effect.mapError(model.generate(request), (error) => contradicts(error, request)),
+        stream: (request) => Stream.mapError(model.stream(request), (error) => contradicts(error, request))
+      }
 
 /** Logs what the codec warns of, before the first request alone. */
 const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
