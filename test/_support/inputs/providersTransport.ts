@@ -7,6 +7,7 @@ import * as Classify from "../../../packages/providers/src/classify/Classify.ts"
 import * as ErrorText from "../../../packages/providers/src/classify/text.ts"
 import * as Codes from "../../../packages/providers/src/codec/openAiErrorCodes.ts"
 import type { Answer } from "../../../packages/providers/src/transport/Answer.ts"
+import * as Credential from "../../../packages/providers/src/transport/Credential.ts"
 import * as Hints from "../../../packages/providers/src/transport/Hints.ts"
 import * as Json from "../../../packages/providers/src/transport/Json.ts"
 import * as Source from "../../../packages/providers/src/transport/Source.ts"
@@ -131,6 +132,10 @@ const longest = 4000
 
 export const providersTransport: Table = {
   "providers/src/transport/Answer.ts": { ...each(fixed, "isSuccess"), ...each(looksOnce, "requestId") },
+  "providers/src/transport/Credential.ts": {
+    isNameOf: grows(texts, Credential.isNameOf),
+    inWords: grows(texts, Credential.inWords)
+  },
   "providers/src/transport/Failure.ts": each(effectOnly, "onlyFailure"),
   "providers/src/transport/Hints.ts": {
     of: merged({

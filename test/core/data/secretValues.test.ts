@@ -18,7 +18,9 @@ const forms: ReadonlyArray<readonly [string, (secret: string) => string, (text: 
   ["in base64", (secret) => btoa(bytes(secret)), (text) => text],
   ["in base64 with Bearer", (secret) => btoa(bytes(`Bearer ${secret}`)), (text) => text],
   ["in base64 after a user", (secret) => btoa(bytes(`me:${secret}`)), (text) => text],
-  ["in base64 for URLs", (secret) => url64(`x:${secret}`), (text) => text]
+  ["in base64 for URLs", (secret) => url64(`x:${secret}`), (text) => text],
+  ["in hex", (secret) => Buffer.from(secret).toString("hex"), (text) => text],
+  ["in hex, in capitals", (secret) => Buffer.from(secret).toString("hex").toUpperCase(), (text) => text]
 ]
 
 describe("a known value", () => {
@@ -72,6 +74,22 @@ describe("a known value", () => {
         assert.strictEqual(Redaction.of(["\u{1F511}-never-in-a-string"])(text), text)
       })
     )
+  })
+
+  it("is replaced however short or plain it is where that is asked for, in each form that is no word [P202]", () => {
+    const redact = Redaction.of(["sk-1234", "hunter2-k1", "Bearer summer", "plain-password", " ", ""], { short: true })
+    for (const secret of ["sk-1234", "hunter2-k1", "summer", "plain-password"]) {
+      for (const [what, write] of forms) {
+        const text = redact(`a ${write(secret)} b`)
+        assert.match(text, /^a .*<redacted>.* b$/, what)
+        assert.notInclude(text, write(secret))
+      }
+    }
+    assert.strictEqual(redact("Bearer is a word; so is hunter."), "Bearer is a word; so is hunter.")
+    // forms of a value of two letters are found in words
+    const tiny = Redaction.of(["k1", "act"], { short: true })
+    assert.strictEqual(tiny(`k1k1 ${btoa("k1")}, act`), `<redacted> ${btoa("k1")}, act`)
+    assert.strictEqual(tiny(tiny("k1 and k1")), "<redacted> and <redacted>")
   })
 
   it("of a Redacted is shown by no text of the process, foreign or its own, nor are its parts [P1331]", () => {

@@ -45,7 +45,7 @@ export const run = (settings: Settings, io: Io): Effect.Effect<number, Config.Co
       }
     }
     if (columns.length === 0) return 0
-    io.write(Redaction.of(secrets)(Table.render(columns)))
+    io.write(Redaction.of(secrets, { short: true })(Table.render(columns)))
     return columns.every(({ cells }) => cells.every(Table.isFine)) ? 0 : 1
   })
 

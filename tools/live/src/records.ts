@@ -52,9 +52,12 @@ const shortened = (text: string): string => {
 /** The recorder replaces all keys, also in pieces. This is the last look: whether one is there after all, as it is or encoded, or in pieces. */
 const leaks = (text: string, secrets: ReadonlyArray<string>): boolean => {
   const texts = [text, ...textsOf(text)]
-  return secrets.some((secret) =>
-    [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), btoa(secret).replace(/=+$/, "")].some(
-      (form) => texts.some((each) => each.includes(form))
-    )
-  )
+  return secrets.some((secret) => formsOf(secret).some((form) => texts.some((each) => each.includes(form))))
+}
+
+const formsOf = (secret: string): ReadonlyArray<string> => {
+  const bytes = Buffer.from(secret)
+  const encoded = [encodeURIComponent(secret), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("hex")]
+  // a shorter one is found in a text by chance
+  return [secret, JSON.stringify(secret).slice(1, -1), ...encoded.filter((form) => form.length >= 6)]
 }

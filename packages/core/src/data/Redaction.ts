@@ -88,19 +88,44 @@ const isTelling = (value: string): boolean => value.length >= 20 || (value.lengt
 /** Whether no ordinary text has this piece by chance: it has letters and digits, or characters of three kinds. */
 const isStrong = (piece: string): boolean => (/\d/.test(piece) && /[a-zA-Z]/.test(piece)) || kindsIn(piece) >= 3
 
-/** The forms of a value, none for one that is too short or too plain. The scheme before a credential is a word. */
+/** The scheme before a credential is a word. */
+const withoutScheme = (secret: string): string => secret.trim().replace(/^[A-Za-z]{1,20} +(?=\S{1,4096}$)/, "")
+
+/** The forms of a value, none for one that is too short or too plain. */
 const formsOf = (secret: string): ReadonlyArray<string> => {
-  const value = secret.trim().replace(/^[A-Za-z]{1,20} +(?=\S{1,4096}$)/, "")
-  return isTelling(value)
-    ? [...new Set([value, inJson(value), inJson(inJson(value)), inUrl(value), inForm(value), ...inBase64(value)])]
-    : []
+  const value = withoutScheme(secret)
+  return isTelling(value) ? encoded(value) : []
 }
+
+/** The forms of a value that is too short or too plain; of the encoded ones those that are no word by chance. */
+const shortFormsOf = (secret: string): ReadonlyArray<string> => {
+  const value = withoutScheme(secret)
+  return value === "" || isTelling(value) || mark.includes(value)
+    ? []
+    : encoded(value).filter((form) => form === value || form.length >= 6)
+}
+
+const encoded = (value: string): ReadonlyArray<string> => [
+  ...new Set([
+    value,
+    inJson(value),
+    inJson(inJson(value)),
+    inUrl(value),
+    inForm(value),
+    ...inBase64(value),
+    inHex(value),
+    inHex(value).toUpperCase()
+  ])
+]
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const inUrl = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const inForm = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1)
+
+const inHex = (secret: string): string =>
+  [...new TextEncoder().encode(secret)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
 
 /**
  * What is the same in every text that was encoded and holds the secret: three bytes become four characters, so that there
@@ -183,7 +208,7 @@ const gone = new FinalizationRegistry<ReadonlyArray<string>>((forms) => values.r
 
 /**
  * Registers the value of a `Redacted`: while the `Redacted` is in memory, this module redacts the value, its pieces of 8 characters, and its
- * forms in JSON, a URL and base64. `parts` are the secrets within the value, if the whole value is none. A value needs 12 characters of three
+ * forms in JSON, a URL, base64 and hex. `parts` are the secrets within the value, if the whole value is none. A value needs 12 characters of three
  * kinds or 20 of any kind; a shorter one is ignored, because ordinary words would be redacted too.
  */
 export const know = (
@@ -197,9 +222,22 @@ export const know = (
   gone.register(secret, forms)
 }
 
-/** A function that redacts these values, in the same forms as those of `know`, without registering them. */
-export const of = (secrets: ReadonlyArray<string>): Redactor => {
+/**
+ * A function that redacts these values, in the same forms as those of `know`, without registering them. With `short` it redacts values that
+ * are too short or too plain for `know` as well, wherever they occur: for a text that is published, and values that are known to be secrets.
+ */
+export const of = (secrets: ReadonlyArray<string>, { short = false }: { readonly short?: boolean } = {}): Redactor => {
   const index = new SecretIndex()
-  index.add([...new Set(secrets)].flatMap(formsOf))
-  return (text) => replaced(text, merged(index.in(text)), Infinity)
+  const all = [...new Set(secrets)]
+  index.add(all.flatMap(formsOf))
+  const shortForms = short ? all.flatMap(shortFormsOf) : []
+  return (text) =>
+    replaced(text, merged([...index.in(text), ...shortForms.flatMap((form) => rangesOf(form, text))]), Infinity)
+}
+
+const rangesOf = (form: string, text: string): ReadonlyArray<Range> => {
+  const found: Array<Range> = []
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))
+    found.push([at, at + form.length])
+  return found
 }

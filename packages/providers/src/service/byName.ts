@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { CapabilityOptions } from "../codec/Capabilities.ts"
+import * as Credential from "../transport/Credential.ts"
 import * as Transport from "../transport/Transport.ts"
 
 /** Options of every provider. */
@@ -106,7 +107,7 @@ export const secretsOf = (
   baseUrl: string | undefined = ""
 ): ReadonlyArray<Redacted.Redacted> => {
   const query = [...new URLSearchParams(parted(baseUrl)[1])].filter(
-    ([name, value]) => credential.test(name) || (value.length >= 8 && !version.test(value))
+    ([name, value]) => Credential.isNameOf(name) || (value.length >= 8 && !version.test(value))
   )
   const segments = parted(baseUrl)[0]
     .replace(/^[^:/]{1,20}:\/\/[^/]*/, "")
@@ -119,8 +120,6 @@ export const secretsOf = (
     ...query.map(([, value]) => Redacted.make(value))
   ]
 }
-
-const credential = /key|token|secret|sig|auth|pass|pwd|credential|code/i
 
 /** `2024-10-01-preview`, `v1.2` */
 const version = /^v?\d[\d.-]*(?:-?(?:preview|beta|alpha|rc)[\d.-]*)?$/

@@ -2,13 +2,11 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Redaction from "@kintsugi/core/Redaction"
+import * as Credential from "../../transport/Credential.ts"
 import { gather } from "./gathering.ts"
 
 /** The text that replaces a secret. */
 export const mark = Redaction.mark
-
-const secretName =
-  /authorization|cookie|(?:^|[-_])(?:(?:api|access)[-_]?)?key$|(?:^|[-_])(?:token|secret|pass(?:word|wd|phrase)?|pwd|signature|credentials?|session|sig|auth)(?:[-_]|$)/i
 
 /**
  * Names of secret body fields. Narrower than for headers: a `token` may be a word of the model, and a `signature`
@@ -17,18 +15,10 @@ const secretName =
 const secretField =
   /^(?:authorization|(?:x[-_])?(?:api|access|secret|private)[-_]?key|(?:access|refresh|id|auth|bearer|session|security)[-_]token|(?:client[-_])?secret|passw(?:or)?d|passphrase)$/i
 
-/** Splits camelCase: `accessToken` becomes `access-Token`. */
-const inWords = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, "$1-$2")
-
-const isSecretName = (name: string): boolean => secretName.test(inWords(name))
-
-const isSecretField = (name: string): boolean => secretField.test(inWords(name))
+const isSecretField = (name: string): boolean => secretField.test(Credential.inWords(name))
 
 /** Headers that identify the account: not secret, but private. */
 const accountName = /(?:^|[-_])(?:organi[sz]ation|org|account|project|tenant|workspace)(?:[-_]|$)/i
-
-/** Whether a query parameter is secret, by its name. */
-export const isSecretParameter = isSecretName
 
 /** The shortest account id that is redacted: a shorter one may be an ordinary word. */
 const shortestAccount = 6
@@ -36,14 +26,19 @@ const shortestAccount = 6
 /** The shortest secret cookie: a shorter one is a setting. */
 const shortestCookie = 8
 
+/** The shortest credential that is redacted wherever it occurs, if it has letters and digits: a shorter one may be an ordinary word. */
+const shortestCredential = 6
+
 /** The secrets seen so far. Each noted secret is redacted everywhere. */
 export class Secrets {
   readonly #values = new Set<string>()
+  /** Those that are redacted although they are short or plain. */
+  readonly #short = new Set<string>()
   #redact: typeof Redaction.own | undefined
 
   /** Changes with each new secret. */
   get version(): number {
-    return this.#values.size
+    return this.#values.size + this.#short.size
   }
 
   /** Notes the secrets in headers. `isHidden` identifies headers that their sender hides. */
@@ -51,17 +46,22 @@ export class Secrets {
     for (const [name, value] of Object.entries(headers)) {
       const text = value?.trim() ?? ""
       if (name === "set-cookie") this.#noteCookie(text)
-      else if (isHidden(name) || isSecretName(name)) this.#noteCredential(text)
+      else if (isHidden(name) || Credential.isNameOf(name)) this.#noteCredential(text)
       else if (accountName.test(name) && text.length >= shortestAccount) this.#add(text)
     }
   }
 
+  /** Notes values that are known to be secrets: they are redacted, however short they are. */
   noteValues(values: ReadonlyArray<string>): void {
-    for (const value of values) this.#add(value.trim())
+    for (const value of values) {
+      this.#short.add(value.trim())
+      this.#add(value.trim())
+    }
+    this.#redact = undefined
   }
 
   noteParameters(url: URL): void {
-    for (const [name, value] of url.searchParams) if (isSecretParameter(name)) this.#add(value)
+    for (const [name, value] of url.searchParams) if (Credential.isNameOf(name)) this.#add(value)
   }
 
   /** Notes a credential, with and without its scheme, and the credentials that `Basic` encodes. */
@@ -90,12 +90,13 @@ export class Secrets {
   #add(value: string): void {
     if (value === "" || this.#values.has(value)) return
     this.#values.add(value)
+    if (value.length >= shortestCredential && /^(?=\S*\d)(?=\S*[a-z])\S+$/i.test(value)) this.#short.add(value)
     this.#redact = undefined
   }
 
   /** Redacts the secrets, and texts in the form of a credential or an organisation id. */
   readonly text = (text: string): string => {
-    this.#redact ??= Redaction.of([...this.#values])
+    this.#redact ??= redactorOf(this.#values, this.#short)
     return Redaction.own(this.#redact(text)).replaceAll(account, mark)
   }
 
@@ -107,7 +108,7 @@ export class Secrets {
             .split("&")
             .map((field) => {
               const name = field.slice(0, field.indexOf("="))
-              return isSecretParameter(decoded(name)) ? `${name}=${mark}` : field
+              return Credential.isNameOf(decoded(name)) ? `${name}=${mark}` : field
             })
             .join("&")
         )
@@ -136,6 +137,11 @@ export class Secrets {
       })
     )
   }
+}
+
+const redactorOf = (values: ReadonlySet<string>, short: ReadonlySet<string>): typeof Redaction.own => {
+  const [usual, thorough] = [Redaction.of([...values]), Redaction.of([...short], { short: true })]
+  return (text) => thorough(usual(text))
 }
 
 const isForm = /^[^=&\s{]+=[^&\s]*(?:&[^=&\s]+=[^&\s]*)*$/

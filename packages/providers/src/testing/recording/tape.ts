@@ -4,7 +4,8 @@ import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Predicate from "effect/Predicate"
 import * as Body from "./body.ts"
 import type { Exchange, Link, Request } from "./format.ts"
-import { isSecretParameter, Secrets } from "./secrets.ts"
+import * as Credential from "../../transport/Credential.ts"
+import { Secrets } from "./secrets.ts"
 
 /** A request as it was sent. */
 export interface Asked {
@@ -82,7 +83,7 @@ export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Reque
 
 const pathOf = (secrets: Secrets, url: URL): string => {
   const parameters = [...url.searchParams]
-    .filter(([name]) => !isSecretParameter(name))
+    .filter(([name]) => !Credential.isNameOf(name))
     .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
   const query = parameters.length === 0 ? "" : `?${new URLSearchParams(parameters).toString()}`
   return secrets.text(url.pathname + query)
