@@ -21,30 +21,7 @@ import {
   textChunk,
   type Reaction
 } from "../../_support/network.ts"
-
-/** An answer that is written by hand. */
-const writing = () => {
-  let stream: ReadableStreamDefaultController<Uint8Array> | undefined
-  const state = { isClosed: false }
-  const reaction = respondWith(
-    200,
-    () =>
-      new ReadableStream<Uint8Array>({
-        start: (controller) => {
-          stream = controller
-        },
-        cancel: () => {
-          state.isClosed = true
-        }
-      })
-  )
-  const say = (...chunks: ReadonlyArray<string>) =>
-    Effect.andThen(
-      Effect.sync(() => stream?.enqueue(new TextEncoder().encode(chunks.join("")))),
-      calm
-    )
-  return { reaction, say, state }
-}
+import { writing } from "./_support/writing.ts"
 
 /** A head, and nothing after it. */
 const headAlone: Reaction = () => Effect.suspend(writing().reaction)
@@ -255,6 +232,10 @@ describe("keep-alives", () => {
     ": keep-alive\n\n",
     'event: ping\ndata: {"type": "ping"}\n\n',
     event({ type: "keepalive", sequence_number: 7 }),
+    event({ sequence_number: 7, type: "keepalive" }),
+    event({ id: 1, type: "ping" }),
+    event({ id: "x", object: "chat.completion.chunk", choices: [] }),
+    event({ choices: [{ index: 0, delta: { content: "" }, finish_reason: null }] }),
     ": a\n",
     "\n"
   ]) {
@@ -275,12 +256,12 @@ describe("keep-alives", () => {
     )
   }
 
-  it.effect("hold before the first part too, and begin anew with every event [P1402]", () =>
+  it.effect("hold before the first part too, and begin anew with half a call [P1402]", () =>
     Effect.gen(function* () {
       const server = writing()
       const { fiber } = yield* reading(limits, server.reaction)
       yield* alive(server, ": keep-alive\n\n", 10)
-      yield* server.say(role)
+      yield* server.say(callChunk('{"q"'))
       yield* alive(server, ": keep-alive\n\n", 10)
       failsWith((yield* endsAfter(fiber, 1000)).exit, LlmError.RequestTimeoutError)
     })

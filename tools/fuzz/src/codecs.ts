@@ -138,6 +138,7 @@ const streamed = (codec: Provider.Codec, chunks: ReadonlyArray<Uint8Array>, limi
     const pull = yield* Transport.parts(exchange, codec.decoder(answer), {
       limits,
       sizeOf: Size.ofPart,
+      hasShown: () => false,
       whole: (body) => Result.map(codec.decode({ ...answer, body }), Model.partsOf),
       silence: { firstPart: Duration.infinity, betweenParts: Duration.infinity },
       silent: () => failed(LlmError.UnknownLlmError.make({ model: "m", cause: "silent" }))

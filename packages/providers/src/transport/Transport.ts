@@ -175,9 +175,13 @@ const fromClient = (
         const exchange = yield* within(sent, left, (error): Failure => ({ error, resend: false }))
         const { answer } = exchange
         const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
-        const reading = { limits, silence, silent, sizeOf: Size.ofPart, whole: readWhole }
+        let isShown = false
+        const hasShown = () => isShown
+        const reading = { hasShown, limits, silence, silent, sizeOf: Size.ofPart, whole: readWhole }
         const parts = yield* Parts.parts(exchange, decoder(answer), reading)
-        return { first: yield* Parts.first(parts, counted), parts }
+        const first = yield* Parts.first(parts, counted)
+        isShown = true
+        return { first, parts }
       })
     return Stream.unwrap(
       Effect.map(Effect.scope, (scope) => {

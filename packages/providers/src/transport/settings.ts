@@ -25,14 +25,14 @@ export interface Options {
    */
   readonly requestTimeout?: Duration.Input
   /**
-   * The longest silence of a stream between its head and its first part; 120 seconds by default, `Infinity` for no
-   * limit. Every received byte restarts the time, even a keep-alive comment. A longer silence is a `RequestTimeoutError`
+   * The longest silence of a stream between its head and its first text, thought or finished call; 120 seconds by default,
+   * `Infinity` for no limit. Every received byte restarts the time, even a keep-alive comment. A longer silence is a `RequestTimeoutError`
    * and is not resent.
    */
   readonly firstPart?: Duration.Input
   /**
-   * The longest silence after the first part; 60 seconds by default, `Infinity` for no limit. The time between two pulls
-   * of the reader does not count. After ten times as long with nothing but keep-alives a stream ends too.
+   * The longest silence after that; 60 seconds by default, `Infinity` for no limit. The time between two pulls of the
+   * reader does not count. After ten times as long with nothing for the reply, such as keep-alives, a stream ends too.
    */
   readonly betweenParts?: Duration.Input
   /**

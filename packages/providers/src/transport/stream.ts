@@ -31,6 +31,8 @@ export interface Reading<Part> {
   readonly limits: Limits
   /** The bytes of a part. */
   readonly sizeOf: (part: Part) => number
+  /** Whether a reader has got something: a text, a thought or a finished call. */
+  readonly hasShown: () => boolean
   /** Reads a whole answer. Without it, a whole answer is the only event of its stream. */
   readonly whole: Whole<Part> | undefined
   readonly silence: Silence
@@ -80,13 +82,13 @@ export const parts = <Part>(
 const patience = 10
 
 /**
- * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping; events end the time of
- * keep-alives. Only the wait for the network counts: while the reader does not pull, the clock stands still.
+ * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping; what the decoder takes
+ * something from ends the time of keep-alives. Only the wait for the network counts: while the reader does not pull, the clock stands still.
  */
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
   reader: Reader<Part>,
-  { silence: { betweenParts, firstPart }, silent }: Reading<Part>
+  { hasShown, silence: { betweenParts, firstPart }, silent }: Reading<Part>
 ): Pull.Pull<A, Failure> => {
   if (!Duration.isFinite(firstPart) && !Duration.isFinite(betweenParts)) return bytes
   const most = Duration.times(betweenParts, patience)
@@ -96,7 +98,7 @@ const watched = <A, Part>(
   return Effect.flatMap(Clock.currentTimeMillis, (start) => {
     if (reader.heard > heard) waited = 0
     heard = reader.heard
-    const duration = reader.hasGiven ? betweenParts : firstPart
+    const duration = hasShown() ? betweenParts : firstPart
     const left = Duration.subtract(Duration.max(most, duration), Duration.millis(waited))
     const isAlive = Duration.isLessThan(left, duration)
     const limit = isAlive ? left : duration
@@ -193,9 +195,11 @@ class Reader<Part> {
   #unreadable = 0
   /** Whether the body has ended. */
   #isOver = false
-  /** Whether a part was emitted. */
-  hasGiven = false
-  /** How many events and lines have arrived, without those that keep the connection alive. */
+  /** The bytes of all parts, and of what the decoder holds. */
+  #taken = 0
+  /** The last parts without bytes, such as counts. */
+  #light = "[]"
+  /** How many events and lines had something for the reply: others only keep the connection alive. */
   heard = 0
   failure: Failure | undefined
   ended = false
@@ -268,7 +272,6 @@ class Reader<Part> {
 
   #push(data: string, event?: string): void {
     this.#hasSeen = true
-    if (!isKeepAlive(data, event)) this.heard++
     if (!this.ended) this.#accept(this.#decoder.push(data, event))
   }
 
@@ -304,13 +307,23 @@ class Reader<Part> {
 
   #accept(result: Result.Result<ReadonlyArray<Part>, LlmError.LlmError>): void {
     if (Result.isFailure(result)) return this.#fail(this.#exchange.failed(result.failure))
-    for (const part of result.success) this.#size += this.#sizeOf(part)
-    if (this.#size + (this.#decoder.held?.() ?? 0) > this.#limits.maxReplyBytes) {
-      return this.#fail(this.#exchange.oversized("maxReplyBytes"))
-    }
-    for (const part of result.success) this.#ready.push(part)
-    this.hasGiven ||= result.success.length > 0
+    const parts = result.success
+    const before = this.#size
+    for (const part of parts) this.#size += this.#sizeOf(part)
+    const taken = this.#size + (this.#decoder.held?.() ?? 0)
+    if (taken > this.#limits.maxReplyBytes) return this.#fail(this.#exchange.oversized("maxReplyBytes"))
+    if (this.#size > before || taken !== this.#taken || this.#isNew(parts)) this.heard++
+    this.#taken = taken
+    for (const part of parts) this.#ready.push(part)
     if (this.#decoder.state() === "done") this.ended = true
+  }
+
+  /** Whether parts without bytes differ from the last ones: the same counts once more are no sign of work. */
+  #isNew(parts: ReadonlyArray<Part>): boolean {
+    if (parts.length === 0) return false
+    const before = this.#light
+    this.#light = JSON.stringify(parts)
+    return this.#light !== before
   }
 
   #fail(failure: Failure): void {
@@ -318,13 +331,6 @@ class Reader<Part> {
     this.ended = true
   }
 }
-
-/**
- * Whether an event only keeps the connection alive: Anthropic's `ping`, and `keepalive` of OpenAI's responses, which no page
- * of theirs documents (https://github.com/openai/openai-node/issues/1964, looked up 2026-11-26).
- */
-const isKeepAlive = (data: string, event: string | undefined): boolean =>
-  event === "ping" || event === "keepalive" || /^\s*\{\s*"type"\s*:\s*"(?:ping|keepalive)"/.test(data)
 
 /** Whether the data of an event is truncated. A truncated `[DONE]` loses nothing. */
 const isCut = (begun: string): boolean => !"[DONE]".startsWith(begun.trim()) && Result.isFailure(Json.parse(begun))
