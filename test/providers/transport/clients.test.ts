@@ -1,14 +1,17 @@
 /** The clients of a transport over real connections: which limits of time hold, and what stands in the way of a request. */
 import * as Net from "node:net"
+import * as Os from "node:os"
+import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { LlmError, Model } from "@kintsugi/core"
+import { Agent, LlmError, Model } from "@kintsugi/core"
 import { OpenAi, Resilience, Transport } from "@kintsugi/providers"
-import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer, Recording } from "@kintsugi/providers/testing"
 import { Cause, Deferred, Effect, Exit, Fiber, Latch, Layer, Redacted, Scope, Stream } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Undici from "undici"
 import { undiciLayer } from "../../../packages/providers/src/transport/clients.ts"
-import { failsWith, key, openAi, request, streamText } from "../../_support/network.ts"
+import { failsWith, fakeNetwork, key, ok, openAi, request, streamText } from "../../_support/network.ts"
 
 const brain = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "five words and some more" }] }))
 
@@ -247,14 +250,47 @@ describe("layerFetch", () => {
     })
   )
 
-  it.effect("is not refused over layerUndici, nor over a client of one's own [P1402]", () =>
+  const within = (make: (client: HttpClient.HttpClient) => HttpClient.HttpClient) =>
+    Layer.provide(Layer.effect(Transport.HttpClient, Effect.map(Transport.HttpClient, make)), Transport.layerFetch)
+  const tagged = HttpClient.mapRequest(HttpClientRequest.setHeader("x-team", "search"))
+
+  it.effect("is found behind other clients, when the layer is built [P1402]", () =>
     Effect.gen(function* () {
-      const own = Layer.effect(Transport.HttpClient, Effect.service(Transport.HttpClient)).pipe(
-        Layer.provide(Transport.layerFetch)
-      )
-      for (const client of [Transport.layerUndici(), own]) {
-        assert(Exit.isSuccess(yield* built({ requestTimeout: Infinity }, client)))
+      const file = Path.join(Os.tmpdir(), "unused.json")
+      const recording = Layer.orDie(Layer.provide(Recording.record(file), Transport.layerFetch))
+      const around = [within((client) => client), within(tagged), within(HttpClient.filterStatusOk), recording]
+      for (const client of around) {
+        const exit = yield* built({ requestTimeout: "15 minutes" }, client)
+        assert(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof RangeError)
+        assert(Exit.isSuccess(yield* built({}, client)))
       }
+    })
+  )
+
+  it.effect("is found behind clients that hide it at the first request, and nothing is sent [P1402]", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(brain)
+      const client = within((client) => tagged(HttpClient.filterStatusOk(client)))
+      for (const call of [whole, streamed]) {
+        const model = modelAt(server.url, { requestTimeout: "15 minutes" }, client)
+        const exit = yield* Effect.exit(Effect.provide(call, model))
+        assert(Exit.isFailure(exit))
+        const defect = Cause.squash(exit.cause)
+        assert(defect instanceof RangeError)
+        assert.include(defect.message, "Transport: requestTimeout is 15m, and fetch ends")
+        yield* Effect.provide(call, modelAt(server.url, {}, client))
+      }
+      assert.strictEqual((yield* server.requests).length, 2)
+    })
+  )
+
+  it.effect("is not refused over layerUndici, nor over a client of one's own beside layerFetch [P1402]", () =>
+    Effect.gen(function* () {
+      assert(Exit.isSuccess(yield* built({ requestTimeout: Infinity }, Transport.layerUndici())))
+      const own = Layer.provide(openAi({ requestTimeout: Infinity }), fakeNetwork([ok]).layer)
+      const agent = Agent.make("worker", { model: own })
+      assert.strictEqual(yield* Effect.provide(agent("go"), Transport.layerFetch), "ok")
+      assert(Exit.isSuccess(yield* Effect.exit(Layer.build(Layer.provide(own, Transport.layerFetch)))))
     })
   )
 })

@@ -19,7 +19,7 @@ import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Answer } from "./Answer.ts"
-import { HeadLimit } from "./clients.ts"
+import { waiting } from "./clients.ts"
 import type { Decoder } from "./Decoder.ts"
 import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
@@ -77,20 +77,13 @@ export const make = (
   for (const secret of endpoint.source.secrets) Redaction.know(secret)
   const settings = Settings.make(options)
   const target = Send.target(endpoint)
-  return Effect.flatMap(HeadLimit, (most) => {
-    if (Duration.isGreaterThan(settings.timeout, most))
-      return Effect.die(new RangeError(tooPatient(settings.timeout, most)))
-    if (Result.isSuccess(target)) {
-      return Effect.map(HttpClient.HttpClient, (client) => fromClient(client, target.success, settings))
-    }
-    const { failure } = target
-    return Effect.succeed({ post: () => Effect.fail(failure), stream: () => Stream.fail(failure) })
-  })
+  if (Result.isSuccess(target)) {
+    const client = Effect.flatMap(HttpClient.HttpClient, (client) => waiting(client, settings.timeout))
+    return Effect.map(client, (client) => fromClient(client, target.success, settings))
+  }
+  const { failure } = target
+  return Effect.succeed({ post: () => Effect.fail(failure), stream: () => Stream.fail(failure) })
 }
-
-const tooPatient = (timeout: Duration.Duration, most: Duration.Duration): string =>
-  `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after ` +
-  `${Duration.format(most)}; put Transport.layerUndici() in the place of Transport.layerFetch, or a client of your own`
 
 /**
  * The worst case of one call: how many requests it sends, and how long it takes until the head of a streamed reply or the

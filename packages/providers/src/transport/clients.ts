@@ -3,14 +3,10 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-
-/** The longest wait for the head of an answer that the client in the context admits. */
-export const HeadLimit = Context.Reference<Duration.Duration>("@kintsugi/providers/Transport/HeadLimit", {
-  defaultValue: () => Duration.infinity
-})
 
 /** A redirect would send the body and the custom headers of a request to another host. */
 const redirect = "manual"
@@ -18,12 +14,51 @@ const redirect = "manual"
 /**
  * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom
  * headers of a request to another host. `fetch` of Node ends each wait for an answer after 300 seconds, so a model with a
- * longer `requestTimeout` is refused when its layer is built: give it `layerUndici`.
+ * longer `requestTimeout` is refused when its layer is built, or, where your own client hides this one, at its first request:
+ * give it `layerUndici`.
  */
-export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.merge(
-  Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.RequestInit, { redirect })),
-  Layer.succeed(HeadLimit, Duration.seconds(300))
-)
+export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, ({ postprocess, preprocess }) => {
+    const client = HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
+      (request) => Effect.flatMap(Patience, (timeout) => refusal(timeout) ?? postprocess(request)),
+      (request) => preprocess(request)
+    )
+    overFetch.add(client.preprocess).add(client.postprocess)
+    return client
+  })
+).pipe(Layer.provide(FetchHttpClient.layer), Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect })))
+
+/** What `layerFetch` prepares and sends requests with. A client around such a client mostly keeps one of the two. */
+const overFetch = new WeakSet<object>()
+
+/** How long a request may wait for the head of its answer. It finds a `layerFetch` behind other clients. */
+const Patience = Context.Reference<Duration.Duration>("@kintsugi/providers/Transport/Patience", {
+  defaultValue: () => Duration.zero
+})
+
+const most = Duration.seconds(300)
+
+const refusal = (timeout: Duration.Duration): Effect.Effect<never> | undefined =>
+  Duration.isGreaterThan(timeout, most)
+    ? Effect.die(
+        new RangeError(
+          `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after ` +
+            `${Duration.format(most)}; put Transport.layerUndici() in the place of Transport.layerFetch, or a client of your own`
+        )
+      )
+    : undefined
+
+/** The client for requests that may wait so long. It dies with a `RangeError` where `layerFetch` sends them. */
+export const waiting = (
+  client: HttpClient.HttpClient,
+  timeout: Duration.Duration
+): Effect.Effect<HttpClient.HttpClient> => {
+  const refused = refusal(timeout)
+  if (refused === undefined) return Effect.succeed(client)
+  if (overFetch.has(client.preprocess) || overFetch.has(client.postprocess)) return refused
+  return Effect.succeed(HttpClient.transformResponse(client, Effect.provideService(Patience, timeout)))
+}
 
 /** A dispatcher of `undici`, such as an `Agent`, a `ProxyAgent` or a `Pool`. */
 interface Dispatcher {
@@ -64,7 +99,7 @@ export const undiciLayer = (
         Layer.merge(Layer.succeed(FetchHttpClient.Fetch, fetch), Layer.succeed(FetchHttpClient.RequestInit, init))
       )
     })
-  ).pipe(Layer.merge(Layer.succeed(HeadLimit, Duration.infinity)))
+  )
 
 const agentOf = (Agent: Undici["Agent"]) =>
   Effect.acquireRelease(
