@@ -1,9 +1,9 @@
 /** `maxEventBytes` and `maxBodyBytes` count the data of an event, a line, or a whole answer to a streamed request. */
 import { assert, describe, it } from "@effect/vitest"
-import { Ollama } from "@kintsugi/providers"
 import { Effect, Exit } from "effect"
-import { done, finishChunk, openAi, textChunk } from "../../_support/network.ts"
-import { streamed, tooLarge } from "./_support/sizes.ts"
+import { completion, done, finishChunk, openAi, textChunk } from "../../_support/network.ts"
+import * as ResponseEvents from "../codec/openai-responses/_support/responses.ts"
+import { chat, ollama, responses, streamed, tooLarge } from "./_support/sizes.ts"
 
 describe("maxEventBytes", () => {
   const layer = (maxEventBytes: number) => openAi({ maxEventBytes, retry: false })
@@ -39,8 +39,7 @@ describe("maxEventBytes", () => {
     ["an event that never ends", (bytes) => `data: ${"x".repeat(bytes)}`],
     ["an event of endless lines", (bytes) => "data:\n".repeat(bytes)],
     ["a comment that never ends", (bytes) => `: ${"x".repeat(bytes)}`],
-    ["blanks", (bytes) => " ".repeat(bytes)],
-    ["JSON by itself", (bytes) => `{${"1,\n".repeat(bytes / 2)}`]
+    ["blanks", (bytes) => " ".repeat(bytes)]
   ]
   for (const [what, text] of endless) {
     it.effect(`ends ${what}, in one piece or in many [P1401]`, () =>
@@ -53,15 +52,57 @@ describe("maxEventBytes", () => {
     )
   }
 
-  it.effect("counts a line, and an answer that is laid out, where each line is one event [P1401]", () =>
+  it.effect("counts a line where each line is one event [P1401]", () =>
     Effect.gen(function* () {
-      const ollama = (maxEventBytes: number) =>
-        Ollama.layer({ model: "m", baseUrl: "https://api.test", transport: { maxEventBytes, retry: false } })
       const line = JSON.stringify({ message: { content: "é".repeat(50) }, done: true, done_reason: "stop" })
       const size = new TextEncoder().encode(line).length
-      assert(Exit.isSuccess((yield* streamed(ollama(size), [`${line}\n`])).exit))
-      for (const pieces of [[`${line}\n`], Array.from(line), [`{\n${"1,\n".repeat(size)}`]]) {
-        assert.deepStrictEqual(tooLarge((yield* streamed(ollama(size - 1), pieces)).exit), ["maxEventBytes", size - 1])
+      assert(Exit.isSuccess((yield* streamed(ollama({ maxEventBytes: size, retry: false }), [`${line}\n`])).exit))
+      for (const pieces of [[`${line}\n`], Array.from(line)]) {
+        const { exit } = yield* streamed(ollama({ maxEventBytes: size - 1, retry: false }), pieces)
+        assert.deepStrictEqual(tooLarge(exit), ["maxEventBytes", size - 1])
+      }
+    })
+  )
+})
+
+describe("maxBodyBytes", () => {
+  const reply = completion("a".repeat(500))
+  const laidOut = (reply: object) => JSON.stringify(reply, null, 1).replaceAll(/\n */g, "\n")
+  const said = JSON.stringify(ResponseEvents.response([ResponseEvents.message("a".repeat(500))]))
+  const last = `{"type":"response.completed","response":${said}}`
+  const ofOllama = { message: { content: "a".repeat(500) }, done: true, done_reason: "stop" }
+
+  /** Whole answers that come in a stream, the bytes that count, and what comes before. */
+  const wholes: ReadonlyArray<readonly [string, typeof chat, string, string]> = [
+    ["JSON by itself", chat, JSON.stringify(reply), ""],
+    ["JSON by itself, behind blanks", chat, `   ${JSON.stringify(reply)}`, ""],
+    ["JSON that is laid out", chat, laidOut(reply), ""],
+    ["JSON that is laid out, where each line is one event", ollama, `${laidOut(ofOllama)}\n`, ""],
+    ["the last event of responses, which repeats all", responses, last, "event: response.completed\ndata: "]
+  ]
+  for (const [what, layer, text, before] of wholes) {
+    it.effect(`bounds ${what} [P1401]`, () =>
+      Effect.gen(function* () {
+        const whole = before + text + (before === "" ? "" : "\n\n")
+        for (const pieces of [[whole], Array.from(whole)]) {
+          const limits = { maxEventBytes: 100, retry: false } as const
+          const within = yield* streamed(layer({ ...limits, maxBodyBytes: text.length }), pieces)
+          assert(Exit.isSuccess(within.exit))
+          const beyond = yield* streamed(layer({ ...limits, maxBodyBytes: text.length - 20 }), pieces)
+          assert.deepStrictEqual(tooLarge(beyond.exit), ["maxBodyBytes", text.length - 20])
+        }
+      })
+    )
+  }
+
+  it.effect("bounds JSON that never ends, in one piece or in many [P1401]", () =>
+    Effect.gen(function* () {
+      const text = `{\n${"1,\n".repeat(1000)}`
+      for (const layer of [chat, ollama]) {
+        for (const pieces of [[text], Array.from(text)]) {
+          const { exit } = yield* streamed(layer({ maxBodyBytes: 2000, maxEventBytes: 100, retry: false }), pieces)
+          assert.deepStrictEqual(tooLarge(exit), ["maxBodyBytes", 2000])
+        }
       }
     })
   )

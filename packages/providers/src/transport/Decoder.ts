@@ -6,6 +6,8 @@ import type * as Result from "effect/Result"
 export interface Decoder<out Part> {
   /** How the body is cut into events: server-sent events, which is the default, or one JSON per line. */
   readonly framing?: Framing
+  /** The names of events that repeat the whole reply: they may be as large as a whole body. */
+  readonly whole?: ReadonlySet<string>
   /** The parts that the data of the next event completes. `event` is its name, if it has one. */
   readonly push: (data: string, event?: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** The last parts, if the body ended in a state other than `open`. */

@@ -2,7 +2,6 @@
  * Reads server-sent events line by line, and bare JSON between them: an answer that is not a stream, or an error that
  * is not an event.
  */
-import type { Limit } from "./lines.ts"
 import { Pieces } from "./pieces.ts"
 import * as Size from "./Size.ts"
 
@@ -11,6 +10,13 @@ export interface Heard {
   readonly event: (data: string, name: string) => void
   /** Called for bare JSON, or text that begins like JSON, that ends before the next event. */
   readonly bare: (json: string) => void
+}
+
+/** How large an event, or a whole answer, may be. */
+export interface Limit {
+  /** The names of events that repeat a whole answer. */
+  readonly whole?: ReadonlySet<string> | undefined
+  readonly admits: (bytes: number, isWhole: boolean) => boolean
 }
 
 export class Events {
@@ -28,6 +34,11 @@ export class Events {
   constructor(heard: Heard, limit?: Limit) {
     this.#heard = heard
     this.#limit = limit
+  }
+
+  /** Whether a whole answer is read: JSON by itself, also if its first line has only begun, or an event that repeats one. */
+  isWhole(beginning = ""): boolean {
+    return this.#bare !== undefined || opening.test(beginning) || this.#limit?.whole?.has(this.#name) === true
   }
 
   /** Takes a complete line without its line end. */
@@ -78,9 +89,7 @@ export class Events {
   /** Whether the event is within the limit with this line. */
   #admits(bytes: number): boolean {
     this.#size += bytes
-    if (this.#limit === undefined || this.#size <= this.#limit.maxBytes) return true
-    this.#limit.reached()
-    return false
+    return this.#limit?.admits(this.#size, this.isWhole()) ?? true
   }
 
   /** Ids, retry times and comments are ignored. */

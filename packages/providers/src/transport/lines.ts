@@ -5,25 +5,24 @@ import * as Size from "./Size.ts"
 /** How lines end. `lf`: with LF alone; the reader gets a CR before it. `any`: with CR, LF or CRLF, as lines of events do. */
 export type LineEnds = "lf" | "any"
 
-/** How long a line may be. Nothing is emitted once a line is longer. */
-export interface Limit {
-  readonly maxBytes: number
-  readonly reached: () => void
-}
+/** Whether a line with this beginning may have so many bytes. Nothing is emitted once a line is longer. */
+export type Admits = (bytes: number, beginning: string) => boolean
 
 /** Emits each line without its end, as soon as it is complete. */
 export class Lines {
   readonly #onLine: (line: string) => void
   readonly #hasCr: boolean
-  readonly #limit: Limit | undefined
+  readonly #limit: Admits | undefined
   /** The bytes of the unfinished line. */
   #size = 0
+  /** The first characters of its first piece that is not blank. */
+  #beginning = ""
   /** The beginning of the unfinished line. */
   readonly #unfinished = new Pieces()
   /** The last character was a CR: an LF right behind it belongs to it. */
   #isAfterCr = false
 
-  constructor(onLine: (line: string) => void, ends: LineEnds = "lf", limit?: Limit) {
+  constructor(onLine: (line: string) => void, ends: LineEnds = "lf", limit?: Admits) {
     this.#onLine = onLine
     this.#hasCr = ends === "any"
     this.#limit = limit
@@ -47,7 +46,9 @@ export class Lines {
     }
     if (from === text.length) return
     const rest = text.slice(from)
-    if (this.#admits(rest)) this.#unfinished.add(rest)
+    if (!this.#admits(rest)) return
+    if (this.#beginning === "") this.#beginning = rest.trimStart().slice(0, few)
+    this.#unfinished.add(rest)
   }
 
   /** Ends the text. Returns the unfinished line. */
@@ -58,6 +59,7 @@ export class Lines {
   #end(line: string): void {
     if (!this.#admits(line)) return
     this.#size = 0
+    this.#beginning = ""
     if (this.#unfinished.isEmpty) return this.#onLine(line)
     this.#unfinished.add(line)
     this.#onLine(this.#unfinished.take())
@@ -67,8 +69,9 @@ export class Lines {
   #admits(piece: string): boolean {
     if (this.#limit === undefined) return true
     this.#size += Size.ofText(piece)
-    if (this.#size <= this.#limit.maxBytes) return true
-    this.#limit.reached()
-    return false
+    return this.#limit(this.#size, this.#beginning === "" ? piece : this.#beginning)
   }
 }
+
+/** So many characters show how a line begins. */
+const few = 64

@@ -43,7 +43,7 @@ export interface Options {
   readonly maxReplyBytes?: number
   /** One event or line of a stream, in bytes; 16 MiB by default. */
   readonly maxEventBytes?: number
-  /** A whole body, unpacked, in bytes; 64 MiB by default. */
+  /** A whole body, unpacked, in bytes; 64 MiB by default. An event of a stream that repeats a whole reply counts as one. */
   readonly maxBodyBytes?: number
 }
 

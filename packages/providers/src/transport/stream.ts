@@ -210,9 +210,12 @@ class Reader<Part> {
     this.#limits = limits
     this.#sizeOf = sizeOf
     this.#whole = whole ?? ((body) => decoder.push(body))
-    const limit = { maxBytes: limits.maxEventBytes, reached: () => this.#fail(exchange.oversized("maxEventBytes")) }
     if (decoder.framing === "ndjson") {
-      this.#lines = new Lines((line) => this.#line(line.trim()), "lf", limit)
+      this.#lines = new Lines(
+        (line) => this.#line(line.trim()),
+        "lf",
+        (bytes) => this.#admits(bytes, this.#laidOut !== undefined)
+      )
       return
     }
     const events = new Events(
@@ -227,11 +230,14 @@ class Reader<Part> {
           else this.#unreadable++
         }
       },
-      limit
+      { whole: decoder.whole, admits: (bytes, isWhole) => this.#admits(bytes, isWhole) }
     )
     this.#events = events
-    const ofLines = { ...limit, maxBytes: limit.maxBytes + longestField }
-    this.#lines = new Lines((line) => events.line(line), "any", ofLines)
+    this.#lines = new Lines(
+      (line) => events.line(line),
+      "any",
+      (bytes, beginning) => this.#admits(bytes - longestField, events.isWhole(beginning))
+    )
   }
 
   take(): Arr.NonEmptyReadonlyArray<Part> | undefined {
@@ -275,14 +281,22 @@ class Reader<Part> {
     if (!this.ended) this.#accept(this.#decoder.push(data, event))
   }
 
+  /** Whether an event or a line, or a whole answer, may have so many bytes. */
+  #admits(bytes: number, isWhole: boolean): boolean {
+    const option = isWhole ? "maxBodyBytes" : "maxEventBytes"
+    if (bytes <= this.#limits[option]) return true
+    this.#fail(this.#exchange.oversized(option))
+    return false
+  }
+
   /** Reads a line of JSON, or of a JSON answer spread over several lines. */
   #line(line: string): void {
     if (line === "") return
     if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= new Pieces()
     if (this.#laidOut !== undefined) {
       this.#laidOutSize += Size.ofText(line) + 1
-      if (this.#laidOutSize > this.#limits.maxEventBytes) return this.#fail(this.#exchange.oversized("maxEventBytes"))
-      return this.#laidOut.add(`${line}\n`)
+      if (this.#admits(this.#laidOutSize, true)) this.#laidOut.add(`${line}\n`)
+      return
     }
     // An invalid last line that begins like JSON was cut off.
     const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))

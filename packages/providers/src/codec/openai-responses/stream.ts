@@ -44,6 +44,7 @@ interface UnfinishedItem {
 
 /** Items normally arrive one after the other. If they interleave, each waits for earlier ones. */
 export class ResponsesDecoder implements Decoder<Model.Part> {
+  readonly whole = lastEvents
   readonly #source: Source
   readonly #answer: Answer
   readonly #unfinished = new Map<number, UnfinishedItem>()
@@ -316,6 +317,9 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     return Result.fail(Classify.undecodable(this.#source, this.#answer, cause))
   }
 }
+
+/** The last events, which hold the whole response. */
+const lastEvents: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"])
 
 const deltaOf = (event: Schema.Json): string => Json.text(Json.field(event, "delta")) ?? ""
 
