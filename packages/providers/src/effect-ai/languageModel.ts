@@ -15,12 +15,14 @@ import { mendedParams, mendedText } from "./mending.ts"
 import { partsOf, PartWriter } from "./response.ts"
 import { toAiError } from "./toError.ts"
 import { transcriptOf } from "./transcript.ts"
+import { waiting } from "./waiting.ts"
 import { remembering } from "../codec/Remembering.ts"
 
 type Options = LanguageModel.ProviderOptions
 
-export const toLanguageModel = (model: Model.Service): Effect.Effect<LanguageModel.LanguageModel> =>
-  LanguageModel.make({
+export const toLanguageModel = (given: Model.Service): Effect.Effect<LanguageModel.LanguageModel> => {
+  const model = waiting(given)
+  return LanguageModel.make({
     generateText: (options) =>
       Effect.flatMap(prepared(model, options, "generateText"), ({ failed, request }) =>
         Effect.flatMap(Effect.mapError(model.generate(request), failed), (reply) => {
@@ -43,6 +45,7 @@ export const toLanguageModel = (model: Model.Service): Effect.Effect<LanguageMod
         )
       )
   })
+}
 
 const written = (
   model: Model.Service,

@@ -12,6 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec, Job, Jobs } from "../codec/Codec.ts"
+import * as JobItem from "../codec/JobItem.ts"
 import type * as Provenance from "../codec/Provenance.ts"
 import type { Answer } from "../transport/Answer.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -184,13 +185,10 @@ const withoutLast = (request: Model.Request): Model.Request => ({ ...request, me
 const whole = (reply: Effect.Effect<Message.Reply, LlmError.LlmError>): Stream.Stream<Model.Part, LlmError.LlmError> =>
   Stream.unwrap(Effect.map(reply, (reply) => Stream.fromIterable(Model.partsOf(reply))))
 
-/** The kind of the item that names a job. */
-const kind = "background_job"
-
 /** Tells a run the name of the job that it has begun. */
 const tell = ({ background }: Model.Request, parts: ReadonlyArray<Model.Part | Message.Reply["content"][number]>) =>
   Effect.sync(() => {
-    for (const part of parts) if (part.type === "provider-item" && part.kind === kind) background?.begun(part)
+    for (const part of parts) if (JobItem.is(part)) background?.begun(part)
   })
 
 /** What may begin a job goes on for a moment when it is interrupted: the answer names the job, which can then be cancelled. */

@@ -15,11 +15,9 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Job, Jobs } from "../Codec.ts"
+import * as JobItem from "../JobItem.ts"
 import * as Json from "../../transport/Json.ts"
 import { usageOf } from "./usage.ts"
-
-/** The kind of the item that names a job. */
-const kind = "background_job"
 
 /** The item of a response that is at work in the background; `undefined` for any other. `event` is the first of its stream. */
 export const jobIn = (
@@ -31,7 +29,7 @@ export const jobIn = (
   if (id === undefined || Json.field(response, "background") !== true || statusOf(response) !== "at work")
     return undefined
   const after = event === undefined ? undefined : (Json.count(Json.field(event, "sequence_number")) ?? 0)
-  return { type: "provider-item", kind, opaque: { provider, data: { id, ...(after === undefined ? {} : { after }) } } }
+  return JobItem.make(provider, { id, ...(after === undefined ? {} : { after }) })
 }
 
 /** An id that is one segment of a path. */
@@ -67,7 +65,7 @@ export const make = (source: Source, asked: Pick<Jobs, "begins" | "include">, de
     const last = messages.at(-1)
     if (last?.role !== "assistant" || last.paused !== true) return undefined
     for (const part of last.content) {
-      if (part.type !== "provider-item" || part.kind !== kind || part.opaque.provider !== source.provider) continue
+      if (!JobItem.is(part) || part.opaque.provider !== source.provider) continue
       const id = idIn(part.opaque.data)
       if (id !== undefined) return { id, after: Json.count(Json.field(part.opaque.data, "after")) }
     }

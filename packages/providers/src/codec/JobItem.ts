@@ -1,0 +1,13 @@
+/** The item of a paused reply that names the job which makes it. */
+import type * as Message from "@kintsugi/core/Message"
+
+const kind = "background_job"
+
+export const make = (provider: string, data: Message.Opaque["data"]): Message.ProviderItem => ({
+  type: "provider-item",
+  kind,
+  opaque: { provider, data }
+})
+
+export const is = (part: { readonly type: string }): part is Message.ProviderItem =>
+  part.type === "provider-item" && "kind" in part && part.kind === kind
