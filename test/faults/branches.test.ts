@@ -174,6 +174,30 @@ law("no payment is made twice, and a payment without an end is settled as unknow
 law("nothing is left, and nothing happens later [L401]", Invariants.over)
 
 law(
+  "a reply in the background is begun once for each reply, and answered, or cancelled once [P1406]",
+  ({ injection, jobs = [], steps }) => {
+    const begun = steps.filter(({ kind }) => kind === "begin")
+    const isFailed = injection?.step.kind === "begin" && injection.fault !== "interrupt after"
+    assert.isAtMost(jobs.length, begun.length)
+    assert.isAtLeast(jobs.length, begun.length - (isFailed ? 1 : 0))
+    for (const { cancels, isAnswered } of jobs) {
+      assert.isAtMost(cancels, 1)
+      assert.isTrue(isAnswered || cancels === 1)
+    }
+    // the clean run begins one for each reply of the expert, and cancels none
+    if (injection === undefined) assert.deepStrictEqual(jobs, Array(2).fill({ isAnswered: true, cancels: 0 }))
+  }
+)
+
+law(
+  "a reply in the background that is stopped, or whose run gives up, is cancelled [P1406]",
+  ({ jobs = [] }) => assert.isTrue(jobs.some(({ cancels }) => cancels === 1)),
+  ({ injection }) =>
+    (injection?.step.kind === "begin" && injection.fault === "interrupt after") ||
+    (injection?.step.layer === "expert" && injection.step.kind === "call" && injection.fault === "failure")
+)
+
+law(
   "an interruption ends the run, or finds it suspended [A111 L402]",
   (played) => {
     const { before, exit, injection, steps } = played

@@ -41,31 +41,68 @@ const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" 
 
 const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => role === "assistant").length
 
-const job = reply({
-  content: [{ type: "provider-item", kind: "background_job", opaque: { provider: "scripted", data: { id: "j1" } } }],
-  finish: "paused",
-  usage: Usage.empty
-})
+const jobOf = (id: number) =>
+  reply({
+    content: [{ type: "provider-item", kind: "background_job", opaque: { provider: "scripted", data: { id } } }],
+    finish: "paused",
+    usage: Usage.empty
+  })
+
+interface Job {
+  isAnswered: boolean
+  cancels: number
+}
 
 /** The same model, whose provider makes its replies in the background: the first request of each only begins it. */
-const inBackground = (model: Layer.Layer<Model.Model>): Layer.Layer<Model.Model> =>
+const inBackground = (
+  model: Layer.Layer<Model.Model>,
+  steps: Steps,
+  jobs: Array<Job>,
+  usage: () => Usage.Usage
+): Layer.Layer<Model.Model> =>
   Layer.effect(
     Model.Model,
     Effect.map(Effect.provide(Effect.service(Model.Model), model), (inner) => {
-      const asked = (request: Model.Request): Model.Request | undefined => {
-        const last = request.messages.at(-1)
-        if (last?.role !== "assistant" || last.paused !== true) return undefined
-        return { ...request, messages: request.messages.slice(0, -1) }
+      const namedBy = ({ messages }: Model.Request): Job | undefined => {
+        const last = messages.at(-1)
+        const item = last?.role === "assistant" && last.paused === true ? last.content[0] : undefined
+        return item?.type === "provider-item" ? jobs[Number(Object(item.opaque.data).id)] : undefined
       }
+      const begin = (request: Model.Request) => {
+        const begun = Effect.sync(() => {
+          const named = jobOf(jobs.push({ isAnswered: false, cancels: 0 }) - 1)
+          for (const part of named.content) if (part.type === "provider-item") request.background?.begun(part)
+          return named
+        })
+        // at an instant at which no snapshot is read
+        const step = steps.effect("expert", "begin", `turn ${turnOf(request) + 1}`, begun, overloaded)
+        return Effect.andThen(Effect.sleep(3), step)
+      }
+      const withoutLast = (request: Model.Request) => ({ ...request, messages: request.messages.slice(0, -1) })
       return {
         ...inner,
+        background: {
+          cancel: (request) =>
+            Effect.sync(() => {
+              const job = namedBy(request)
+              if (job === undefined) return undefined
+              job.cancels++
+              return job.isAnswered ? undefined : usage()
+            })
+        },
         generate: (request) => {
-          const of = asked(request)
-          return of === undefined ? Effect.succeed(job) : inner.generate(of)
+          const job = namedBy(request)
+          return job === undefined
+            ? begin(request)
+            : Effect.tap(inner.generate(withoutLast(request)), () => Effect.sync(() => (job.isAnswered = true)))
         },
         stream: (request) => {
-          const of = asked(request)
-          return of === undefined ? Stream.fromIterable(toParts(job)) : inner.stream(of)
+          const job = namedBy(request)
+          return job === undefined
+            ? Stream.unwrap(Effect.map(begin(request), (named) => Stream.fromIterable(toParts(named))))
+            : Stream.tap(inner.stream(withoutLast(request)), ({ type }) =>
+                Effect.sync(() => (job.isAnswered ||= type === "finish"))
+              )
         }
       }
     })
@@ -75,6 +112,7 @@ const inBackground = (model: Layer.Layer<Model.Model>): Layer.Layer<Model.Model>
 const stageModels = (steps: Steps) => {
   const sent: Array<Usage.Usage> = []
   const requests: Array<Model.Request> = []
+  const jobs: Array<Job> = []
   let replies = 0
   const speaking = (
     name: StepLayer,
@@ -134,12 +172,20 @@ const stageModels = (steps: Steps) => {
       ({ tools }) => (tools.length === 0 ? "router" : "model"),
       (request) => (request.tools.length === 0 ? routing : (lines[turnOf(request)] ?? []))
     ),
+    jobs,
     expert: inBackground(
       speaking(
         "expert",
         () => "expert",
         (request) => advice[turnOf(request)] ?? []
-      )
+      ),
+      steps,
+      jobs,
+      () => {
+        const usage = Usage.make({ inputTokens: 2 ** ++replies, outputTokens: 1 })
+        sent.push(usage)
+        return usage
+      }
     )
   }
 }
@@ -203,7 +249,7 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
   inSilence(
     stage(mode, injection, (steps, log) =>
       Effect.sync(() => {
-        const { expert, requests, sent, worker } = stageModels(steps)
+        const { expert, jobs, requests, sent, worker } = stageModels(steps)
         const { starts, tools } = stageTools(steps, expert)
         const isLimit = injection?.limit !== undefined && injection.index < 0
         // a limit that is to be reached is not put off
@@ -265,6 +311,7 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
           sent,
           starts,
           requests,
+          jobs,
           running: (see) =>
             Effect.provide(
               mode === "resumed"

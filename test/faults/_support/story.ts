@@ -53,6 +53,8 @@ export interface Played {
   readonly sent: ReadonlyArray<Usage.Usage>
   readonly starts: ReadonlyArray<Start>
   readonly requests: ReadonlyArray<Model.Request>
+  /** The replies that were begun in the background. */
+  readonly jobs?: ReadonlyArray<{ readonly isAnswered: boolean; readonly cancels: number }>
   /** Steps that never ended, and fibers, at the end; and what came in the day after. */
   readonly unfinished: number
   readonly fibers: number
@@ -318,7 +320,7 @@ export const limitsOf = (injection: Injection | undefined): Budget.Limits =>
   injection?.limit === undefined ? {} : { [injection.fault]: injection.limit }
 
 /** A story that is about to be played. */
-export interface Cast extends Pick<Played, "sent" | "starts" | "requests"> {
+export interface Cast extends Pick<Played, "sent" | "starts" | "requests" | "jobs"> {
   readonly running: (
     see: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
   ) => Effect.Effect<unknown, unknown, never>
@@ -338,7 +340,7 @@ export const stage = Effect.fnUntraced(function* (
     before = { at: clock.currentTimeMillisUnsafe(), events: events.length, steps: steps.reached.length }
   })
   const log = eventLog()
-  const { requests, running, sent, starts } = yield* cast(steps, log)
+  const { running, ...noted } = yield* cast(steps, log)
   let fibers = 0
   const counted: Metric.FiberRuntimeMetricsService = {
     recordFiberStart: () => void fibers++,
@@ -377,9 +379,7 @@ export const stage = Effect.fnUntraced(function* (
     seen: mode === "streamed" ? seen : undefined,
     before,
     exit,
-    sent,
-    starts,
-    requests,
+    ...noted,
     ...left,
     later
   }
