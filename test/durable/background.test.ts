@@ -6,9 +6,11 @@ import { OpenAi } from "@kintsugi/providers"
 import { Effect, Exit, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { calm } from "../_support/dialogue.ts"
-import { event, fakeNetwork, key, respond, silence } from "../_support/network.ts"
+import { event, fakeNetwork, key, respond, respondWith, silence } from "../_support/network.ts"
 import { events, type Item, message, response } from "../providers/codec/openai-responses/_support/responses.ts"
+import { continuing } from "../core/run/_support/continued.ts"
 import { process, watched } from "./_support/engines.ts"
+import { options, reading, shown } from "./_support/logs.ts"
 
 const whole = response([message("Four.")], { background: true })
 
@@ -140,3 +142,71 @@ for (const isForgetful of [false, true]) {
     })
   )
 }
+
+it.effect(
+  "the next process goes on from the text in the log, and the reply is read from its beginning [P1406 P1563]",
+  () =>
+    Effect.gen(function* () {
+      const numbered = events(whole).map((one, at): Item => ({ ...one, sequence_number: at }))
+      const texts = numbered.findIndex(({ type }) => type === "response.output_text.delta") + 1
+      const asked: Array<string> = []
+      const held = () => {
+        const text = numbered
+          .slice(1, texts)
+          .map((one) => event(one))
+          .join("")
+        return respondWith(
+          200,
+          () => new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(text)) })
+        )()
+      }
+      let reads = 0
+      const network = fakeNetwork(() => {
+        const { method, url } = network.sent.at(-1) ?? { method: "", url: "" }
+        asked.push(`${method} ${url.replace("https://api.openai.com/v1", "")}`)
+        if (method === "POST") return respond(200, first.map((one) => event(one)).join(""))()
+        if (!url.includes("stream=true")) return respond(200, { ...queued, status: "in_progress" })()
+        return reads++ === 0
+          ? held()
+          : respond(
+              200,
+              numbered
+                .slice(1)
+                .map((one) => event(one))
+                .join("")
+            )()
+      })
+      const layer = OpenAi.layerResponses({ model: "m", apiKey: Redacted.make(key), background: true })
+      const model = Layer.provide(layer, network.layer)
+      // a model that goes on from no message of its own
+      const agent = Agent.make("writer", { model, budget: { maxDuration: "9 days" } }).pipe(continuing(2))
+      const durable = Durable.workflow(agent, { name: "writer", ...options })
+      const engine = yield* watched(false)
+      const on = Effect.provide(engine.layer)
+      const serve = process(durable.layer.pipe(Layer.provide(engine.layer)))
+      const stop = yield* serve
+      const id = yield* Durable.start(durable, { id: "one", input: "go" }).pipe(on)
+      const { events: all } = yield* reading(Durable.events(durable, id)).pipe(on)
+      yield* passing(4)
+      yield* stop
+      yield* engine.kill
+      yield* serve
+      yield* Durable.resume(durable, id).pipe(on)
+      yield* passing(30)
+      const end = Option.getOrThrow(yield* Durable.poll(durable, id).pipe(on))
+      assert(end._tag === "Complete")
+      assert.deepStrictEqual(end.exit, Exit.succeed("Four."))
+      assert.deepStrictEqual(shown(all), [
+        "run-start",
+        "turn-start",
+        "model-start",
+        "text-delta Fou",
+        "attempt-continued",
+        "text-delta r.",
+        "model-end",
+        "turn-end",
+        "run-completed"
+      ])
+      assert.strictEqual(asked.filter((one) => one.startsWith("POST")).length, 1)
+    })
+)

@@ -188,7 +188,8 @@ export const parts = (
     const ending = Effect.matchEffect(recorded, {
       onSuccess: (reply) =>
         Effect.sync(() => {
-          if (given() === 0) anew()
+          // a reply that only names a background reply has no text: what the log has is of a later step
+          if (given() === 0 && reply.content.some(({ type }) => type !== "provider-item")) anew()
           const all = Model.partsOf(reply)
           for (const part of given() === 0 ? all : all.slice(reply.content.length)) offer(part)
         }),
