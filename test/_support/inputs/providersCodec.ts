@@ -280,7 +280,7 @@ export const providersCodec: Table = {
     contextCut: grows(replies, (reply) =>
       contextCut(
         source,
-        { numCtx: 4096, truncate: false, request: requestWith(reply) },
+        { numCtx: 4096, contextWindow: undefined, truncate: false, request: requestWith(reply) },
         { ...usage, inputTokens: 2050, outputTokens: 1 }
       )
     )

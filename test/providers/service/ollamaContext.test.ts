@@ -1,6 +1,6 @@
 /** Runs over an Ollama server that cuts prompts without a word. */
 import { assert } from "@effect/vitest"
-import { Agent, Compaction, LlmError, Recovery } from "@kintsugi/core"
+import { Agent, type AgentEvent, Compaction, LlmError, Recovery } from "@kintsugi/core"
 import { Ollama } from "@kintsugi/providers"
 import { Effect } from "effect"
 import { agentWith, scripted } from "../../_support/dialogue.ts"
@@ -40,6 +40,27 @@ it.run(
       assert.instanceOf(error, LlmError.ContextTooLongError)
       assert.strictEqual(network.sent.length, 2)
     })
+)
+
+it.run("a run whose prompt may have been cut has a remark in its events [P1410]", (run) =>
+  Effect.gen(function* () {
+    const events: Array<AgentEvent.AgentEvent> = []
+    const end = { done: true, done_reason: "stop", prompt_eval_count: 2050, eval_count: 5 }
+    const network = fakeNetwork([
+      respond(200, `${JSON.stringify({ model: "m", message: { role: "assistant", content: "done" }, ...end })}\n`)
+    ])
+    const agent = Agent.make("asker", {}).pipe(Agent.onEvent((event) => Effect.sync(() => events.push(event))))
+    const text = yield* run(agent, "word ".repeat(2050)).pipe(
+      Effect.provide(Ollama.layer({ model: "qwen3", transport: { retry: false } })),
+      Effect.provide(network.layer)
+    )
+    assert.strictEqual(text, "done")
+    const replies = events.flatMap((event) => (event.type === "model-end" ? event.reply.content : []))
+    assert.deepStrictEqual(
+      replies.map((part) => (part.type === "provider-item" ? part.kind : part.type)),
+      ["text", "truncated_prompt"]
+    )
+  })
 )
 
 it.run("a row of the table shortens it, and the model is called with the rest [P1410]", (run) =>

@@ -103,8 +103,9 @@ export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "
   /** Whether a reasoning model thinks; for models with levels, `low`, `medium` or `high`. `none` is `false`. */
   readonly reasoning?: boolean | string
   /**
-   * The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. Only with a size is a
-   * prompt noticed that the server has cut without a word.
+   * The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. A prompt that the
+   * server has cut without a word is an error only with a size: this one, `num_ctx` in `options` of `extra`, or `contextWindow` of the
+   * `capabilities`.
    */
   readonly numCtx?: number
   /**
@@ -114,7 +115,7 @@ export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "
   readonly keepAlive?: string | number
   /**
    * Whether the server may drop the oldest messages of a prompt that is too long. `false` by default: then this is a
-   * `ContextTooLongError`. With `true` the reply has a provider item of the kind `truncated_prompt`.
+   * `ContextTooLongError`. With `true`, or if a cut is only likely, the reply has a provider item of the kind `truncated_prompt`.
    */
   readonly truncate?: boolean
   /**

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import type * as Model from "@kintsugi/core/Model"
 import type * as Provider from "@kintsugi/providers/Provider"
 import { Result } from "effect"
 import { answerOf, failed, ok, streamed, whole } from "../../../_support/codec.ts"
@@ -130,13 +131,65 @@ describe("a prompt that is longer than the context", () => {
     }
   })
 
+  const image = Message.image("image/png", { data: "AAAA" })
+
+  const prompts: ReadonlyArray<readonly [string, number, Model.Request["messages"]]> = [
+    ["half of the context, of digits", 2050, [Message.user("9,1;7.3|".repeat(1250))]],
+    ["half of the context, of words that fit in it but for few", 2050, [Message.user("word ".repeat(2050))]],
+    ["half of the context, of images", 2050, [Message.user(Array.from({ length: 9 }, () => image))]],
+    ["less than its last messages", 3800, Array.from({ length: 20 }, () => Message.user("some word ".repeat(200)))]
+  ]
+
+  for (const [what, count, messages] of prompts) {
+    it(`and may have been cut is a reply with a remark: ${what} [P1410]`, () => {
+      const request = { messages, tools: [], toolChoice: "auto" } as const
+      const answer = answerOf(JSON.stringify(line({ content: "a" }, done({ prompt_eval_count: count }))))
+      for (const numCtx of [4096, undefined]) {
+        const own = OllamaChat.make(source, numCtx === undefined ? {} : { numCtx })
+        const [, remark] = ok(own.decode(answer, request)).content
+        assert(remark?.type === "provider-item" && remark.kind === "truncated_prompt")
+        const { prompt_bytes, ...data } = Object(remark.opaque.data)
+        assert.isNumber(prompt_bytes)
+        const size = numCtx === undefined ? {} : { num_ctx: numCtx }
+        assert.deepStrictEqual(data, { prompt_eval_count: count, ...size, suspected: true })
+      }
+    })
+  }
+
+  it("is compared with the size in other fields, of the request or of the layer [P1410]", () => {
+    const words = { messages: [Message.user("word ".repeat(4500))], tools: [], toolChoice: "auto" } as const
+    const six = Message.user("word ".repeat(1000))
+    const extra = { options: { num_ctx: 6000 } }
+    const isCut = (codec: Provider.Codec, count: number, more: Partial<Model.Request> = {}) => {
+      const answer = answerOf(JSON.stringify(line({ content: "a" }, done({ prompt_eval_count: count }))))
+      return Result.isFailure(codec.decode(answer, { ...words, ...more }))
+    }
+    assert.isTrue(isCut(OllamaChat.make(source, { extra }), 3002))
+    assert.isTrue(isCut(OllamaChat.make(source), 3002, { options: extra }))
+    assert.isTrue(isCut(OllamaChat.make(source, { extra: { options: { num_ctx: 99 } } }), 3002, { options: extra }))
+    assert.isFalse(isCut(OllamaChat.make(source, { extra: { options: { num_ctx: 0 } } }), 3002))
+    assert.isTrue(isCut(OllamaChat.make(source, {}, { contextWindow: 6000 }), 3002))
+    assert.isTrue(isCut(OllamaChat.make(source, {}, { contextWindow: 6000 }), 6000))
+    // the layer may name less than the server has
+    assert.isFalse(isCut(OllamaChat.make(source, {}, { contextWindow: 6000 }), 6001))
+    assert.isFalse(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six] }))
+    // tools that are not offered are not in the prompt
+    const tools = [{ name: "look", description: "word ".repeat(4500), parameters: {} }]
+    assert.isTrue(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six], tools }))
+    assert.isFalse(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six], tools, toolChoice: "none" }))
+  })
+
   it("is not seen in a prompt that fits, in one of half the context, nor without a number to compare", () => {
     for (const [numCtx, count, words] of [
       [4096, 4095, 4500],
-      [4096, 2050, 2050],
-      [4096, 2030, 4500],
+      [4096, 2050, 800],
+      [4096, 2030, 2800],
       [4096, 0, 4500],
-      [undefined, 4096, 4500]
+      [undefined, 4096, 4500],
+      [undefined, 4000, 4500],
+      [undefined, 2050, 800],
+      [undefined, 10, 400],
+      [undefined, 20, 10]
     ] as const) {
       const reply = ok(decoded(numCtx, count, false, words))
       assert.deepStrictEqual(reply.content, [{ type: "text", text: "a" }], `${numCtx} ${count} ${words}`)

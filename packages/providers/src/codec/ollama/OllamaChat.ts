@@ -6,19 +6,22 @@
  *
  * By default Ollama silently drops the oldest messages of a conversation that is too long. Here `truncate: false`
  * makes it answer with an error, a `ContextTooLongError`, which policies can recover from. Some servers cut the prompt
- * all the same, and report only what they have read of it: see `contextCut`. If `numCtx` is set, a reply to such a
- * prompt is that error too; with `truncate: true` it has a provider item of the kind `truncated_prompt`.
+ * all the same, and report only what they have read of it: see `contextCut`. If the size of the context is known, a
+ * reply to such a prompt is that error too; with `truncate: true`, or where a cut is only likely, it has a
+ * provider item of the kind `truncated_prompt`.
  *
  * Ollama cannot be made to call a tool, or to call none: for the choice `none` no tools are offered. The schema of an
  * output goes as `format` without tools, because it would keep the model from calling them; beside tools it goes into
  * the prompt as text.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Capabilities from "../Capabilities.ts"
 import type { Codec } from "../Codec.ts"
 import * as Json from "../../transport/Json.ts"
+import type { Asked } from "./contextCut.ts"
 import * as OllamaError from "./error.ts"
 import * as ChatRequest from "./request.ts"
 import * as ChatStream from "./stream.ts"
@@ -53,6 +56,10 @@ export const make = (
   const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
   const options = { ...Json.fields(more), ...optionsOf(parameters) }
+  const askedIn = (request: Model.Request | undefined): Asked => {
+    const size = numCtx ?? Json.fields(request?.options?.["options"] ?? more)["num_ctx"]
+    return { numCtx: Json.count(size) || undefined, contextWindow: able.contextWindow, truncate, request }
+  }
   return {
     refuses: Capabilities.refusing(source, { ...capabilities, ...able }),
     encode: ChatRequest.make(source.provider, {
@@ -65,8 +72,8 @@ export const make = (
       // Mutant `false` survives: JSON leaves out a field that is undefined
       ...(keepAlive === undefined ? {} : { keep_alive: keepAlive })
     }),
-    decode: (answer, request) => ChatStream.decode(source, answer, { numCtx, truncate, request }),
-    decoder: (answer, request) => new ChatStream.ChatDecoder(source, answer, { numCtx, truncate, request }),
+    decode: (answer, request) => ChatStream.decode(source, answer, askedIn(request)),
+    decoder: (answer, request) => new ChatStream.ChatDecoder(source, answer, askedIn(request)),
     classify: (answer) => OllamaError.classify(source, answer)
   }
 }

@@ -1,10 +1,10 @@
 /**
  * Whether the server has cut a prompt that is longer than its context.
  *
- * It does not say so. It counts what is left as `prompt_eval_count`: all of `num_ctx`, or since servers of 2026 about
- * half of it (`num_ctx / 2 + 2`: github.com/ollama/ollama issues 17427 and 17889, and measurements in public
- * repositories, looked up on 2026-11-26; not recorded here). So a count near the half is compared with the bytes of the
- * prompt. Without `num_ctx` in the request nothing can be compared.
+ * It does not say so. It counts what is left as `prompt_eval_count`, also what it had cached (github.com/ollama/ollama, pull request 16428).
+ * That is all of the context; or since servers of 2026 half of it and 2 tokens (issues 17427 and 17889, and measurements in public
+ * repositories); or less, where whole messages are dropped. All looked up on 2026-11-26; not recorded here. So the count is compared with
+ * the context, and with the size of the prompt: a prompt that must have been cut is an error, one that may have been is a remark.
  */
 import { ContextTooLongError, type LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -20,56 +20,103 @@ import { remembering } from "../Remembering.ts"
 export interface Asked {
   /** The requested context size. */
   readonly numCtx: number | undefined
+  /** The context size by the capabilities of the layer. */
+  readonly contextWindow: number | undefined
   /** Whether the server may cut the prompt. */
   readonly truncate: boolean
   readonly request: Model.Request | undefined
 }
 
-/** What a reply to a cut prompt is: the error, or where the server may cut it an item beside the reply. */
+/** What a reply to a cut prompt is: the error; or an item beside the reply, where the server may cut it or has perhaps done so. */
 export const contextCut = (
   { model, provider }: Source,
-  { numCtx, request, truncate }: Asked,
+  { contextWindow, numCtx, request, truncate }: Asked,
   usage: Usage.Usage
 ): Result.Result<ReadonlyArray<Message.ProviderItem>, LlmError> => {
   const { inputTokens } = usage
   // what is no count says nothing of the prompt
-  if (numCtx === undefined || !Usage.isSound(usage) || !isCut(numCtx, inputTokens, request)) return Result.succeed([])
-  if (truncate) {
-    const data = { prompt_eval_count: inputTokens, num_ctx: numCtx }
+  if (!Usage.isSound(usage) || inputTokens === 0) return Result.succeed([])
+  const size = numCtx ?? contextWindow
+  const prompt = request === undefined ? nothing : sizeOf(request)
+  const isFull = numCtx === undefined ? inputTokens === size : inputTokens >= numCtx
+  const remark = (more: Schema.JsonObject): Result.Result<ReadonlyArray<Message.ProviderItem>> => {
+    const data = { prompt_eval_count: inputTokens, ...(size === undefined ? {} : { num_ctx: size }), ...more }
     return Result.succeed([{ type: "provider-item", kind: "truncated_prompt", opaque: { provider, data } }])
   }
-  const detail = `the server cut the prompt: it read ${inputTokens} tokens of it, and num_ctx is ${numCtx}`
-  return Result.fail(ContextTooLongError.make({ model, provider, status: 200, limit: numCtx, detail, usage }))
+  if (size !== undefined && (isFull || (isHalf(inputTokens, size, nearHalf) && prompt.bytes > size * leastBytes))) {
+    if (truncate) return remark({})
+    const detail =
+      `the server cut the prompt: it read ${inputTokens} tokens of it, and ` +
+      `${numCtx === undefined ? "the context window" : "num_ctx"} is ${size}`
+    return Result.fail(ContextTooLongError.make({ model, provider, status: 200, limit: size, detail, usage }))
+  }
+  // without a size in the request the server has its own, by default a power of two
+  const own = 2 ** Math.round(Math.log2(inputTokens) + 1)
+  const sizes = [size ?? 0, numCtx === undefined && own >= leastOwn ? own : 0]
+  // a prompt has at most as many tokens as bytes
+  const most = prompt.bytes + prompt.images * tokensOfImage
+  const isSuspect =
+    sizes.some((one) => isHalf(inputTokens - 2, one, 0) && most > one) ||
+    (most > (numCtx ?? leastOwn) && prompt.chars > inputTokens * mostChars)
+  return isSuspect ? remark({ prompt_bytes: prompt.bytes, suspected: true }) : Result.succeed([])
 }
 
-const isCut = (numCtx: number, inputTokens: number, request: Model.Request | undefined): boolean =>
-  inputTokens >= numCtx ||
-  (request !== undefined && Math.abs(inputTokens - numCtx / 2) <= nearHalf && bytesIn(request) > numCtx * leastBytes)
+const isHalf = (tokens: number, size: number, near: number): boolean => Math.abs(tokens - size / 2) <= near
 
-/** How far from the half of the context a count may be. */
+/** How far from the half of the context the count of a prompt may be that does not fit by far. */
 const nearHalf = 8
 
 /** Bytes of a token, on average at least, of texts in any language. Twice as many, as for a false alarm, occur nowhere. */
 const leastBytes = 3
 
-/** The bytes of the texts of a prompt, without pictures. */
-const bytesIn = ({ messages, tools }: Model.Request): number =>
-  messages.reduce((sum, message) => sum + bytesOf(message), 0) + tools.reduce((sum, tool) => sum + bytesOfSpec(tool), 0)
+/** Characters of a token, on average at most, of texts in any language; long rows of the same character may have more. */
+const mostChars = 7
 
-const bytesOf = remembering((message: Message.Message): number => {
-  if (message.role === "system") return utf8(message.text)
-  let sum = 0
+/** The smallest context that a server has had by default. */
+const leastOwn = 2048
+
+/** The tokens that the server itself takes for an image when it chooses messages (`imageNumTokens` of its `server/prompt.go`). */
+const tokensOfImage = 768
+
+/** The size of the texts of a prompt, and how many images it has. */
+interface Size {
+  readonly bytes: number
+  readonly chars: number
+  readonly images: number
+}
+
+const nothing: Size = { bytes: 0, chars: 0, images: 0 }
+
+const sizeOf = ({ messages, toolChoice, tools }: Model.Request): Size =>
+  [...messages.map(ofMessage), ...(toolChoice === "none" ? [] : tools.map(ofSpec))].reduce(
+    (sum, { bytes, chars, images }) => ({
+      bytes: sum.bytes + bytes,
+      chars: sum.chars + chars,
+      images: sum.images + images
+    }),
+    nothing
+  )
+
+const ofMessage = remembering((message: Message.Message): Size => {
+  if (message.role === "system") return ofTexts([message.text])
+  const texts: Array<string> = []
+  let images = 0
   for (const part of message.content) {
-    if (part.type === "text") sum += utf8(part.text)
-    if (part.type === "settled-call") sum += utf8(textOf(part.call.arguments)) + utf8(part.settlement.text)
+    if (part.type === "text") texts.push(part.text)
+    if (part.type === "image") images++
+    if (part.type === "settled-call") texts.push(textOf(part.call.arguments), part.settlement.text)
   }
-  return sum
+  return { ...ofTexts(texts), images }
 })
 
-const bytesOfSpec = remembering(
-  ({ description, name, parameters }: Message.ToolSpec): number =>
-    utf8(name) + utf8(description) + utf8(textOf(parameters))
+const ofSpec = remembering(({ description, name, parameters }: Message.ToolSpec): Size =>
+  ofTexts([name, description, textOf(parameters)])
 )
+
+const ofTexts = (texts: ReadonlyArray<string>): Size => {
+  const text = texts.join("")
+  return { bytes: new TextEncoder().encode(text).length, chars: text.length, images: 0 }
+}
 
 /** A value that is nested too deeply to be written down was not sent. */
 const textOf = (value: Schema.Json): string =>
@@ -79,5 +126,3 @@ const textOf = (value: Schema.Json): string =>
         Result.try(() => JSON.stringify(value)),
         () => ""
       )
-
-const utf8 = (text: string): number => new TextEncoder().encode(text).length
