@@ -34,3 +34,22 @@ export const cut = (text: string, length: number): ReadableStream<Uint8Array<Arr
 export const inPieces = (text: string, length: number, take: (piece: string) => void): void => {
   for (let at = 0; at < text.length; at += length) take(text.slice(at, at + length))
 }
+
+/** An error with the text wherever one format or another has words. */
+export const errorOf = (text: string): string =>
+  JSON.stringify({
+    type: "error",
+    error: {
+      message: text,
+      type: text,
+      code: text,
+      param: text,
+      status: text,
+      metadata: { raw: text, reasons: [text], limit_source: text, headers: { "retry-after": text } },
+      failed_generation: text,
+      details: [
+        { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: text, violations: [{ quotaId: text }] }
+      ]
+    },
+    request_id: text
+  })

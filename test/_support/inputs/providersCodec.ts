@@ -29,7 +29,7 @@ import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"
 import * as Text from "../../../packages/providers/src/codec/text.ts"
 import type { Format } from "../../../packages/providers/src/testing/wire/wire.ts"
 import { wires } from "../../../packages/providers/src/testing/wire/AnyWire.ts"
-import { answerOf, inPieces, source } from "./answers.ts"
+import { answerOf, errorOf, inPieces, source } from "./answers.ts"
 import { detailPieces, documents, many, replies, schemas, texts, usage, values } from "./data.ts"
 import {
   each,
@@ -112,25 +112,6 @@ const conversation = (text: string): Message.Transcript => {
   ]
 }
 
-/** An error with the text wherever one format or another has words. */
-const errorOf = (text: string): string =>
-  JSON.stringify({
-    type: "error",
-    error: {
-      message: text,
-      type: text,
-      code: text,
-      param: text,
-      status: text,
-      metadata: { raw: text, reasons: [text], limit_source: text, headers: { "retry-after": text } },
-      failed_generation: text,
-      details: [
-        { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: text, violations: [{ quotaId: text }] }
-      ]
-    },
-    request_id: text
-  })
-
 const entriesOf = ({ codec, format, inside }: Side) => ({
   make: merged({
     "a whole reply": grows(
@@ -195,6 +176,8 @@ export const providersCodec: Table = {
   "providers/src/codec/Provenance.ts": {
     make: grows(replies, (reply) => traced(requestWith(reply)).request)
   },
+  "providers/src/codec/servedFamily.ts": each(fixed, "fallbacksIn", "servedFamily"),
+  "providers/src/codec/thoughts.ts": each(reached, "thoughtIn", "unsigned"),
   "providers/src/codec/prefixDigest.ts": {
     digestOf: grows(documents, (document) => digestOf([document])),
     digestOfMessage: grows(replies, (reply) => digestOfMessage(Message.settle(reply, []))),

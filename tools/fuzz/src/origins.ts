@@ -2,6 +2,7 @@
 import * as assert from "node:assert/strict"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import * as Provenance from "../../../packages/providers/src/codec/Provenance.ts"
@@ -19,10 +20,8 @@ export const checkOrigins = (messages: Message.Transcript): void => {
     const traced = (name: string, transcript: Message.Transcript): Provenance.Traced =>
       trace(name)({ messages: transcript, tools: [], toolChoice: "auto" } satisfies Model.Request)
     const thought = { type: "reasoning", text: "hm", opaque: { provider, data: "signed" } } as const
-    const said: Message.Assistant = {
-      role: "assistant",
-      content: [traced(model, messages).marked(thought), Message.text("a")]
-    }
+    const reply: Message.Reply = { content: [thought, Message.text("a")], finish: "stop", usage: Usage.empty }
+    const said = Message.settle(traced(model, messages).marked(reply), [])
     const hasThought = (name: string, transcript: Message.Transcript): boolean => {
       const last = traced(name, transcript).request.messages.at(-1)
       return last?.role === "assistant" && last.content.some(({ type }) => type === "reasoning")

@@ -24,10 +24,12 @@ export interface Codec {
   /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */
   readonly takes?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
   /**
-   * Set if thoughts go back only behind the tools and instructions that they came with. Else only the messages before them count; those
-   * count in every format.
+   * Set if thoughts go back only behind the tools and instructions that they came with: the provider's own tools, which count beside those
+   * of the request. Else only the messages before them count; those count in every format.
    */
-  readonly bindsThoughts?: boolean
+  readonly bindsThoughts?: ReadonlyArray<Schema.Json>
+  /** The models to which the server may fall back, in the words of the body: a reply of one of them names it. */
+  readonly fallbacks?: Schema.Json
   /** What else goes with the thoughts of a message that are left out; absent if nothing does. `bare` is the message without them. */
   readonly withoutThoughts?: (bare: Message.Assistant, whole: Message.Assistant) => Message.Assistant
   /** The JSON text of a request. */

@@ -9,6 +9,7 @@ import { contradicted } from "./contradicting.ts"
 import * as ModelFamilies from "./ModelFamilies.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RequestOptions from "./requestOptions.ts"
+import { fallbacksIn } from "./servedFamily.ts"
 import type { Source } from "../transport/Source.ts"
 
 interface Options extends Asked {
@@ -48,10 +49,12 @@ export const fitting = <P extends Options>(
     toolChoice === undefined ? request : { ...request, toolChoice }
   const usual = codecOf(fit(plain))
   const name = family?.name ?? "the layer"
+  const fallbacks = fallbacksIn(options.extra)
   return {
     ...usual,
     continuation: able.continuation === "none" ? undefined : usual.continuation,
     ...(able.contextWindow === undefined ? {} : { contextWindow: able.contextWindow }),
+    ...(fallbacks === undefined ? {} : { fallbacks }),
     ...(end === undefined ? {} : { warning: ending(source, end) }),
     adapts: (request) => {
       const { changes } = fit(request)

@@ -4,25 +4,32 @@
  * alone, and only behind the same system prompt, tools and messages
  * (platform.claude.com/docs/en/build-with-claude/preserved-thinking, looked up on 2026-11-26).
  *
+ * The family is that of the model that was asked, under any other name that the reply may give it: a name of a deployment, or an alias.
+ * Only a request that names models to fall back to can have a reply of another model, which the reply then names.
+ *
  * Thoughts without a family or a digest are of an older version of this library: what they lack counts as equal, so they are sent to their
  * provider as before.
  */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import * as Predicate from "effect/Predicate"
-import type * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
+import type { Decoder } from "../transport/Decoder.ts"
 import type { Source } from "../transport/Source.ts"
 import type { Codec } from "./Codec.ts"
 import { familyOf } from "./Family.ts"
 import { digestOf, digestOfMessage, digestOfSpec } from "./prefixDigest.ts"
 import { remembering } from "./Remembering.ts"
+import { fallbacksIn, servedFamily } from "./servedFamily.ts"
+import { kinds, thoughtIn, unsigned } from "./thoughts.ts"
 
 /** A request as it is sent, and what its reply needs. */
 export interface Traced {
   /** Without the thoughts that are of another model, or stood behind something else. */
   readonly request: Model.Request
-  /** A part of the reply, thoughts with their origin. */
-  readonly marked: <P extends Model.Part | Message.Reply["content"][number]>(part: P) => P
+  /** The reply, thoughts with their origin. */
+  readonly marked: (reply: Message.Reply) => Message.Reply
+  /** A decoder of the reply whose thoughts have their origin. */
+  readonly marking: (decoder: Decoder<Model.Part>) => Decoder<Model.Part>
 }
 
 /** What is known of one message. Later requests look it up, so each reads only what is new. */
@@ -31,7 +38,7 @@ interface Entry {
   before: string
   after: string
   readonly own: string
-  readonly origin: Origin | undefined
+  readonly origins: ReadonlyArray<Origin>
 }
 
 type Origin = Pick<Message.Opaque, "family" | "before">
@@ -50,6 +57,7 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
   const beginningOf = ({ messages, output, tools }: Model.Request): string =>
     digestOf([
       tools.map(ofSpec),
+      codec.bindsThoughts ?? null,
       output === undefined ? null : ofSchema(output),
       messages.flatMap((message) => (message.role === "system" ? ofSystem(message) : []))
     ])
@@ -57,72 +65,56 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
     const found = entries.get(message)
     if (found?.before === before) return found
     const own = found?.own ?? digestOfMessage(message)
-    const origin = message.role === "assistant" ? originOf(message, provider) : undefined
-    const made = { before, after: digestOf([before, own]), own, origin }
+    const origins = message.role === "assistant" ? originsOf(message, provider) : []
+    const made = { before, after: digestOf([before, own]), own, origins }
     entries.set(message, made)
     return made
   }
 
   return (request) => {
-    let before = codec.bindsThoughts === true ? beginningOf(request) : ""
+    let before = codec.bindsThoughts === undefined ? "" : beginningOf(request)
     let isWhole = true
     const sent = request.messages.map((message) => {
-      const { after, before: actual, origin } = read(message, before)
+      const { after, before: actual, origins } = read(message, before)
       before = after
-      if (origin === undefined || message.role !== "assistant") return message
-      if ((origin.family ?? family) === family && (origin.before ?? actual) === actual) return message
+      if (message.role !== "assistant") return message
+      const isOurs = origins.every((of) => (of.family ?? family) === family && (of.before ?? actual) === actual)
+      if (isOurs) return message
       isWhole = false
       return stripped(message)
     })
-    const origin = { family, before }
+    const others = fallbacksIn(request.options) ?? codec.fallbacks
+    const marked = <P extends Model.Part | Message.Reply["content"][number]>(
+      part: P,
+      served: string | undefined
+    ): P => {
+      const opaque = thoughtIn(part, provider)
+      return opaque === undefined
+        ? part
+        : { ...part, opaque: { ...opaque, family: servedFamily(family, served, others), before } }
+    }
     return {
       request: isWhole ? request : { ...request, messages: sent },
-      marked: (part) => {
-        const opaque = thoughtIn(part, provider)
-        return opaque === undefined ? part : { ...part, opaque: { ...opaque, ...origin } }
+      marked: (reply) => ({ ...reply, content: reply.content.map((part) => marked(part, reply.model)) }),
+      marking: (decoder) => {
+        const ofParts = Result.map((parts: ReadonlyArray<Model.Part>) =>
+          parts.map((part) => marked(part, decoder.model?.()))
+        )
+        return {
+          ...(decoder.framing === undefined ? {} : { framing: decoder.framing }),
+          push: (data, event) => ofParts(decoder.push(data, event)),
+          end: () => ofParts(decoder.end()),
+          state: () => decoder.state(),
+          held: () => decoder.held?.() ?? 0
+        }
       }
     }
   }
 }
 
-type Part = Model.Part | Message.Reply["content"][number] | Message.Assistant["content"][number]
-
-/** The provider's data of a thought, of an item that is one, or of a part that a signature makes one. */
-const thoughtIn = (part: Part, provider: string): Message.Opaque | undefined => {
-  switch (part.type) {
-    case "reasoning":
-    case "reasoning-delta":
-      return part.opaque?.provider === provider ? part.opaque : undefined
-    case "provider-item":
-      return part.opaque.provider === provider && (thoughts.has(part.kind) || isSigned(part.opaque))
-        ? part.opaque
-        : undefined
-    case "tool-call":
-      return part.opaque?.provider === provider && isSigned(part.opaque) ? part.opaque : undefined
-    case "settled-call":
-      return thoughtIn(part.call, provider)
-    default:
-      return undefined
-  }
-}
-
-/** The kinds of items that are thoughts: Anthropic's, OpenRouter's, and Gemini's signature of a text. */
-const thoughts: ReadonlySet<string> = new Set(["redacted_thinking", "reasoning_details", "thoughtSignature"])
-
-const isSigned = ({ data }: Message.Opaque): boolean =>
-  signatures.some((signature) => Predicate.hasProperty(data, signature))
-
-/** Gemini's field beside what its thoughts led to, and that of servers before it. */
-const signatures = ["thoughtSignature", "thought_signature"]
-
-/** The origin of the thoughts of a message: all are of one reply. */
-const originOf = ({ content }: Message.Assistant, provider: string): Origin | undefined => {
-  for (const part of content) {
-    const opaque = thoughtIn(part, provider)
-    if (opaque !== undefined && (opaque.family !== undefined || opaque.before !== undefined)) return opaque
-  }
-  return undefined
-}
+/** The origins of the thoughts of a message: all are of one reply, to which two models may have contributed. */
+const originsOf = ({ content }: Message.Assistant, provider: string): ReadonlyArray<Origin> =>
+  content.flatMap((part) => thoughtIn(part, provider) ?? [])
 
 /** The message without what only this provider's model could read of its thoughts. */
 const withoutThoughts = (message: Message.Assistant, provider: string): Message.Assistant => ({
@@ -134,14 +126,7 @@ const withoutThoughts = (message: Message.Assistant, provider: string): Message.
       const { opaque: _o, ...call } = part.call
       return [{ ...part, call: { ...call, opaque: unsigned(opaque) } }]
     }
-    if (part.type !== "provider-item" || thoughts.has(part.kind)) return []
+    if (part.type !== "provider-item" || kinds.has(part.kind)) return []
     return [{ ...part, opaque: unsigned(opaque) }]
   })
 })
-
-/** What a provider says beside its signature, such as the id of a call. */
-const unsigned = ({ data, provider }: Message.Opaque): Message.Opaque => {
-  // values within JSON are JSON, and only objects are signed
-  const fields = Object.entries(data as Schema.JsonObject).filter(([name]) => !signatures.includes(name))
-  return { provider, data: Object.fromEntries(fields) }
-}

@@ -6,6 +6,7 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import { kinds, unsigned } from "./thoughts.ts"
 
 /** The digest of a list of texts and other JSON. */
 export const digestOf = (values: ReadonlyArray<Schema.Json>): string => {
@@ -41,7 +42,10 @@ const pushPart = (digest: Digest, part: Part): void => {
       pushAttached(digest, part)
       return
     case "provider-item":
-      // thoughts among the items are known by kind, and may be left out as well
+      // thoughts among the items are known by kind, and may be left out as well, as may the signatures of others
+      if (kinds.has(part.kind)) return
+      digest.push(part.kind)
+      digest.push(unsigned(part.opaque).data)
       return
     case "settled-call": {
       const { call, settlement } = part

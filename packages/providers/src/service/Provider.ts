@@ -141,7 +141,7 @@ const fromTransports = (
           const { continued, whole } = transportsOf(asked)
           const transport = isContinued(asked) ? (continued ?? whole) : whole
           const posted = transport.post(codec.encode(request, "whole"), (answer) =>
-            Result.map(codec.decode(answer, request), (reply) => ({ ...reply, content: reply.content.map(marked) }))
+            Result.map(codec.decode(answer, request), marked)
           )
           return Effect.andThen(warned, posted)
         })
@@ -151,17 +151,16 @@ const fromTransports = (
         Model.leaving(
           source.model,
           Effect.map(warned, () => {
-            const { marked, request } = traced(asked)
+            const { marked, marking, request } = traced(asked)
             const refusal = refusalOf(source, codec, request)
             if (refusal !== undefined) return Stream.fail(refusal)
             const { continued, streamed } = transportsOf(asked)
             const transport = isContinued(asked) ? (continued ?? streamed) : streamed
-            const parts = transport.stream(
+            return transport.stream(
               codec.encode(request, "streamed"),
-              (answer) => codec.decoder(answer, request),
-              (answer) => Result.map(codec.decode(answer, request), Model.partsOf)
+              (answer) => marking(codec.decoder(answer, request)),
+              (answer) => Result.map(codec.decode(answer, request), (reply) => Model.partsOf(marked(reply)))
             )
-            return Stream.map(parts, marked)
           })
         )
       )

@@ -26,7 +26,7 @@ export interface Background {
   readonly codec: Codec
   readonly jobs: Jobs
   /** What marks the thoughts of a reply to a request with their origin. */
-  readonly marking: (request: Model.Request) => Pick<Provenance.Traced, "marked">
+  readonly marking: (request: Model.Request) => Pick<Provenance.Traced, "marked" | "marking">
   /** The transport to a job, or to the end of one, which resends as often as this says. */
   readonly to: (
     path: string,
@@ -65,8 +65,7 @@ export const make = ({
 }: Background): Pick<Model.Service, "background" | "generate" | "stream"> => {
   const decoding = (request: Model.Request): ((answer: Answer) => Read) => {
     const { marked } = marking(request)
-    return (answer) =>
-      Result.map(codec.decode(answer, request), (reply) => ({ ...reply, content: reply.content.map(marked) }))
+    return (answer) => Result.map(codec.decode(answer, request), marked)
   }
 
   const included = (request: Model.Request) =>
@@ -137,16 +136,16 @@ export const make = ({
 
   const eventsOf = (job: Job, after: number, request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
     const read = decoding(request)
-    const { marked } = marking(request)
+    const traced = marking(request)
     const from = [["stream", "true"], ["starting_after", String(after)], ...included(request)] as const
     const events = Effect.map(to(job.id, "GET", from, polling), ({ stream }) =>
       stream(
         "",
-        (answer) => jobs.decoder(answer, request),
+        (answer) => traced.marking(jobs.decoder(answer, request)),
         (answer) => Result.map(read(answer), Model.partsOf)
       )
     )
-    return Stream.map(Stream.provideService(Stream.unwrap(events), Model.Resending, "on"), marked)
+    return Stream.provideService(Stream.unwrap(events), Model.Resending, "on")
   }
 
   return {

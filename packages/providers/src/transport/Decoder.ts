@@ -16,6 +16,8 @@ export interface Decoder<out Part> {
   readonly state: () => "open" | "complete" | "done"
   /** How many bytes of the reply were read and not emitted yet, such as arguments; none by default. */
   readonly held?: () => number
+  /** The name of the model whose parts come now, as far as the events have told it; absent if no event can tell it. */
+  readonly model?: () => string | undefined
 }
 
 type Framing = "sse" | "ndjson"

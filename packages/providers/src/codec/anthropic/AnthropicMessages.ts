@@ -67,7 +67,7 @@ export const make = (
     providerTools: providesTools(parameters),
     refuses: MessagesRequest.refusing(source, able),
     ...(able.images.length === 0 ? {} : { takes }),
-    bindsThoughts: true,
+    bindsThoughts: parameters.providerTools ?? [],
     encode: MessagesRequest.make(source, checked(parameters), able.maxTokens),
     decode: (answer, request) => MessagesReply.decode(source, answer, unanswered(request)),
     decoder: (answer, request) => new MessagesDecoder(source, answer, unanswered(request)),

@@ -62,6 +62,10 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     return this.#held
   }
 
+  model() {
+    return this.#facts.model
+  }
+
   push(data: string): Step {
     const parsed = Json.parse(data)
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
@@ -132,6 +136,9 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     this.#seen = true
     // an object within JSON holds JSON
     const start = Predicate.isObject(block) ? (block as Schema.JsonObject) : {}
+    // where another model goes on, see `Provenance`
+    const model = start["type"] === "fallback" ? Json.text(Json.field(start["to"], "model")) : undefined
+    if (model !== undefined) this.#facts = { ...this.#facts, model }
     const size = Size.ofParts(MessagesReply.closing(start, this.#source.provider, index))
     this.#held += size
     this.#unfinished.set(index, { start, input: "", signature: "", citations: [], size })

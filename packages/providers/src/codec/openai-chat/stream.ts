@@ -71,6 +71,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#calls.size + this.#details.size + this.#remarks.size + length + (this.#tags?.size ?? 0)
   }
 
+  model() {
+    return this.#facts.model
+  }
+
   push(data: string, event?: string): Step {
     if (data.trim() === "[DONE]") return this.#finish()
     const parsed = Json.parse(data)

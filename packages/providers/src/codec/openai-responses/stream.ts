@@ -64,6 +64,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   #refusal: string | undefined
   /** The pieces of a refusal, for streams without an event for the whole refusal. */
   #refusing = ""
+  #model: string | undefined
 
   readonly #providerCalls: ProviderCalls
 
@@ -83,6 +84,10 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   held() {
     return this.#held + this.#refusing.length
+  }
+
+  model() {
+    return this.#model
   }
 
   push(data: string): Step {
@@ -143,6 +148,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
         const error = ResponsesError.inside(this.#source, this.#answer, event)
         if (error !== undefined) return Result.fail(error)
         const response = Json.object(Json.field(event, "response"))
+        this.#model = Json.text(Json.field(response, "model")) ?? this.#model
         const job = this.#isJob ? undefined : Jobs.jobIn(this.#source, response, event)
         if (job !== undefined) {
           this.#state = "done"

@@ -1,0 +1,22 @@
+/** Which model has replied, where a server may fall back to another one. */
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Json from "../transport/Json.ts"
+import { familyOf } from "./Family.ts"
+
+/**
+ * The models to which a server may fall back, by the fields of a body: OpenRouter's `models`, or Anthropic's `fallbacks`, which may leave
+ * the choice to the server (openrouter.ai/docs/guides/routing/model-fallbacks and
+ * platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, looked up on 2026-11-26).
+ */
+export const fallbacksIn = (fields: Readonly<Record<string, Schema.Json>> | undefined): Schema.Json | undefined =>
+  fields?.["models"] ?? fields?.["fallbacks"]
+
+/** The family of the model that replied: that of the reply if it is one of the others, and else that which was asked. */
+export const servedFamily = (asked: string, served: string | undefined, others: Schema.Json | undefined): string => {
+  if (served === undefined || others === undefined) return asked
+  const family = familyOf(served)
+  if (!Array.isArray(others)) return family
+  const names = others.map((other) => Json.text(Predicate.isString(other) ? other : Json.field(other, "model")) ?? "")
+  return names.some((name) => familyOf(name) === family) ? family : asked
+}
