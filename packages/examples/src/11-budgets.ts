@@ -26,7 +26,7 @@ export const reader = Agent.make("reader", {
     maxDuration: "2 minutes",
     maxCost: 0.5,
     // per million tokens; `*` is every model that has no price of its own
-    prices: { "gpt-5": { input: 1.25, output: 10 }, "*": { input: 5, output: 25 } }
+    prices: { "gpt-5.6-sol": { input: 5, output: 30 }, "*": { input: 5, output: 25 } }
   },
   tools: [look]
 }).pipe(

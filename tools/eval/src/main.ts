@@ -4,7 +4,7 @@
  *
  *   npm run eval
  *   npm run eval -- --runs=100 --seed=7 --corrects=0.5
- *   npm run eval -- --live --provider=openai --model=gpt-5-mini --max-tokens=100000
+ *   npm run eval -- --live --provider=openai --model=gpt-5.6-terra --max-tokens=100000
  *
  * `--help` lists the options, `--write` writes `docs/eval.md`.
  */

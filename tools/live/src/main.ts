@@ -2,7 +2,7 @@
  * Plays twenty scenarios with real models, records them without secrets, and compares the form of the answers with the last record.
  *
  *   npm run providers:live
- *   npm run providers:live -- --provider=openai --model=gpt-5-mini
+ *   npm run providers:live -- --provider=openai --model=gpt-5.6-terra
  *
  * `--help` lists the options. It costs money; nothing else in this repository runs it.
  */

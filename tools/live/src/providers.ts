@@ -47,8 +47,8 @@ const providers = {
   gemini: { layer: Gemini.layer, ...variables("Gemini"), model: "gemini-3.8-flash" },
   kimi: { layer: Kimi.layer, ...variables("Kimi"), model: "kimi-k3" },
   ollama: { layer: Ollama.layer, ...variables("Ollama"), isKeyOptional: true, model: "qwen3" },
-  openai: { layer: OpenAi.layer, ...variables("OpenAi"), model: "gpt-5-mini" },
-  "openai-responses": { layer: OpenAi.layerResponses, ...variables("OpenAiResponses"), model: "gpt-5-mini" },
+  openai: { layer: OpenAi.layer, ...variables("OpenAi"), model: "gpt-5.6-terra" },
+  "openai-responses": { layer: OpenAi.layerResponses, ...variables("OpenAiResponses"), model: "gpt-5.6-terra" },
   openrouter: { layer: OpenRouter.layer, ...variables("OpenRouter"), model: "anthropic/claude-haiku-4.5" },
   perplexity: { layer: Perplexity.layer, ...variables("Perplexity"), model: "perplexity/sonar" }
 } as const satisfies Record<string, Provider>

@@ -258,7 +258,7 @@ export interface LlmErrorOptions extends LlmTable.TableOptions {
  * )
  * const program = Effect.gen(function* () {
  *   const { fails, make, text } = ScriptedModel
- *   const model = yield* make(fails(LlmError.ModelOverloadedError.make({ model: "gpt-5" })), text("Good morning."))
+ *   const model = yield* make(fails(LlmError.ModelOverloadedError.make({ model: "gpt-5.6-sol" })), text("Good morning."))
  *   return yield* Effect.provide(clerk("Good morning!"), model.layer)
  * })
  * Effect.runPromise(Effect.scoped(program)) // => "Good morning."

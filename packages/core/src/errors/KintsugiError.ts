@@ -26,7 +26,7 @@ const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, Door
  * import { Schema } from "effect"
  *
  * const codec = Schema.toCodecJson(KintsugiError.KintsugiError)
- * const stored = Schema.encodeUnknownSync(codec)(LlmError.ServerError.make({ model: "gpt-5", status: 503 }))
+ * const stored = Schema.encodeUnknownSync(codec)(LlmError.ServerError.make({ model: "gpt-5.6-sol", status: 503 }))
  * Schema.decodeUnknownSync(codec)(stored)._tag // => "ServerError"
  * ```
  */

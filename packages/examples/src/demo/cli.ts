@@ -86,7 +86,7 @@ const describe = (): Command =>
         "  npm run demo -- '{name: world, age: 30'",
         "  npm run demo -- data.json --events events.jsonl --faults storm",
         "  curl -s https://example.com/data.json | npm run demo -- -",
-        "  npm run demo -- --provider openai --model gpt-5-mini '{a: 1}'"
+        "  npm run demo -- --provider openai --model gpt-5.6-terra '{a: 1}'"
       ].join("\n")
     )
     .showHelpAfterError("(npm run demo -- --help explains the options)")

@@ -95,7 +95,7 @@ export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Mode
  * import { OpenAi } from "@kintsugi/providers"
  * import type { Config } from "effect"
  *
- * const clerk = Agent.make("clerk", { prompt: "Answer in one sentence.", model: OpenAi.model("gpt-5") })
+ * const clerk = Agent.make("clerk", { prompt: "Answer in one sentence.", model: OpenAi.model("gpt-5.6-sol") })
  * const answer = clerk("Why is the sky blue?")
  * //    ^? Effect<string, Config.ConfigError | BudgetExceededError | LlmError>
  * ```
