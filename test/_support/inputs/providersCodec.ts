@@ -359,6 +359,15 @@ export const providersCodec: Table = {
     "none",
     "find"
   ),
+  "providers/src/codec/endedModels.ts": each(
+    none("has no input at all, only data"),
+    "claude",
+    "openAi",
+    "gemini",
+    "kimi",
+    "deepSeek",
+    "perplexity"
+  ),
   "providers/src/codec/cacheMarks.ts": each(
     none("looks at the options and at the roles of messages"),
     "isMarked",

@@ -14,6 +14,7 @@ const families: Readonly<Record<string, ReadonlyArray<string>>> = {
     "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-5-20251101-v1:0",
     "projects/p/locations/global/publishers/anthropic/models/claude-opus-4-5@20251101"
   ],
+  "claude-sonnet-4": ["claude-sonnet-4-0", "claude-sonnet-4-20250514", "anthropic/claude-sonnet-4"],
   "claude-3-5-sonnet": ["claude-3-5-sonnet-20241022", "anthropic/claude-3.5-sonnet"],
   "claude-opus-5-5": ["claude-opus-5-5", "anthropic.claude-opus-5-5", "global.anthropic.claude-opus-5-5-v1"],
   "gpt-4o-mini": ["gpt-4o-mini", "gpt-4o-mini-2024-07-18", "ft:gpt-4o-mini-2024-07-18:org::id", "openai/gpt-4o-mini"],

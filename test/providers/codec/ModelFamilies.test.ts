@@ -12,7 +12,7 @@ const all: Readonly<Record<string, Families.Catalog>> = {
 const families = Object.values(all).flatMap((catalog) => catalog().families)
 const ended = Object.values(all).flatMap((catalog) => catalog().ended)
 
-const isDay = (text: string) => /^2026-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+const isDay = (text: string) => /^20\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 const isPage = (text: string) => text.startsWith("https://") && URL.canParse(text) && new URL(text).pathname.length > 1
 
 const factsOf = (family: Families.Family) => Object.assign({}, ...family.claims.map(({ facts }) => facts))
@@ -29,17 +29,17 @@ describe("the table of families", () => {
     }
     for (const { models, on, seen, source, use } of ended) {
       assert.isTrue(isPage(source) && isDay(seen) && isDay(on), models.join())
-      assert.notStrictEqual(use, "")
+      assert.notStrictEqual(use, "", models.join())
     }
   })
 
-  it("marks a claim that is of no page of the provider [P1410]", () => {
-    const theirs =
+  it("marks what is of no page of the provider, nor of a cloud that it names [P1410]", () => {
+    const hosts =
       /^https:\/\/(?:[a-z-]+\.)*(?:claude\.com|amazon\.com|openai\.com|microsoft\.com|google\.com|google\.dev|kimi\.com|deepseek\.com|mistral\.ai)\//
-    for (const { claims, name } of families) {
-      for (const { isReported, source } of claims) {
-        assert.strictEqual(isReported !== true, theirs.test(source), `${name}: ${source}`)
-      }
+    const clients = /^https:\/\/github\.com\/(?:openai\/openai-node|anthropics\/anthropic-sdk-typescript)\/blob\//
+    const entries = [...families.flatMap(({ claims }) => claims), ...ended]
+    for (const { isReported, source } of entries) {
+      assert.strictEqual(isReported !== true, hosts.test(source) || clients.test(source), source)
     }
   })
 
@@ -106,9 +106,35 @@ describe("the table of families", () => {
       [Families.kimi, "kimi-k2.6", undefined],
       [Families.gemini, "gemini-2.5-flash", "2026-12-01"],
       [Families.gemini, "gemini-2.5-flash-lite", undefined],
+      [Families.gemini, "gemini-3-pro-preview", "2026-03-09"],
+      [Families.gemini, "gemini-3.1-pro-preview", undefined],
+      [Families.openAi, "gpt-5-2025-08-07", "2026-12-11"],
+      [Families.openAi, "gpt-5-mini", "2026-12-11"],
+      [Families.openAi, "gpt-5-nano", "2026-12-11"],
+      [Families.openAi, "gpt-5-pro", "2026-12-11"],
+      [Families.openAi, "gpt-5-chat-latest", "2026-07-23"],
+      [Families.openAi, "o3", "2026-12-11"],
+      [Families.openAi, "o4-mini-2025-04-16", "2026-10-23"],
+      [Families.openAi, "gpt-4o", "2027-01-14"],
+      [Families.openAi, "gpt-5.6-sol", undefined],
+      [Families.claude, "claude-sonnet-4-5-20250929", "2026-11-30"],
+      [Families.claude, "claude-opus-4-1-20250805", "2026-08-05"],
+      [Families.claude, "claude-sonnet-4-0", "2026-06-15"],
+      [Families.claude, "claude-opus-4-20250514", "2026-06-15"],
+      [Families.claude, "claude-3-5-sonnet-latest", "2025-10-28"],
+      [Families.claude, "claude-2.1", "2025-07-21"],
+      [Families.claude, "claude-haiku-4-5", undefined],
       [Families.perplexity, "sonar-pro", "2026-09-27"],
       [Families.perplexity, "sonarish", undefined]
     ]
     for (const [catalog, model, on] of ends) assert.strictEqual(Families.find(catalog, model).end?.on, on, model)
+  })
+
+  it("does not say when clouds of others end a model of Anthropic [P1410]", () => {
+    for (const model of ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5@20250929"]) {
+      const found = Families.find(Families.claude, model)
+      assert.isUndefined(found.end, model)
+      assert.isDefined(found.family, model)
+    }
   })
 })

@@ -4,7 +4,15 @@ import { Agent, Message, Model } from "@kintsugi/core"
 import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, Perplexity } from "@kintsugi/providers"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { eventLog } from "../../_support/dialogue.ts"
-import { failureOf as failed, fakeNetwork, ok, type Reaction, respond, streamParts } from "../../_support/network.ts"
+import {
+  failureOf as failed,
+  fakeNetwork,
+  generate,
+  ok,
+  type Reaction,
+  respond,
+  streamParts
+} from "../../_support/network.ts"
 import { specOf } from "../_support/toolSpecs.ts"
 
 const apiKey = Redacted.make("k")
@@ -240,12 +248,30 @@ describe("a model that its provider ends", () => {
       assert.deepStrictEqual(warnings, [
         [
           "Warn",
-          "The model 'deepseek-chat' of deepseek ends, or has ended, on 2026-07-24; the provider names deepseek-v4-flash in its place " +
+          "The model 'deepseek-chat' of deepseek ends, or has ended, on 2026-07-24; the provider names deepseek-flash in its place " +
             "(https://github.com/arikusi/deepseek-mcp-server/releases/tag/v2.0.0)"
         ]
       ])
       const sonar = yield* at(Perplexity.layer({ model: "sonar", apiKey })).model
       assert.isUndefined(sonar.contextWindow)
+    })
+  )
+
+  it.effect("is warned of by the agent API of Perplexity, too, by its older names alone [P1410]", () =>
+    Effect.gen(function* () {
+      const warningsOf = Effect.fnUntraced(function* (model: string) {
+        const warnings: Array<string> = []
+        const logger = Logger.make(({ message }) => void warnings.push(String(message)))
+        const { provided } = at(Perplexity.layer({ model, apiKey }))
+        yield* Effect.exit(Effect.provide(generate, Layer.merge(provided, Logger.layer([logger]))))
+        return warnings
+      })
+      for (const model of ["sonar", "sonar-pro", "sonar-reasoning-pro", "sonar-deep-research"]) {
+        assert.match((yield* warningsOf(model)).join(), /2026-09-27; the provider names perplexity\/sonar or a preset/)
+      }
+      for (const model of ["perplexity/sonar", "openai/gpt-5.6-sol", "fast", "pro-search"]) {
+        assert.deepStrictEqual(yield* warningsOf(model), [], model)
+      }
     })
   )
 })

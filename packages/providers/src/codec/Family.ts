@@ -12,7 +12,8 @@ export const familyOf = (name: string): string => {
   const last = name.trim().toLowerCase().replace(/^ft:/, "").split("/").at(-1) ?? ""
   const [bare = ""] = last.replace(vendor, "").split(/[:@]/)
   const isClaude = bare.startsWith("claude-")
-  let family = isClaude ? bare.replaceAll(".", "-").replace(/-v\d$/, "") : bare
+  // the alias `claude-sonnet-4-0` is `claude-sonnet-4`
+  let family = isClaude ? bare.replaceAll(".", "-").replace(/-v\d$/, "").replace(/-0$/, "") : bare
   for (let shorter = family.replace(remark, ""); shorter !== family; shorter = family.replace(remark, "")) {
     family = shorter
   }

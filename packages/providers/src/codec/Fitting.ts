@@ -6,6 +6,7 @@ import { type Adapted, adapted, type Asked } from "./adapting.ts"
 import type { CapabilityOptions, Facts } from "./Capabilities.ts"
 import type { Codec } from "./Codec.ts"
 import { contradicted } from "./contradicting.ts"
+import type { Ended } from "./endedModels.ts"
 import * as ModelFamilies from "./ModelFamilies.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RequestOptions from "./requestOptions.ts"
@@ -81,8 +82,10 @@ export const fitting = <P extends Options>(
 
 const plain: Request = { messages: [], tools: [], toolChoice: "auto" }
 
-const ending = ({ model, provider }: Source, { on, source, use }: ModelFamilies.Ended): string =>
-  `The model '${model}' of ${provider} ends, or has ended, on ${on}; the provider names ${use} in its place (${source})`
+const ending = ({ model, provider }: Source, { on, source, use }: Ended): string => {
+  const instead = use === undefined ? "" : `; the provider names ${use} in its place`
+  return `The model '${model}' of ${provider} ends, or has ended, on ${on}${instead} (${source})`
+}
 
 /** What an option asks for, in the words of the errors. */
 const capabilityOf = (option: string): LlmError.Capability => {

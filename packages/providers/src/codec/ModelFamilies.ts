@@ -6,6 +6,7 @@
  * A later claim of a family wins over an earlier one. The numbers of `maxTokens` are this library's: the pages say that thoughts count.
  */
 import type { Facts } from "./Capabilities.ts"
+import * as EndedModels from "./endedModels.ts"
 import { familyOf } from "./Family.ts"
 
 /** Facts of one page. */
@@ -27,19 +28,11 @@ export interface Family {
   readonly claims: ReadonlyArray<Claim>
 }
 
-/** Models that their provider has ended, or ends on a day that it has announced. */
-export interface Ended {
-  readonly models: ReadonlyArray<string>
-  /** The day, as `2026-12-01`. */
-  readonly on: string
-  /** What the provider names in their place. */
-  readonly use: string
-  readonly source: string
-  readonly seen: string
-}
-
 /** What is known of one provider's models. A function, so that a program has only the data of its providers. */
-export type Catalog = () => { readonly families: ReadonlyArray<Family>; readonly ended: ReadonlyArray<Ended> }
+export type Catalog = () => {
+  readonly families: ReadonlyArray<Family>
+  readonly ended: ReadonlyArray<EndedModels.Ended>
+}
 
 /** The day on which all pages of this table were read. */
 const seen = "2026-11-26"
@@ -53,14 +46,6 @@ const family = (name: string, models: string, ...claims: ReadonlyArray<Claim>): 
 const page = (source: string, facts: Facts): Claim => ({ source, seen, facts })
 
 const reported = (source: string, facts: Facts): Claim => ({ ...page(source, facts), isReported: true })
-
-const ends = (models: string, on: string, use: string, source: string): Ended => ({
-  models: models.split(" "),
-  on,
-  use,
-  source,
-  seen
-})
 
 /** Reasons by these efforts, and by no budget. */
 const by = (efforts: string, { byDefault, off }: { readonly byDefault: boolean; readonly off: boolean }) => ({
@@ -166,7 +151,7 @@ export const claude: Catalog = () => {
         page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
       )
     ],
-    ended: []
+    ended: EndedModels.claude()
   }
 }
 
@@ -270,7 +255,7 @@ export const openAi: Catalog = () => {
         page(mistral, { sampling: "always" })
       )
     ],
-    ended: []
+    ended: EndedModels.openAi()
   }
 }
 
@@ -283,8 +268,6 @@ export const gemini: Catalog = () => {
   const newer = page(`${docs}/generate-content/whats-new-gemini-3.6`, { sampling: "never" })
   const third = page(`${docs}/gemini-3`, { sampling: "always" })
   const second = { ...window, sampling: "always" } as const
-  const route =
-    "https://dev.to/aideprecations/what-to-do-before-gemini-25-pro-and-25-flash-are-retired-on-december-1-2026-5gg9"
   const all = "minimal low medium high"
   return {
     families: [
@@ -301,10 +284,7 @@ export const gemini: Catalog = () => {
       ),
       family("gemini-2.5-flash", "gemini-2.5-flash*", page(`${docs}/thinking`, { ...second, ...byBudget(true, true) }))
     ],
-    ended: [
-      ends("gemini-2.5-flash", "2026-12-01", "gemini-3.5-flash-lite", route),
-      ends("gemini-2.5-pro", "2026-12-01", "gemini-3.8-flash", route)
-    ]
+    ended: EndedModels.gemini()
   }
 }
 
@@ -340,9 +320,7 @@ export const kimi: Catalog = () => {
         page("https://platform.kimi.com/docs/pricing/chat-k26", { contextWindow: 262_144 })
       )
     ],
-    ended: [
-      ends("kimi-k2 kimi-k2-* kimi-latest", "2026-05-25", "kimi-k2.6", "https://www.chatbase.co/blog/kimi-k2-api")
-    ]
+    ended: EndedModels.kimi()
   }
 }
 
@@ -362,26 +340,29 @@ export const deepSeek: Catalog = () => {
         reported(release, { contextWindow: 1_000_000 })
       )
     ],
-    ended: [ends("deepseek-chat deepseek-reasoner", "2026-07-24", "deepseek-v4-flash", release)]
+    ended: EndedModels.deepSeek()
   }
 }
 
 /** For servers of models of others: each request is sent as asked. */
 export const none: Catalog = () => ({ families: [], ended: [] })
 
-export const perplexity: Catalog = () => ({
-  families: [],
-  ended: [ends("sonar sonar-*", "2026-09-27", "the agent API", "https://github.com/anomalyco/models.dev/pull/4993")]
-})
+export const perplexity: Catalog = () => ({ families: [], ended: EndedModels.perplexity() })
 
 const isNamed = (models: ReadonlyArray<string>, name: string): boolean =>
   models.some((model) => (model.endsWith("*") ? name.startsWith(model.slice(0, -1)) : name === model))
 
 /** The family of a model, and when its provider ends it. */
-export const find = (catalog: Catalog, model: string): { readonly family?: Family; readonly end?: Ended } => {
+export const find = (
+  catalog: Catalog,
+  model: string
+): { readonly family?: Family; readonly end?: EndedModels.Ended } => {
   const { ended, families } = catalog()
   const name = familyOf(model)
   const found = families.find(({ models }) => isNamed(models, name))
-  const end = ended.find(({ models }) => isNamed(models, name))
+  const end = elsewhere.test(model) ? undefined : ended.find(({ models }) => isNamed(models, name))
   return { ...(found === undefined ? {} : { family: found }), ...(end === undefined ? {} : { end }) }
 }
+
+/** Names that Claude has on Bedrock and Google Cloud, which end models on days of their own. */
+const elsewhere = /anthropic\.|@/

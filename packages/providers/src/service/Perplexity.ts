@@ -137,8 +137,10 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     encryptedReasoning: false,
     providerTools: providerTools ?? (isPreset ? [] : [{ type: "web_search" }])
   }
+  // a name without a vendor is one of the older API, and the server refuses it
+  const catalog = isPreset || model.includes("/") ? ModelFamilies.none : ModelFamilies.perplexity
   return ChatProvider.at(account, "/v1/agent", { ...options, baseUrl: ByName.withoutVersion(baseUrl) }, (source) => ({
-    ...fitting(source, asked, ModelFamilies.none, (one, able) => OpenAiResponses.make(source, one, agent, able)),
+    ...fitting(source, asked, catalog, (one, able) => OpenAiResponses.make(source, one, agent, able)),
     ...(isPreset ? { providerTools: true } : {})
   }))
 }
