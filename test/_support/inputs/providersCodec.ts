@@ -166,6 +166,8 @@ const thoughts: Inputs<string> = {
   "a thought of half ends": (size) => `<think>${"</think".repeat(size / 7)}`
 }
 
+const noInput = none("has no input at all, only data")
+
 export const providersCodec: Table = {
   "providers/src/codec/ArgumentsObject.ts": { of: grows({ ...texts, ...values }, ArgumentsObject.of) },
   "providers/src/codec/Capabilities.ts": each(reached, "refusing"),
@@ -352,6 +354,7 @@ export const providersCodec: Table = {
     none("sees the name of a model, which the developer gives"),
     "claude",
     "openAi",
+    "openAiResponses",
     "gemini",
     "kimi",
     "deepSeek",
@@ -359,15 +362,9 @@ export const providersCodec: Table = {
     "none",
     "find"
   ),
-  "providers/src/codec/endedModels.ts": each(
-    none("has no input at all, only data"),
-    "claude",
-    "openAi",
-    "gemini",
-    "kimi",
-    "deepSeek",
-    "perplexity"
-  ),
+  "providers/src/codec/familyClaims.ts": each(noInput, "family", "page", "reported", "by", "byBudget"),
+  "providers/src/codec/openAiFamilies.ts": each(noInput, "families", "ofResponses"),
+  "providers/src/codec/endedModels.ts": each(noInput, "claude", "openAi", "gemini", "kimi", "deepSeek", "perplexity"),
   "providers/src/codec/cacheMarks.ts": each(
     none("looks at the options and at the roles of messages"),
     "isMarked",

@@ -10,6 +10,7 @@ const all: Readonly<Record<string, Families.Catalog>> = {
   perplexity: Families.perplexity
 }
 const families = Object.values(all).flatMap((catalog) => catalog().families)
+const claims = [...families, ...Families.openAiResponses().families].flatMap(({ claims }) => claims)
 const ended = Object.values(all).flatMap((catalog) => catalog().ended)
 
 const isDay = (text: string) => /^20\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
@@ -37,7 +38,7 @@ describe("the table of families", () => {
     const hosts =
       /^https:\/\/(?:[a-z-]+\.)*(?:claude\.com|amazon\.com|openai\.com|microsoft\.com|google\.com|google\.dev|kimi\.com|deepseek\.com|mistral\.ai)\//
     const clients = /^https:\/\/github\.com\/(?:openai\/openai-node|anthropics\/anthropic-sdk-typescript)\/blob\//
-    const entries = [...families.flatMap(({ claims }) => claims), ...ended]
+    const entries = [...claims, ...ended]
     for (const { isReported, source } of entries) {
       assert.strictEqual(isReported !== true, hosts.test(source) || clients.test(source), source)
     }
@@ -47,13 +48,14 @@ describe("the table of families", () => {
     for (const family of families.filter(({ name }) => name !== "mistral")) {
       const facts = factsOf(family)
       for (const fact of ["sampling", "efforts", "budgets", "reasoningOff", "reasoningByDefault"]) {
-        assert.property(facts, fact, family.name)
+        // of Mistral Large 4 the page could not be read to its end
+        if (fact !== "reasoningOff" || family.name !== "mistral-large-4") assert.property(facts, fact, family.name)
       }
     }
     const withoutWindow = families.filter((family) => factsOf(family).contextWindow === undefined)
     assert.deepStrictEqual(
       withoutWindow.map(({ name }) => name),
-      ["gpt-5.4", "gpt-5.1", "mistral"]
+      ["claude-2", "gpt-5.4", "gpt-5.1", "mistral-large-4", "mistral"]
     )
   })
 
@@ -73,6 +75,10 @@ describe("the table of families", () => {
       [Families.claude, "claude-sonnet-4-5@20250929", "claude-4.5"],
       [Families.claude, "claude-3-7-sonnet-latest", "claude-4.5"],
       [Families.claude, "claude-opus-5", "claude-5"],
+      [Families.claude, "claude-fable-5-2", "claude-opus-5.5"],
+      [Families.claude, "claude-fable-5", "claude-fable-5"],
+      [Families.claude, "anthropic.claude-mythos-5", "claude-fable-5"],
+      [Families.claude, "claude-mythos-preview", "claude-fable-5"],
       [Families.claude, "claude-opus-5-6", undefined],
       [Families.claude, "claude-opus-6", undefined],
       [Families.claude, "my-claude-opus-5", undefined],
@@ -80,10 +86,21 @@ describe("the table of families", () => {
       [Families.openAi, "gpt-5.6", "gpt-5.6"],
       [Families.openAi, "gpt-5.60", undefined],
       [Families.openAi, "gpt-6", undefined],
+      [Families.openAi, "gpt-6-sol", "gpt-6"],
+      [Families.openAi, "gpt-6-astra", "gpt-6.1"],
+      [Families.openAiResponses, "gpt-6.1-terra", "gpt-6.1"],
+      [Families.openAi, "mistral-small-2603", "mistral-adjustable"],
+      [Families.openAi, "mistral-small-latest", "mistral-adjustable"],
+      [Families.openAi, "mistral-small-2506", "mistral"],
+      [Families.openAi, "mistral-large-4-0", "mistral-large-4"],
       [Families.openAi, "gpt-5-chat-latest", undefined],
       [Families.openAi, "magistral-medium-2509", "mistral"],
       [Families.gemini, "models/gemini-3-pro-preview", "gemini-3-pro"],
       [Families.gemini, "gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"],
+      [Families.gemini, "gemini-2.5-flash-lite", "gemini-2.5-flash-lite"],
+      [Families.gemini, "gemini-2.5-flash-image", undefined],
+      [Families.gemini, "gemini-2.5-pro-preview-tts", undefined],
+      [Families.gemini, "gemini-4-argon", "gemini-4"],
       [Families.gemini, "gemini-3.9-flash", undefined],
       [Families.kimi, "kimi-k3.1-pro", "kimi-k3"],
       [Families.kimi, "kimi-k4", undefined],
@@ -95,6 +112,18 @@ describe("the table of families", () => {
     for (const [catalog, model, family] of names) {
       assert.strictEqual(Families.find(catalog, model).family?.name, family, model)
     }
+  })
+
+  it("has the greatest effort of OpenAI for the Responses API alone [P1410]", () => {
+    const effortsOf = (catalog: Families.Catalog, model: string): ReadonlyArray<string> => {
+      const { family } = Families.find(catalog, model)
+      return family === undefined ? [] : factsOf(family).efforts
+    }
+    for (const model of ["gpt-5.6-sol", "gpt-6-sol", "gpt-6-astra", "gpt-6.1-terra"]) {
+      assert.notInclude(effortsOf(Families.openAi, model), "max", model)
+      assert.deepStrictEqual(effortsOf(Families.openAiResponses, model), [...effortsOf(Families.openAi, model), "max"])
+    }
+    assert.deepStrictEqual(effortsOf(Families.openAiResponses, "gpt-5.5"), effortsOf(Families.openAi, "gpt-5.5"))
   })
 
   it("knows which models end, and which do not [P1410]", () => {

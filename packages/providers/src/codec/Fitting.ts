@@ -7,6 +7,7 @@ import type { CapabilityOptions, Facts } from "./Capabilities.ts"
 import type { Codec } from "./Codec.ts"
 import { contradicted } from "./contradicting.ts"
 import type { Ended } from "./endedModels.ts"
+import type { Claim } from "./familyClaims.ts"
 import * as ModelFamilies from "./ModelFamilies.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RequestOptions from "./requestOptions.ts"
@@ -97,7 +98,7 @@ const refusal = (
   { model, provider }: Source,
   family: string,
   { asked, option, sent }: Adaptation["changes"][number],
-  claims: ReadonlyArray<ModelFamilies.Claim>
+  claims: ReadonlyArray<Claim>
 ): LlmError.LlmError => {
   const instead = sent === undefined ? "without it" : `with ${JSON.stringify(sent)}`
   const wanted = asked === undefined ? `request without ${option}` : `${option} ${JSON.stringify(asked)}`

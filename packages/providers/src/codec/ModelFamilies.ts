@@ -5,28 +5,12 @@
  *
  * A later claim of a family wins over an earlier one. The numbers of `maxTokens` are this library's: the pages say that thoughts count.
  */
-import type { Facts } from "./Capabilities.ts"
 import * as EndedModels from "./endedModels.ts"
 import { familyOf } from "./Family.ts"
+import { by, byBudget, family, page, reported, type Family } from "./familyClaims.ts"
+import * as OpenAiFamilies from "./openAiFamilies.ts"
 
-/** Facts of one page. */
-export interface Claim {
-  /** The address of the page. */
-  readonly source: string
-  /** The day on which it was read, as `2026-11-26`. */
-  readonly seen: string
-  /** Set if the page is not the provider's: a report, a guide, or the source of another library. */
-  readonly isReported?: true
-  readonly facts: Facts
-}
-
-/** Models that take the same requests. */
-export interface Family {
-  readonly name: string
-  /** Names without date and suffix, of which a last `*` stands for any rest. */
-  readonly models: ReadonlyArray<string>
-  readonly claims: ReadonlyArray<Claim>
-}
+export type { Family } from "./familyClaims.ts"
 
 /** What is known of one provider's models. A function, so that a program has only the data of its providers. */
 export type Catalog = () => {
@@ -34,39 +18,12 @@ export type Catalog = () => {
   readonly ended: ReadonlyArray<EndedModels.Ended>
 }
 
-/** The day on which all pages of this table were read. */
-const seen = "2026-11-26"
-
-const family = (name: string, models: string, ...claims: ReadonlyArray<Claim>): Family => ({
-  name,
-  models: models.split(" "),
-  claims
-})
-
-const page = (source: string, facts: Facts): Claim => ({ source, seen, facts })
-
-const reported = (source: string, facts: Facts): Claim => ({ ...page(source, facts), isReported: true })
-
-/** Reasons by these efforts, and by no budget. */
-const by = (efforts: string, { byDefault, off }: { readonly byDefault: boolean; readonly off: boolean }) => ({
-  budgets: false,
-  efforts: efforts.split(" "),
-  reasoningByDefault: byDefault,
-  reasoningOff: off
-})
-
-/** Reasons by budgets, and by no effort. */
-const byBudget = (byDefault: boolean, off: boolean) => ({
-  budgets: true,
-  efforts: [],
-  reasoningByDefault: byDefault,
-  reasoningOff: off
-})
-
 export const claude: Catalog = () => {
   const docs = "https://platform.claude.com/docs/en"
   const bedrock = "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html"
   const openRouter = "https://openrouter.ai/docs/cookbook/evaluate-and-optimize/model-migrations"
+  // it quotes the pages of the provider
+  const forced = "https://github.com/withceleste/celeste-python/pull/393"
   const upToMax = "low medium high xhigh max"
   const noPrefill = { contextWindow: 1_000_000, continuation: "none" } as const
   // from Claude 5 on the model thinks unless it is told otherwise, and its thoughts count towards the longest reply
@@ -83,12 +40,23 @@ export const claude: Catalog = () => {
   const least = reported(ruby, { leastBudget: 1024 })
   const beside = { budgetAfterPlainCalls: false, forcedBesideBudget: false, forcedBesideReasoning: true }
   const besideTools = page("https://platform.claude.com/docs/build-with-claude/thinking-tool-workflows", beside)
+  // they are not among the models that think
+  const thoughtless = page(
+    "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md",
+    {
+      ...byBudget(false, false),
+      budgets: false,
+      sampling: "always",
+      continuation: "rest"
+    }
+  )
   return {
     families: [
       family(
         "claude-opus-5.5",
-        "claude-opus-5-5 claude-fable-5-1 claude-mythos-5-1",
+        "claude-opus-5-5 claude-fable-5-1 claude-mythos-5-1 claude-fable-5-2 claude-mythos-5-2",
         page(`${docs}/models/opus-5-5/whats-new-opus-5-5`, always),
+        page(`${docs}/models/fable-5-2/whats-new-fable-5-2`, { reasoningOff: false, contextWindow: 1_000_000 }),
         page(`${docs}/models/fable-5-1/migration-guide`, { reasoningOff: false, toolChoice: ["none"], budgets: false }),
         reported(`${openRouter}/claude-5-5`, { sampling: "never", continuation: "none" })
       ),
@@ -107,6 +75,14 @@ export const claude: Catalog = () => {
         reported("https://docs.apiyi.com/en/live/2026-11/claude-thinking-guide-refresh", { reasoningOff: true })
       ),
       family(
+        "claude-fable-5",
+        "claude-fable-5 claude-mythos-5 claude-mythos",
+        page(`${docs}/models/fable-5/migration-guide`, { ...fifth, reasoningOff: false }),
+        page(bedrock, { budgets: false, reasoningOff: false }),
+        // Claude Fable 5.1 is the first to refuse a forced call
+        reported(forced, { forcedBesideReasoning: true })
+      ),
+      family(
         "claude-5",
         "claude-opus-5 claude-sonnet-5",
         page(`${docs}/models/sonnet-5/migration-guide.md`, fifth),
@@ -116,7 +92,8 @@ export const claude: Catalog = () => {
         "claude-4.7",
         "claude-opus-4-7 claude-opus-4-8",
         page(bedrock, by(upToMax, { byDefault: false, off: true })),
-        reported("https://apidog.com/kr/blog/claude-opus-4-7-api/", { ...noPrefill, forcedBesideReasoning: false }),
+        reported("https://apidog.com/kr/blog/claude-opus-4-7-api/", noPrefill),
+        reported(forced, { forcedBesideReasoning: true }),
         reported(`${openRouter}/claude-4-7.md`, { sampling: "never" })
       ),
       family(
@@ -130,8 +107,7 @@ export const claude: Catalog = () => {
       ),
       family(
         "claude-4.5",
-        "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1 claude-opus-4-0 claude-sonnet-4-0 " +
-          "claude-opus-4 claude-sonnet-4 claude-3-7-* claude-3.7-*",
+        "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1 claude-opus-4 claude-sonnet-4 claude-3-7-*",
         page(bedrock, byBudget(false, true)),
         page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
         least,
@@ -140,124 +116,24 @@ export const claude: Catalog = () => {
       ),
       family(
         "claude-3",
-        "claude-3 claude-3-* claude-3.* claude-2 claude-2.* claude-2-* claude-instant claude-instant-*",
-        // they are not among the models that think
-        page("https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md", {
-          ...byBudget(false, false),
-          budgets: false,
-          sampling: "always",
-          continuation: "rest"
-        }),
+        "claude-3 claude-3-* claude-2-*",
+        thoughtless,
         page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
-      )
+      ),
+      // their windows were smaller; no page was found
+      family("claude-2", "claude-2 claude-instant claude-instant-*", thoughtless)
     ],
     ended: EndedModels.claude()
   }
 }
 
-export const openAi: Catalog = () => {
-  const guides = "https://developers.openai.com/api/docs/guides"
-  const azure = "https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/reasoningeffort"
-  const oxen = "https://docs.oxen.ai/inference-api/reference/models"
-  const vercel = "https://vercel.com/ai-gateway/models"
-  const koog =
-    "https://api.koog.ai/prompt/prompt-executor/prompt-executor-clients/prompt-executor-openai-client/" +
-    "ai.koog.prompt.executor.clients.openai/-open-a-i-models"
-  const first = "https://learnku.com/articles/90544"
-  const mistral = "https://docs.mistral.ai/api/"
-  const unasked = { sampling: "without-reasoning" } as const
-  const upToXhigh = "low medium high xhigh"
-  // before GPT-5.6 a request with marks is refused
-  const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key" })
-  return {
-    families: [
-      family(
-        "gpt-5.6",
-        "gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna",
-        // some hosts take the effort `max`, and others refuse it
-        reported("https://github.com/livekit/agents/pull/7169", {
-          ...by(upToXhigh, { byDefault: true, off: true }),
-          reasoningBesideTools: "none"
-        }),
-        reported("https://github.com/khoj-ai/khoj/issues/1377", { sampling: "never" }),
-        page(`${guides}/prompt-caching`, { promptCache: "key-and-breakpoints" }),
-        reported(`${oxen}/gpt-5-6-sol.md`, { contextWindow: 1_050_000 })
-      ),
-      family(
-        "gpt-5.5",
-        "gpt-5.5",
-        noMarks,
-        reported(`${oxen}/gpt-5-5-2026-04-23.md`, {
-          ...by(upToXhigh, { byDefault: true, off: true }),
-          contextWindow: 1_050_000
-        }),
-        reported("https://github.com/Science-Discovery/Aether/issues/1026", { reasoningBesideTools: "unset" }),
-        reported("https://www.bolna.ai/docs/integrations/llm-model/openai", { sampling: "never" })
-      ),
-      family(
-        "gpt-5.4",
-        "gpt-5.4 gpt-5.4-mini gpt-5.4-nano",
-        noMarks,
-        page(azure, by(upToXhigh, { byDefault: false, off: true })),
-        reported("https://github.com/openai/openai-openapi/issues/541", { reasoningBesideTools: "unset" }),
-        reported("https://github.com/tmc/langchaingo/issues/1497", unasked)
-      ),
-      family(
-        "gpt-5.2",
-        "gpt-5.2 gpt-5.2-codex gpt-5.3-codex",
-        noMarks,
-        page(azure, by(upToXhigh, { byDefault: false, off: true })),
-        reported("https://github.com/vercel/ai/issues/10932", unasked),
-        reported(`${oxen}/gpt-5-2-2025-12-11.md`, { contextWindow: 400_000 })
-      ),
-      family(
-        "gpt-5.1",
-        "gpt-5.1 gpt-5.1-codex",
-        noMarks,
-        page(azure, by("low medium high", { byDefault: false, off: true })),
-        reported("https://github.com/vercel/ai/issues/10932", unasked)
-      ),
-      family(
-        "gpt-5",
-        "gpt-5 gpt-5-mini gpt-5-nano gpt-5-codex",
-        noMarks,
-        page(azure, by("minimal low medium high", { byDefault: true, off: false })),
-        reported(first, { sampling: "never" }),
-        reported(`${vercel}/gpt-5/faq`, { contextWindow: 400_000 })
-      ),
-      family(
-        "gpt-5-pro",
-        "gpt-5-pro",
-        noMarks,
-        page(azure, by("high", { byDefault: true, off: false })),
-        reported(first, { sampling: "never" }),
-        reported(`${koog}/-chat/-g-p-t5-pro.html`, { contextWindow: 400_000 })
-      ),
-      family(
-        "o-series",
-        "o1 o3 o3-mini o3-pro o4-mini",
-        noMarks,
-        page(azure, by("low medium high", { byDefault: true, off: false })),
-        reported("https://github.com/openai/openai-python/issues/2104", { sampling: "never" }),
-        reported("https://github.com/evalstate/fast-agent/issues/279", { parallelToolCalls: false }),
-        reported(`${vercel}/o4-mini.md`, { contextWindow: 200_000 })
-      ),
-      family(
-        "mistral-adjustable",
-        "mistral-small mistral-small-2603 mistral-medium-3-5 mistral-medium-3.5",
-        page("https://docs.mistral.ai/capabilities/reasoning/adjustable", by("high", { byDefault: false, off: true })),
-        page(mistral, { sampling: "always" }),
-        reported(`${vercel}/mistral-medium-3.5.md`, { contextWindow: 262_144 })
-      ),
-      family(
-        "mistral",
-        "mistral-* ministral-* magistral-* codestral-* devstral-* pixtral-* open-mistral-* open-mixtral-*",
-        page(mistral, { sampling: "always" })
-      )
-    ],
-    ended: EndedModels.openAi()
-  }
-}
+export const openAi: Catalog = () => ({ families: OpenAiFamilies.families(), ended: EndedModels.openAi() })
+
+/** The same models by the Responses API, which takes an effort more of some. */
+export const openAiResponses: Catalog = () => ({
+  families: OpenAiFamilies.ofResponses(),
+  ended: EndedModels.openAi()
+})
 
 export const gemini: Catalog = () => {
   const docs = "https://ai.google.dev/gemini-api/docs"
@@ -271,6 +147,21 @@ export const gemini: Catalog = () => {
   const all = "minimal low medium high"
   return {
     families: [
+      family(
+        "gemini-4",
+        "gemini-4-argon gemini-4-neon",
+        page(`${docs}/generate-content/latest-model`, {
+          ...window,
+          ...by("low medium high", { byDefault: true, off: false })
+        }),
+        reported(
+          "https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj",
+          {
+            budgets: false,
+            sampling: "never"
+          }
+        )
+      ),
       family("gemini-3.8", "gemini-3.8-flash gemini-3.7-flash", byLevel("low medium high"), newer),
       family("gemini-3.6", "gemini-3.6-flash gemini-3.5-flash gemini-3.5-flash-lite", byLevel(all), newer),
       family("gemini-3.1-pro", "gemini-3.1-pro", byLevel("low medium high"), third),
@@ -278,11 +169,16 @@ export const gemini: Catalog = () => {
       family("gemini-3-flash", "gemini-3-flash gemini-3.1-flash-lite", byLevel(all), third),
       family(
         "gemini-2.5-pro",
-        "gemini-2.5-pro*",
+        "gemini-2.5-pro",
         page(`${docs}/thinking`, { ...second, ...byBudget(true, false) }),
         reported("https://hexdocs.pm/gemini_ex/0.11.0/Gemini.Validation.ThinkingConfig.md", { leastBudget: 128 })
       ),
-      family("gemini-2.5-flash", "gemini-2.5-flash*", page(`${docs}/thinking`, { ...second, ...byBudget(true, true) }))
+      family("gemini-2.5-flash", "gemini-2.5-flash", page(`${docs}/thinking`, { ...second, ...byBudget(true, true) })),
+      family(
+        "gemini-2.5-flash-lite",
+        "gemini-2.5-flash-lite",
+        page(`${docs}/thinking`, { ...second, ...byBudget(false, true), leastBudget: 512 })
+      )
     ],
     ended: EndedModels.gemini()
   }
@@ -359,7 +255,10 @@ export const find = (
 ): { readonly family?: Family; readonly end?: EndedModels.Ended } => {
   const { ended, families } = catalog()
   const name = familyOf(model)
-  const found = families.find(({ models }) => isNamed(models, name))
+  // a name with its date or stage comes before the names that are the same without
+  const exact = model.trim().toLowerCase().split("/").at(-1) ?? ""
+  const found =
+    families.find(({ models }) => models.includes(exact)) ?? families.find(({ models }) => isNamed(models, name))
   const end = elsewhere.test(model) ? undefined : ended.find(({ models }) => isNamed(models, name))
   return { ...(found === undefined ? {} : { family: found }), ...(end === undefined ? {} : { end }) }
 }

@@ -66,11 +66,8 @@ export const openAi = (): ReadonlyArray<Ended> => {
   const page = "https://developers.openai.com/api/docs/deprecations"
   const sdk = "https://github.com/openai/openai-node/blob/v7.57.0/src/resources/shared.ts"
   const pros = "https://dev.to/aideprecations/what-to-do-before-openai-gpt-5-and-o3-shut-down-on-december-11-2026-fap"
-  const october =
-    "https://dev.to/importstatic/every-openai-model-shutdown-date-until-january-2027-and-what-replaces-it-1dfk"
   return [
     ends(sdk, "2027-04-01", "gpt-5.1 gpt-5.4-nano"),
-    reported("https://dev.to/aidriftline", "2027-04-01", "gpt-5.3-codex"),
     ends(sdk, "2027-01-14", "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini", "gpt-6-luna"),
     ends(page, "2026-12-11", "gpt-5 o3", "gpt-6.1-sol"),
     ends(page, "2026-12-11", "gpt-5-mini", "gpt-6.1-terra"),
@@ -79,12 +76,8 @@ export const openAi = (): ReadonlyArray<Ended> => {
     ends(sdk, "2026-10-23", "o1 o3-mini gpt-4 gpt-4-turbo", "gpt-5.6-sol"),
     ends(sdk, "2026-10-23", "o4-mini gpt-3.5-turbo", "gpt-5.6-terra"),
     ends(sdk, "2026-10-23", "gpt-4.1-nano"),
-    reported(october, "2026-10-23", "o1-pro", "gpt-5.6-sol with reasoning.mode pro"),
     ends(sdk, "2026-08-10", "gpt-5.2-chat gpt-5.3-chat"),
-    ends(sdk, "2026-07-23", "gpt-5-chat gpt-5.1-chat gpt-5.1-codex"),
-    ends(sdk, "2026-02-17", "chatgpt-4o"),
-    ends(sdk, "2025-10-27", "o1-mini"),
-    ends(sdk, "2025-07-28", "o1-preview")
+    ends(sdk, "2026-07-23", "gpt-5-chat gpt-5.1-chat gpt-5.1-codex")
   ]
 }
 

@@ -77,7 +77,7 @@ export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Mode
       fitting(
         source,
         options,
-        ModelFamilies.openAi,
+        ModelFamilies.openAiResponses,
         (asked, able) => OpenAiResponses.make(source, asked, undefined, able),
         // only chat completions refuse efforts beside tools
         { reasoningBesideTools: "any" }
