@@ -91,7 +91,8 @@ export const claude: Catalog = () => {
       family(
         "claude-4.7",
         "claude-opus-4-7 claude-opus-4-8",
-        page(bedrock, by(upToMax, { byDefault: false, off: true })),
+        // it does not think unless it is told to, and the page says that `disabled` is refused
+        page(bedrock, by(upToMax, { byDefault: false, off: false })),
         reported("https://apidog.com/kr/blog/claude-opus-4-7-api/", noPrefill),
         reported(forced, { forcedBesideReasoning: true }),
         reported(`${openRouter}/claude-4-7.md`, { sampling: "never" })

@@ -127,6 +127,8 @@ const reasoningFor = (
   if (asked === undefined) return undefined
   if (isOff(asked)) {
     if (reasoningOff !== false) return asked
+    // it is off unless it is asked for
+    if (able.reasoningByDefault === false) return undefined
     return efforts?.[0] ?? (budgets === true && leastBudget !== undefined ? { maxTokens: leastBudget } : undefined)
   }
   if (Predicate.isString(asked)) {
