@@ -8,34 +8,19 @@
  *
  * `--help` lists the options, `--write` writes `docs/eval.md`.
  */
-import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { main } from "../../../scripts/commandLine.ts"
 import { root } from "../../../scripts/files.ts"
 import { run } from "./program.ts"
-import { help, parse, type Settings, Usage } from "./settings.ts"
+import { parse } from "./settings.ts"
 
-const settings = (): Settings | undefined => {
-  try {
-    return parse(process.argv.slice(2))
-  } catch (error) {
-    if (!(error instanceof Usage)) throw error
-    const isHelp = error.message === help
-    process[isHelp ? "stdout" : "stderr"].write(isHelp ? help : `error: ${error.message}\n(--help lists the options)\n`)
-    process.exitCode = isHelp ? 0 : 2
-    return undefined
-  }
-}
-
-const given = settings()
-if (given !== undefined) {
-  process.exitCode = await Effect.runPromise(
-    run(given, {
-      write: (text) => void process.stdout.write(text),
-      complain: (text) => void process.stderr.write(text),
-      progress: (text) => void process.stderr.write(text),
-      keep: (page) => writeFileSync(join(root, "docs/eval.md"), page),
-      date: new Date().toISOString().slice(0, 10)
-    })
-  )
-}
+await main(parse, (settings) =>
+  run(settings, {
+    write: (text) => void process.stdout.write(text),
+    complain: (text) => void process.stderr.write(text),
+    progress: (text) => void process.stderr.write(text),
+    keep: (page) => writeFileSync(join(root, "docs/eval.md"), page),
+    date: new Date().toISOString().slice(0, 10)
+  })
+)

@@ -1,6 +1,6 @@
 /** The command line of the evaluation. */
 import type { Budget } from "@kintsugi/core"
-import { parseArgs } from "node:util"
+import { amount, chosen, count, flag, read, text, url, Usage } from "../../../scripts/commandLine.ts"
 import { type Policy, policies } from "./policies.ts"
 import { type ProviderName, providerNames } from "./providers.ts"
 import { defaults, type Rates } from "./rates.ts"
@@ -28,16 +28,13 @@ export interface Settings {
   readonly isWritten: boolean
 }
 
-/** A command line that asks for nothing that can be done; or for help. */
-export class Usage extends Error {}
-
 /** What live runs may take together, if nothing else is said: two runs of each scenario under each policy, or so. */
 const liveTokens = 500_000
 
 /** In dollars per million tokens: the order of a larger model in 2026. What it costs in truth, `--price` says. */
 const assumedPrice: Budget.Price = { input: 3, output: 15 }
 
-export const help = `npm run eval -- [options]
+const help = `npm run eval -- [options]
 
 Breaks tool calls, tools and replies in known ways, and counts how often each recovery policy makes up for it.
 
@@ -64,13 +61,9 @@ With a real model, whose key is read from the environment, as in docs/guide/prov
 
 const rateNames: ReadonlyArray<keyof Rates> = ["breaks", "corrects", "guesses", "claims", "mends", "invents"]
 
-const text = { type: "string" } as const
-const flag = { type: "boolean", default: false } as const
-
 /** Reads a command line; throws `Usage`. */
 export const parse = (parameters: ReadonlyArray<string>): Settings => {
   const given = valuesOf(parameters)
-  if (given.help) throw new Usage(help)
   const asked = askedOf(given)
   const isLive = asked.type === "live"
   if (given.write && (isLive || given.scenario !== undefined || given.policy !== undefined)) {
@@ -82,8 +75,8 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
   if (given["max-cost"] !== undefined && given.price === undefined) throw new Usage("--max-cost needs --price=IN,OUT")
   return {
     asked,
-    scenarios: chosen("scenario", given.scenario, scenarios),
-    policies: chosen("policy", given.policy, policies),
+    scenarios: chosen("scenario", given.scenario, byName(scenarios)),
+    policies: chosen("policy", given.policy, byName(policies)),
     runs: count("runs", given.runs ?? (isLive ? "1" : "25")),
     seed: amount("seed", given.seed ?? "1"),
     rates: ratesOf(given, isLive),
@@ -97,37 +90,28 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
 
 type Given = ReturnType<typeof valuesOf>
 
-const valuesOf = (parameters: ReadonlyArray<string>) => {
-  try {
-    return parseArgs({
-      args: [...parameters],
-      options: {
-        help: flag,
-        json: flag,
-        write: flag,
-        live: flag,
-        runs: text,
-        seed: text,
-        scenario: text,
-        policy: text,
-        price: text,
-        provider: text,
-        model: text,
-        "base-url": text,
-        "max-tokens": text,
-        "max-cost": text,
-        breaks: text,
-        corrects: text,
-        guesses: text,
-        claims: text,
-        mends: text,
-        invents: text
-      }
-    }).values
-  } catch (error) {
-    throw new Usage(error instanceof Error ? error.message : String(error), { cause: error })
-  }
-}
+const valuesOf = (parameters: ReadonlyArray<string>) =>
+  read(parameters, help, {
+    json: flag,
+    write: flag,
+    live: flag,
+    runs: text,
+    seed: text,
+    scenario: text,
+    policy: text,
+    price: text,
+    provider: text,
+    model: text,
+    "base-url": text,
+    "max-tokens": text,
+    "max-cost": text,
+    breaks: text,
+    corrects: text,
+    guesses: text,
+    claims: text,
+    mends: text,
+    invents: text
+  })
 
 const askedOf = (given: Given): Asked => {
   if (!given.live) {
@@ -139,11 +123,8 @@ const askedOf = (given: Given): Asked => {
   const provider = providerNames.find((name) => name === given.provider)
   if (provider === undefined) throw new Usage(`--live needs --provider=${providerNames.join("|")}`)
   if (given.model === undefined || given.model === "") throw new Usage("--live needs --model=NAME")
-  const baseUrl = given["base-url"]
-  if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? "")) {
-    throw new Usage("--base-url must be an http(s) URL")
-  }
-  return { type: "live", provider, model: given.model, ...(baseUrl === undefined ? {} : { baseUrl }) }
+  const where = given["base-url"] === undefined ? {} : { baseUrl: url("base-url", given["base-url"]) }
+  return { type: "live", provider, model: given.model, ...where }
 }
 
 const ratesOf = (given: Given, isLive: boolean): Rates => {
@@ -156,31 +137,8 @@ const ratesOf = (given: Given, isLive: boolean): Rates => {
   return rates
 }
 
-const chosen = <A extends { readonly name: string }>(
-  option: string,
-  names: string | undefined,
-  all: ReadonlyArray<A>
-): ReadonlyArray<A> => {
-  if (names === undefined) return all
-  return names.split(",").map((name) => {
-    const found = all.find((one) => one.name === name)
-    if (found !== undefined) return found
-    throw new Usage(`--${option}: there is no '${name}', only ${all.map((one) => one.name).join(", ")}`)
-  })
-}
-
-/** A number of at least 0. */
-const amount = (option: string, given: string): number => {
-  const value = given.trim() === "" ? Number.NaN : Number(given)
-  if (Number.isFinite(value) && value >= 0) return value
-  throw new Usage(`--${option} must be a number of at least 0, got '${given}'`)
-}
-
-const count = (option: string, given: string): number => {
-  const value = amount(option, given)
-  if (Number.isSafeInteger(value) && value >= 1) return value
-  throw new Usage(`--${option} must be a whole number of at least 1, got '${given}'`)
-}
+const byName = <A extends { readonly name: string }>(all: ReadonlyArray<A>) =>
+  all.map((one) => [one.name, one] as const)
 
 const shareOf = (option: string, given = ""): number => {
   const value = amount(option, given)

@@ -3,13 +3,14 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
+import { Help, Usage } from "../../../scripts/commandLine.ts"
 import { root } from "../../../scripts/files.ts"
 import { commandOf } from "../src/page.ts"
 import { policies } from "../src/policies.ts"
 import { run } from "../src/program.ts"
 import { defaults } from "../src/rates.ts"
 import { scenarios } from "../src/scenarios.ts"
-import { help, parse, Usage } from "../src/settings.ts"
+import { parse } from "../src/settings.ts"
 
 describe("the command line", () => {
   it("is a stand-in with all scenarios and policies by default", () => {
@@ -49,7 +50,7 @@ describe("the command line", () => {
       [["--write", "--policy=none"], /--write is for all/]
     ]
     for (const [command, reason] of refused) assert.throws(() => parse(command), Usage, reason, command.join(" "))
-    assert.throws(() => parse(["--help"]), Usage, help.split("\n")[0])
+    assert.throws(() => parse(["--help"]), Help, "npm run eval -- [options]")
   })
 })
 

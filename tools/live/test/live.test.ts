@@ -6,11 +6,12 @@ import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Usage } from "../../../scripts/commandLine.ts"
 import { current } from "../../../scripts/modelNames.ts"
 import { providerNames, providerOf } from "../src/providers.ts"
 import * as Records from "../src/records.ts"
 import { scenarios } from "../src/scenarios.ts"
-import { parse, Usage } from "../src/settings.ts"
+import { parse } from "../src/settings.ts"
 import { type brain, commandOf, envOf, filesIn, inEachJson, key, ran, sentKey, serving } from "./_support/server.ts"
 
 /** What this server does not do as Perplexity's chat completions do: files by URL, and usage in each event. */
