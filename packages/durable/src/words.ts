@@ -8,10 +8,10 @@ import * as Stream from "effect/Stream"
 import { LlmError, Message, Model } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
-const { cost, isEstimated, usage } = Message.Reply.fields
+const { cost, isEstimated, resent, usage } = Message.Reply.fields
 
 /** What a provider has counted of a reply so far. */
-export const Counted = Schema.Struct({ usage, isEstimated, cost })
+export const Counted = Schema.Struct({ usage, isEstimated, resent, cost })
 
 /** What a model has written of the reply that this process is waiting for. A replay in this process hears all of it. */
 export class Words {

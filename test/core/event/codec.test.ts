@@ -33,7 +33,7 @@ const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
 const facts = { model: "m1", responseId: "resp_1", requestId: "req_1", rawFinish: "tool_use", serviceTier: "flex" }
-const ended = { finish: "tool-calls", usage, isEstimated: true, cost: 0.5, ...facts } as const
+const ended = { finish: "tool-calls", usage, isEstimated: true, resent: usage, cost: 0.5, ...facts } as const
 const reply: Required<Message.Reply> = { content: [Message.text("well"), call], ...ended }
 const settlement: Message.Settlement = {
   kind: "told",
@@ -58,6 +58,7 @@ const entry: Required<Ledger.Entry> = {
   outcome: "used",
   usage,
   isEstimated: true,
+  resent: usage,
   cost: 0.5
 }
 const use: Required<AgentEvent.OfType<"tool-end">["use"]> = {

@@ -202,3 +202,21 @@ it.effect("a call whose result is to come stays, and its result too [P1571]", ()
     )
   })
 )
+
+it.run("what sends have used that broke off is booked, and is no part of the conversation [P1570 P703]", (run) =>
+  Effect.gen(function* () {
+    const resent = Usage.make({ inputTokens: 600, outputTokens: 10 })
+    const usage = Usage.make({ inputTokens: 900, outputTokens: 15 })
+    const looks = replies(reply({ content: [call("look", {}, "c1")], usage, resent }))
+    const model = yield* make(spending(1, 1, "look"), looks, done)
+    const log = eventLog()
+    const agent = reader().pipe(
+      Agent.compactAt({ window: 1000, with: Compaction.dropOldest({ keepLast: 1 }) }),
+      log.listen
+    )
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(log.of("compacted"), [])
+    const [, second] = log.of("model-end")
+    assert.deepInclude(second?.entry, { usage, resent })
+  })
+)

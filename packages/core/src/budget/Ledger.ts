@@ -23,6 +23,8 @@ export const Entry = Schema.Struct({
   usage: Usage.Usage,
   /** Set if `usage` is an estimate from the texts: the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
+  /** The part of `usage` that sends have used which broke off, and which the transport sent again. */
+  resent: Schema.optionalKey(Usage.Usage),
   /** Absent if the model has no price. */
   cost: Schema.optionalKey(Schema.Finite)
 })

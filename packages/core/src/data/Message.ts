@@ -36,6 +36,8 @@ export const Reply = Schema.Struct({
   usage: Usage.Usage,
   /** Set if `usage` is an estimate, because the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
+  /** The part of `usage` that earlier sends of the request have used: they broke off, and the transport sent it again. */
+  resent: Schema.optionalKey(Usage.Usage),
   /** The cost that the provider reports for this reply, in its own currency. */
   cost: Schema.optionalKey(Schema.Finite),
   /** The name of the model that answered, as the provider reports it. */

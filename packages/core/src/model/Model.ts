@@ -49,7 +49,7 @@ export { Collector, partsOf } from "./parts.ts"
 export type { TransportRows } from "./resending.ts"
 export { Resending, resending } from "./resending.ts"
 /** @internal */
-export { collected } from "./parts.ts"
+export { collected, withUsage } from "./parts.ts"
 /** @internal */
 export { sendingOnce } from "./resending.ts"
 

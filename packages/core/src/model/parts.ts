@@ -62,7 +62,7 @@ export type Attempting = <A, R>(
 ) => Effect.Effect<A, LlmError, R>
 
 /** The tokens and the cost of a reply, or of a part of it. */
-export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">
+export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated" | "resent">
 
 /** Which models are called, in which order, and what is done about their failures. */
 export type Strategy = <A, R>(request: Request, asker: Asker<A, R>) => Effect.Effect<A, LlmError, R>
@@ -98,6 +98,10 @@ export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): 
   earlier.length === 0 || !isLlmError(error)
     ? error
     : copyWith(error, { earlier: [...earlier, ...(error.earlier ?? [])] })
+
+/** The same failure with that usage. */
+export const withUsage = (error: LlmError, usage: Usage.Usage): LlmError =>
+  isLlmError(error) ? copyWith(error, { usage }) : error
 
 const copyWith = (error: LlmError, more: object): LlmError => copyOf(error, { ...error, ...more })
 
@@ -165,13 +169,13 @@ export class Collector {
     const usage = this.#counted?.isEstimated === true ? undefined : this.#counted?.usage
     if (usage === undefined || !isLlmError(failure) || failure.usage !== undefined || !Usage.isSound(usage))
       return failure
-    return copyWith(failure, { usage })
+    return withUsage(failure, usage)
   }
 
   /** The usage that the provider has reported so far. */
   get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
-    const { cost, isEstimated, usage } = this.#counted
+    const { cost, isEstimated, resent, usage } = this.#counted
     const content = () => this.content
     return {
       usage,
@@ -180,7 +184,8 @@ export class Collector {
         return content()
       },
       ...(cost === undefined ? {} : { cost }),
-      ...(isEstimated === undefined ? {} : { isEstimated })
+      ...(isEstimated === undefined ? {} : { isEstimated }),
+      ...(resent === undefined ? {} : { resent })
     }
   }
 

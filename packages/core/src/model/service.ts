@@ -58,12 +58,19 @@ export type Part =
   | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
   | Message.ToolCall
   | Message.ProviderItem
-  | { readonly type: "usage"; readonly usage: Usage.Usage; readonly isEstimated?: true; readonly cost?: number }
+  | {
+      readonly type: "usage"
+      readonly usage: Usage.Usage
+      readonly isEstimated?: true
+      readonly resent?: Usage.Usage
+      readonly cost?: number
+    }
   | {
       readonly type: "finish"
       readonly finish: Message.FinishReason
       readonly usage: Usage.Usage
       readonly isEstimated?: true
+      readonly resent?: Usage.Usage
       readonly cost?: number
       readonly model?: string
       readonly responseId?: string

@@ -108,7 +108,11 @@ const tokensOf = (
   // without a reply there is nothing to be measured by
   if (counted === undefined) return last < 0 || turn > 0 ? undefined : estimateOf(visible)
   if (!isCounted(counted) || counted.turn < turn) return undefined
-  return Usage.total(counted.usage) + estimateOf([...resultsOf(visible[last]), ...visible.slice(last + 1)])
+  return (
+    Usage.total(counted.usage) -
+    Usage.total(counted.resent ?? Usage.empty) +
+    estimateOf([...resultsOf(visible[last]), ...visible.slice(last + 1)])
+  )
 }
 
 type Entry = RunContext.RunContext["ledger"]["entries"][number]

@@ -52,7 +52,8 @@ const reserving =
     if (reserve === undefined) return 0
     const last = run.ledger.entries.findLast(({ outcome, runId }) => runId === run.runId && outcome === "used")
     if (last === undefined) return 0
-    const usage = Usage.make({ inputTokens: last.usage.inputTokens, outputTokens: reserve.outputTokens })
+    const inputTokens = last.usage.inputTokens - (last.resent?.inputTokens ?? 0)
+    const usage = Usage.make({ inputTokens, outputTokens: reserve.outputTokens })
     return reason === "maxTokens" ? Usage.total(usage) : (run.meter.costOf(last.model, usage) ?? 0)
   }
 

@@ -186,7 +186,7 @@ export const entryOf = (
   { attempts, model, spent }: Attempting,
   outcome: Ledger.Entry["outcome"]
 ): Ledger.Entry => {
-  const { content = [], cost: reported, isEstimated, usage } = spent
+  const { content = [], cost: reported, isEstimated, resent, usage } = spent
   const cost = run.meter.costOf(model.name, usage, content) ?? reported
   return {
     runId: run.runId,
@@ -199,6 +199,7 @@ export const entryOf = (
     outcome,
     usage,
     ...(isEstimated === undefined ? {} : { isEstimated }),
+    ...(resent === undefined ? {} : { resent }),
     ...(cost === undefined ? {} : { cost })
   }
 }

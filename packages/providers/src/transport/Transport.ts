@@ -25,6 +25,7 @@ import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
 import * as Send from "./send.ts"
 import * as Span from "./span.ts"
+import { Spent } from "./spent.ts"
 import * as Settings from "./settings.ts"
 import * as Size from "./Size.ts"
 import * as Parts from "./stream.ts"
@@ -124,13 +125,15 @@ const fromClient = (
   /** All attempts and waits. `attempt` gets the end of their time, `given` turns the reply of a row into a result. */
   const sending = <A, R>(
     attempt: (deadline: number) => Effect.Effect<A, Failure, R>,
+    spent: Spent,
     given: (reply: Message.Reply) => A
   ): Effect.Effect<A, LlmError.LlmError, R> =>
     Effect.flatMap(Effect.all([Model.Resending, Clock.currentTimeMillis]), ([mode, start]) => {
       const deadline = start + limit
       if (resending === undefined || mode === "off") return Effect.mapError(attempt(deadline), ({ error }) => error)
       // A wait until the end of the limit would leave no time to send.
-      const sent = resending({ attempt: attempt(deadline), given, deadline: deadline - 1 })
+      const each = Effect.mapError(attempt(deadline), (failure) => spent.failed(failure))
+      const sent = resending({ attempt: each, given, deadline: deadline - 1 })
       return deposit === undefined ? sent : Effect.andThen(deposit, sent)
     })
 
@@ -147,14 +150,16 @@ const fromClient = (
         })
     )
     const sent = Span.spanned(attempt, url)
-    return within(
-      sending(
+    const replied = Effect.suspend(() => {
+      const spent = new Spent()
+      const replied = sending(
         () => sent,
+        spent,
         (reply) => reply
-      ),
-      limit,
-      (error) => error
-    )
+      )
+      return Effect.map(replied, (reply) => spent.counted(reply))
+    })
+    return within(replied, limit, (error) => error)
   }
 
   const stream: Transport["stream"] = (body, decoder, whole) => {
@@ -178,16 +183,19 @@ const fromClient = (
       })
     return Stream.unwrap(
       Effect.map(Effect.scope, (scope) => {
+        const spent = new Spent()
         let read: ReturnType<typeof Parts.given> = { first: [], parts: Cause.done() }
         // what is counted while parts are held back comes at once
         const opening = Stream.callback<Model.Part, LlmError.LlmError>((queue) => {
-          const counted = (part: Model.Part) => void Queue.offerUnsafe(queue, part)
+          const counted = (part: Model.Part) => void Queue.offerUnsafe(queue, spent.part(part))
           const inScope = (deadline: number) => Parts.inChild(Span.spanned(attempt(deadline, counted), url), scope)
-          const opened = Effect.map(sending(inScope, Parts.given), (opened) => void (read = opened))
+          const opened = Effect.map(sending(inScope, spent, Parts.given), (opened) => void (read = opened))
           return Effect.andThen(opened, Queue.end(queue))
         })
         const rest = Stream.suspend(() =>
-          Stream.concat(Stream.fromArray(read.first), Stream.fromPull(Effect.succeed(Parts.bare(read.parts))))
+          spent.rest(
+            Stream.concat(Stream.fromArray(read.first), Stream.fromPull(Effect.succeed(Parts.bare(read.parts))))
+          )
         )
         return Stream.concat(opening, rest)
       })
