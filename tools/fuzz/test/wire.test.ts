@@ -34,6 +34,19 @@ it("half calls and the words of providers are what they have to be [P1403 P1405]
   )
 })
 
+it("items that wait and jobs in hostile forms end by name, or with the text that is there [P1406]", async () => {
+  const lines: Array<Line> = []
+  await playAll(
+    scenarios.filter(({ group, modes }) => (group === "waiting items" || group === "jobs") && modes[0] === "streamed"),
+    (line) => lines.push(line)
+  )
+  assert.isAtLeast(lines.length, 30)
+  assert.deepStrictEqual(
+    lines.filter(({ type }) => type !== "right"),
+    []
+  )
+})
+
 describe("each way to go wrong is noticed", () => {
   const cases: ReadonlyArray<readonly [string, Scenario, string, number?]> = [
     ["a failure in the place of a reply", { ...one, serve: fixed({ status: 500, body: "" }) }, "wrong"],

@@ -7,6 +7,7 @@ import { limits } from "./limits.ts"
 import { refusals } from "./refusals.ts"
 import { type Mode, play, type Scenario, type Verdict } from "./scenario.ts"
 import { sizes } from "./sizes.ts"
+import { backgroundJobs, waitingItems } from "./waiting.ts"
 
 export const scenarios: ReadonlyArray<Scenario> = [
   ...encodings,
@@ -18,7 +19,9 @@ export const scenarios: ReadonlyArray<Scenario> = [
   ...texts,
   ...refusals,
   ...sizes,
-  ...limits
+  ...limits,
+  ...waitingItems,
+  ...backgroundJobs
 ]
 
 /** One run of a scenario, as a line of JSON. */

@@ -75,12 +75,24 @@ const request: Model.Request = { messages: [Message.user("hi")], tools: [], tool
 
 const brisk: Transport.Options = { retry: { initialBackoff: "1 millis", maxHint: "5 millis" } }
 
-const replyOf = (mode: Mode): Effect.Effect<Message.Reply | undefined, LlmError.LlmError, Model.Model> =>
-  Effect.flatMap(Model.Model, (model) => {
-    if (mode === "whole") return model.generate(request)
+/** The reply; one that names a job is asked for until it is there. */
+const replyOf = (
+  mode: Mode,
+  asked: Model.Request = request
+): Effect.Effect<Message.Reply | undefined, LlmError.LlmError, Model.Model> =>
+  Effect.flatMap(firstOf(mode, asked), (reply) => {
+    const isJob = reply?.content.some((part) => part.type === "provider-item" && part.kind === "background_job")
+    return reply === undefined || isJob !== true
+      ? Effect.succeed(reply)
+      : replyOf(mode, { ...asked, messages: [...request.messages, Message.settle(reply, [])] })
+  })
+
+const firstOf = (mode: Mode, asked: Model.Request) =>
+  Effect.flatMap(Model.Model, (model): Effect.Effect<Message.Reply | undefined, LlmError.LlmError> => {
+    if (mode === "whole") return model.generate(asked)
     const collector = new Model.Collector()
     return Effect.map(
-      Stream.runForEach(model.stream(request), (part) => Effect.sync(() => collector.push(part))),
+      Stream.runForEach(model.stream(asked), (part) => Effect.sync(() => collector.push(part))),
       () => collector.reply()
     )
   })
