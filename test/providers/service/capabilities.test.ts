@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Message, Model } from "@kintsugi/core"
 import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, Perplexity } from "@kintsugi/providers"
-import { Effect, Layer, Logger, Redacted, Schema } from "effect"
+import { Effect, Layer, Logger, Redacted, References, Schema } from "effect"
 import { eventLog } from "../../_support/dialogue.ts"
 import {
   failureOf as failed,
@@ -120,6 +120,34 @@ describe("the option capabilities", () => {
         chat.message,
         'gpt-5.6 takes no request without reasoning, by pages of 2026-11-26; ask with "none"'
       )
+    })
+  )
+
+  it.effect("a refusal by an entry of the layer quotes no pages [P1410]", () =>
+    Effect.gen(function* () {
+      const model = "claude-sonnet-4-6"
+      const own = { sampling: "never", unsupported: "refuse" } as const
+      const { message } = yield* failureOf(claude({ model, temperature: 0, capabilities: own }).ask())
+      assert.include(message, "claude-4.6 takes no temperature 0; ask without it")
+      const ofTable = claude({ model, temperature: 0, reasoning: "high", capabilities: { unsupported: "refuse" } })
+      assert.include((yield* failureOf(ofTable.ask())).message, "takes no temperature 0, by pages of")
+    })
+  )
+
+  it.effect("what is changed is logged at debug level, outside of runs too, whole and streamed [P1410]", () =>
+    Effect.gen(function* () {
+      const logs: Array<unknown> = []
+      const logger = Logger.make(({ logLevel, message }) => void logs.push([logLevel, message]))
+      const { ask, stream } = claude({ temperature: 0 })
+      const changes = [{ option: "temperature", asked: 0 }]
+      const logging = Layer.mergeAll(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "Debug"))
+      const words = "A request to model 'claude-opus-5-5' of anthropic is adapted"
+      const once = ["Debug", [words, { family: "claude-opus-5.5", changes }]]
+      yield* Effect.provide(Effect.andThen(ask(), Effect.exit(stream)), logging)
+      assert.deepStrictEqual(logs, [once, once])
+      yield* Effect.provide(ask(), Logger.layer([logger]))
+      yield* Effect.provide(claude({}).ask(), logging)
+      assert.lengthOf(logs, 2)
     })
   )
 

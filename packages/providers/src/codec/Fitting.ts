@@ -37,7 +37,8 @@ export const fitting = <P extends Options>(
   const { end, family } = ModelFamilies.find(catalog, source.model)
   const { unsupported = "adapt", ...own } = options.capabilities ?? {}
   const claims = family?.claims ?? []
-  const able: Facts = Object.assign({}, ...claims.map(({ facts }) => facts), wire, own)
+  const table: Facts = Object.assign({}, ...claims.map(({ facts }) => facts), wire)
+  const able: Facts = { ...table, ...own }
   const made = new Map<string, Codec>()
   const codecOf = ({ changes, parameters }: Adapted<P>): Codec => {
     // what a codec caches of a transcript lasts as long as the parameters are the same
@@ -46,7 +47,7 @@ export const fitting = <P extends Options>(
     made.set(key, codec)
     return codec
   }
-  const fit = (request: Request) => adapted(able, options, request, answersPlainCalls)
+  const fit = (request: Request, facts = able) => adapted(facts, options, request, answersPlainCalls)
   const sent = (request: Request, { toolChoice }: Adapted<P>): Request =>
     toolChoice === undefined ? request : { ...request, toolChoice }
   const usual = codecOf(fit(plain))
@@ -65,9 +66,9 @@ export const fitting = <P extends Options>(
     refuses: (request) => {
       const fitted = fit(request)
       const [change] = fitted.changes
-      return unsupported === "refuse" && change !== undefined
-        ? refusal(source, name, change, claims)
-        : codecOf(fitted).refuses?.(sent(request, fitted))
+      if (unsupported !== "refuse" || change === undefined) return codecOf(fitted).refuses?.(sent(request, fitted))
+      const isOfTable = fit(request, table).changes.some(({ option }) => option === change.option)
+      return refusal(source, name, change, isOfTable ? claims : [])
     },
     encode: (request, mode) => {
       const fitted = fit(request)

@@ -185,14 +185,18 @@ interface Numbers extends Pick<Every, "temperature" | "topP" | "maxTokens" | "se
   readonly numCtx?: number
   readonly keepAlive?: string | number
   readonly reasoning?: unknown
+  readonly capabilities?: { readonly [Name in (typeof counts)[number]]?: number }
 }
+
+/** The numbers of the option `capabilities`. */
+const counts = ["contextWindow", "leastBudget", "maxTokens"] as const
 
 /**
  * Checks the numbers: JSON would turn invalid ones into `null`. Throws a `RangeError`. The model itself reports a
  * number that is too high.
  */
 export const checked = <A extends Numbers>(parameters: A): A => {
-  const { keepAlive, maxTokens, numCtx, reasoning, seed, temperature, topK, topP } = parameters
+  const { capabilities, keepAlive, maxTokens, numCtx, reasoning, seed, temperature, topK, topP } = parameters
   demand("temperature", temperature, "at least 0", (value) => Number.isFinite(value) && value >= 0)
   demand("topP", topP, "between 0 and 1", (value) => value >= 0 && value <= 1)
   demand("maxTokens", maxTokens, ...countOf(1))
@@ -204,6 +208,7 @@ export const checked = <A extends Numbers>(parameters: A): A => {
     // Some formats take -1 for as many as the model wants.
     demand("reasoning.maxTokens", reasoning.maxTokens, ...countOf(-1))
   }
+  for (const name of counts) demand(`capabilities.${name}`, capabilities?.[name], ...countOf(1))
   return parameters
 }
 

@@ -77,11 +77,10 @@ export const adapted = <P extends Asked>(
     set("parallelToolCalls", undefined)
   }
   const { promptCache } = parameters
-  if (promptCache?.breakpoints !== undefined && able.promptCache !== undefined && !marks.has(able.promptCache)) {
-    const { breakpoints, key } = promptCache
-    const asked = { breakpoints: [...breakpoints] }
-    note("promptCache", key === undefined ? asked : { key, ...asked }, key === undefined ? undefined : { key })
-    set("promptCache", key === undefined ? undefined : { key })
+  if (promptCache !== undefined && able.promptCache !== undefined) {
+    const kept = cacheFor(able.promptCache, promptCache)
+    note("promptCache", { ...promptCache }, kept)
+    set("promptCache", kept)
   }
   // a model that does not reason by default is off without a word
   const isOffAsAsked = isOff(reasoning) && sent === undefined && able.reasoningByDefault === false
@@ -95,8 +94,12 @@ export const adapted = <P extends Asked>(
   return { parameters: left as P, toolChoice: isChosen ? toolChoice : undefined, changes }
 }
 
-/** The caches that take marks. */
-const marks: ReadonlySet<Facts["promptCache"]> = new Set(["breakpoints", "key-and-breakpoints"] as const)
+/** What a cache takes: the key, the marks, or both. */
+const cacheFor = (cache: NonNullable<Facts["promptCache"]>, { key, ...marks }: NonNullable<Asked["promptCache"]>) => {
+  const isKeyed = key !== undefined && cache.startsWith("key")
+  const isMarked = cache.endsWith("breakpoints")
+  return isKeyed || isMarked ? { ...(isKeyed ? { key } : {}), ...(isMarked ? marks : {}) } : undefined
+}
 
 type Reasoning = Parameters.Reasoning | boolean | undefined
 
@@ -132,9 +135,11 @@ const reasoningFor = (
     return efforts?.[0] ?? (budgets === true && leastBudget !== undefined ? { maxTokens: leastBudget } : undefined)
   }
   if (Predicate.isString(asked)) {
-    if (efforts === undefined || efforts.includes(asked)) return asked
+    // each effort of a model that only switches reasoning on is the same
+    if (efforts === undefined || efforts.includes(asked) || efforts.includes("on")) return asked
     if (efforts.length > 0) return nearest(efforts, asked)
-    return budgets === true ? budgetFor(able, budgetOf(asked), longest) : undefined
+    if (budgets !== true) return undefined
+    return scale.includes(asked) ? budgetFor(able, budgetOf(asked), longest) : asked
   }
   // a negative number leaves it to the model
   if (budgets !== false) return asked.maxTokens < 0 ? asked : budgetFor(able, asked.maxTokens, longest)
@@ -155,17 +160,15 @@ const budgetFor = (
 /** All efforts, from the least to the greatest. */
 const scale = ["none", "between_tools", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]
 
-/** Of two efforts that are equally near it is the greater one. A word that is on no scale is sent as asked, unless there is just one. */
+/** Of two efforts that are equally near it is the cheaper one. A word that is on no scale is sent as asked, unless there is just one. */
 const nearest = (efforts: ReadonlyArray<string>, asked: string): string | undefined => {
   const at = scale.indexOf(asked)
   if (at === -1 && efforts.length > 1) return asked
   const far = (effort: string) => Math.abs(scale.indexOf(effort) - at)
-  return efforts
-    .toReversed()
-    .reduce<string | undefined>(
-      (best, effort) => (best === undefined || far(effort) < far(best) ? effort : best),
-      undefined
-    )
+  return efforts.reduce<string | undefined>(
+    (best, effort) => (best === undefined || far(effort) < far(best) ? effort : best),
+    undefined
+  )
 }
 
 /** Google's budgets for efforts, in tokens. They stand for efforts of other providers, too. */

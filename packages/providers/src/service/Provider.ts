@@ -143,24 +143,25 @@ const fromTransports = (
           const posted = transport.post(codec.encode(request, "whole"), (answer) =>
             Result.map(codec.decode(answer, request), marked)
           )
-          return Effect.andThen(warned, posted)
+          return Effect.andThen(Effect.andThen(warned, logged(source, codec, request)), posted)
         })
       ),
     stream: (asked): Stream.Stream<Model.Part, LlmError.LlmError> =>
       Stream.unwrap(
         Model.leaving(
           source.model,
-          Effect.map(warned, () => {
+          Effect.flatMap(warned, () => {
             const { marked, marking, request } = traced(asked)
             const refusal = refusalOf(source, codec, request)
-            if (refusal !== undefined) return Stream.fail(refusal)
+            if (refusal !== undefined) return Effect.fail(refusal)
             const { continued, streamed } = transportsOf(asked)
             const transport = isContinued(asked) ? (continued ?? streamed) : streamed
-            return transport.stream(
+            const parts = transport.stream(
               codec.encode(request, "streamed"),
               (answer) => marking(codec.decoder(answer, request)),
               (answer) => Result.map(codec.decode(answer, request), (reply) => Model.partsOf(marked(reply)))
             )
+            return Effect.as(logged(source, codec, request), parts)
           })
         )
       )
@@ -186,6 +187,14 @@ const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
     isLogged = true
     return Effect.logWarning(warning)
   })
+}
+
+/** Logs what is changed of a request: in a run an event says it too. */
+const logged = ({ model, provider }: Source, { adapts }: Codec, request: Model.Request): Effect.Effect<void> => {
+  const adaptation = adapts?.(request)
+  return adaptation === undefined
+    ? Effect.void
+    : Effect.logDebug(`A request to model '${model}' of ${provider} is adapted`, adaptation)
 }
 
 const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmError.LlmError | undefined =>

@@ -68,7 +68,7 @@ export const make = (
     refuses: MessagesRequest.refusing(source, able),
     ...(able.images.length === 0 ? {} : { takes }),
     bindsThoughts: parameters.providerTools ?? [],
-    encode: MessagesRequest.make(source, checked(parameters), able.maxTokens),
+    encode: MessagesRequest.make(source, checked(parameters), able),
     decode: (answer, request) => MessagesReply.decode(source, answer, unanswered(request)),
     decoder: (answer, request) => new MessagesDecoder(source, answer, unanswered(request)),
     classify: (answer) => MessagesError.classify(source, answer)

@@ -23,10 +23,10 @@ import * as RootSchema from "../rootSchema.ts"
 export const make = (
   { model, provider }: Source,
   parameters: Parameters.AnthropicParameters,
-  usualMaxTokens?: number
+  able: Capabilities.Capabilities
 ): Codec["encode"] => {
   const { parallelToolCalls, promptCache, providerTools = [], toolChoice } = parameters
-  const { head, outputConfig, thinking } = fieldsOf(model, parameters, usualMaxTokens)
+  const { head, outputConfig, thinking } = fieldsOf(model, parameters, able.maxTokens)
   const opening = JSON.stringify({ ...head, thinking }).slice(0, -1)
   const ofMessage = remembering((message: Message.User | Message.Assistant) =>
     message.role === "user" ? Blocks.ofUser(message) : Blocks.ofAssistant(message, provider)
@@ -37,7 +37,7 @@ export const make = (
   const isLeftToUser = outputConfig["format"] !== undefined
   // Mutant `undefined` survives: the code reads it only as `format || usualOutput` and beside `isLeftToUser ||`, where
   // undefined and an empty text are alike
-  const ofOutput = remembering(isLeftToUser ? () => "" : encodeOutput(outputConfig))
+  const ofOutput = remembering(isLeftToUser || able.output !== "schema" ? () => "" : encodeOutput(outputConfig))
   const messagesOf = OutputWords.make()
   const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
   const isTheirsMarked = Json.field(providerTools.at(-1), "cache_control") !== undefined

@@ -44,15 +44,17 @@ export const make = (
   able: Partial<Capabilities.Capabilities> = {}
 ): Codec => {
   const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
+  const taken = { ...capabilities, ...able }
   const encode = ContentRequest.make(source, {
     body: Object.fromEntries(Object.entries(extra).filter(([name]) => !own.has(name))),
-    generationConfig: { ...Json.fields(extra["generationConfig"]), ...generationConfig(parameters) },
+    generationConfig: { ...Json.fields(extra["generationConfig"]), ...generationConfig(parameters, taken.maxTokens) },
     toolConfig: Json.fields(extra["toolConfig"]),
-    tools: providerTools
+    tools: providerTools,
+    output: taken.output
   })
   return {
     providerTools: providesTools(parameters),
-    refuses: Capabilities.refusing(source, { ...capabilities, ...able }),
+    refuses: Capabilities.refusing(source, taken),
     takes: ContentRequest.takesOf(source),
     encode: (request) => encode({ ...request, toolChoice: choiceOf(request, toolChoice) }),
     decode: (answer) => ContentStream.decode(source, answer),
@@ -73,8 +75,11 @@ const own: ReadonlySet<string> = new Set([
   "generation_config"
 ])
 
-const generationConfig = (parameters: GeminiParameters): Readonly<Record<string, Schema.Json>> => {
-  const { includeThoughts, maxTokens, reasoning, seed, stop, temperature, topP } = parameters
+const generationConfig = (
+  parameters: GeminiParameters,
+  usualMaxTokens: number | undefined
+): Readonly<Record<string, Schema.Json>> => {
+  const { includeThoughts, maxTokens = usualMaxTokens, reasoning, seed, stop, temperature, topP } = parameters
   const thinking = {
     ...(reasoning === undefined ? {} : thinkingOf(reasoning)),
     ...(includeThoughts === undefined ? {} : { includeThoughts })

@@ -27,6 +27,8 @@ export interface Constants {
   readonly toolConfig: Fields
   /** Tools that Gemini runs itself. */
   readonly tools: ReadonlyArray<Schema.Json>
+  /** How the server is held to the schema of an output, see `Capabilities`. */
+  readonly output: "schema" | "json" | "none"
 }
 
 export type Encoder = (request: Model.Request) => string
@@ -40,7 +42,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
     filled("generationConfig", {
       ...constants.generationConfig,
       responseMimeType: "application/json",
-      responseJsonSchema: adapted(schema)
+      ...(constants.output === "schema" ? { responseJsonSchema: adapted(schema) } : {})
     })
   )
   const rest = filled("", constants.body)
@@ -51,10 +53,10 @@ export const make = (source: Source, constants: Constants): Encoder => {
     const declared = specs.length === 0 ? [] : [`{"functionDeclarations":[${specs.map(tools).join(",")}]}`]
     const offered = [...declared, ...ownTools]
     const choice = specs.length === 0 ? {} : encodeChoice(toolChoice)
-    const isShaped = output !== undefined && (offered.length === 0 || isThird(source))
+    const isShaped = output !== undefined && constants.output !== "none" && (offered.length === 0 || isThird(source))
     const system: Array<string> = []
     const contents: Array<string> = []
-    for (const message of messagesOf(request, isShaped || isLeftToUser)) {
+    for (const message of messagesOf(request, (isShaped && constants.output === "schema") || isLeftToUser)) {
       const encoded = messages(message)
       if (encoded !== "") (message.role === "system" ? system : contents).push(encoded)
     }

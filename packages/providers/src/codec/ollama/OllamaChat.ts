@@ -55,31 +55,39 @@ export const make = (
 ): Codec => {
   const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
-  const options = { ...Json.fields(more), ...optionsOf(parameters) }
+  const taken = { ...capabilities, ...able }
+  const options = { ...Json.fields(more), ...optionsOf(parameters, taken.maxTokens) }
   const askedIn = (request: Model.Request | undefined): Asked => {
     const size = numCtx ?? Json.fields(request?.options?.["options"] ?? more)["num_ctx"]
     return { numCtx: Json.count(size) || undefined, contextWindow: able.contextWindow, truncate, request }
   }
   return {
-    refuses: Capabilities.refusing(source, { ...capabilities, ...able }),
-    encode: ChatRequest.make(source.provider, {
-      ...others,
-      model: source.model,
-      truncate,
-      options: Object.keys(options).length === 0 ? undefined : options,
-      // Mutant `false` for `reasoning === undefined` survives: JSON leaves out a field that is undefined
-      ...(reasoning === undefined ? {} : { think: reasoning === "none" ? false : reasoning }),
-      // Mutant `false` survives: JSON leaves out a field that is undefined
-      ...(keepAlive === undefined ? {} : { keep_alive: keepAlive })
-    }),
+    refuses: Capabilities.refusing(source, taken),
+    encode: ChatRequest.make(
+      source.provider,
+      {
+        ...others,
+        model: source.model,
+        truncate,
+        options: Object.keys(options).length === 0 ? undefined : options,
+        // Mutant `false` for `reasoning === undefined` survives: JSON leaves out a field that is undefined
+        ...(reasoning === undefined ? {} : { think: reasoning === "none" ? false : reasoning }),
+        // Mutant `false` survives: JSON leaves out a field that is undefined
+        ...(keepAlive === undefined ? {} : { keep_alive: keepAlive })
+      },
+      taken.output
+    ),
     decode: (answer, request) => ChatStream.decode(source, answer, askedIn(request)),
     decoder: (answer, request) => new ChatStream.ChatDecoder(source, answer, askedIn(request)),
     classify: (answer) => OllamaError.classify(source, answer)
   }
 }
 
-const optionsOf = (parameters: OllamaParameters): Readonly<Record<string, Schema.Json>> => {
-  const { maxTokens, numCtx, seed, stop, temperature, topP } = parameters
+const optionsOf = (
+  parameters: OllamaParameters,
+  usualMaxTokens: number | undefined
+): Readonly<Record<string, Schema.Json>> => {
+  const { maxTokens = usualMaxTokens, numCtx, seed, stop, temperature, topP } = parameters
   return {
     ...(numCtx === undefined ? {} : { num_ctx: numCtx }),
     ...(maxTokens === undefined ? {} : { num_predict: maxTokens }),

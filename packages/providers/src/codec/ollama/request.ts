@@ -16,11 +16,14 @@ import * as RootSchema from "../rootSchema.ts"
 /** The model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
 
-export const make = (provider: string, constants: Constants): Codec["encode"] => {
+/** `shape` is how the server is held to the schema of an output, see `Capabilities`. */
+export const make = (provider: string, constants: Constants, shape: "schema" | "json" | "none"): Codec["encode"] => {
   const head = JSON.stringify(constants).slice(0, -1)
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)
-  const formats = remembering(({ schema }: Model.OutputSpec) => `,"format":${JSON.stringify(schema)}`)
+  const formats = remembering(
+    ({ schema }: Model.OutputSpec) => `,"format":${JSON.stringify(shape === "schema" ? schema : "json")}`
+  )
   const messagesOf = OutputWords.make()
   return (request, mode) => {
     const { output, toolChoice, tools: specs } = request
@@ -28,8 +31,8 @@ export const make = (provider: string, constants: Constants): Codec["encode"] =>
     const offered = toolChoice === "none" ? [] : specs
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
     // A format constrains every token from the first on, so the model could not write a call.
-    const format = output === undefined || offered.length > 0 ? "" : formats(output)
-    const said = messagesOf(request, format !== "")
+    const format = output === undefined || shape === "none" || offered.length > 0 ? "" : formats(output)
+    const said = messagesOf(request, format !== "" && shape === "schema")
       .map(messages)
       .filter((text) => text !== "")
     const stream = `,"stream":${mode === "streamed"}`

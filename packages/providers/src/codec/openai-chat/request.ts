@@ -120,7 +120,7 @@ const constantsOf = (
     model,
     temperature: asked.temperature,
     top_p: asked.topP,
-    [dialect.maxTokensField]: asked.maxTokens,
+    [dialect.maxTokensField]: asked.maxTokens ?? dialect.capabilities.maxTokens,
     stop: asked.stop,
     [dialect.seedField]: asked.seed,
     ...encodeReasoning(asked.reasoning, dialect),

@@ -42,6 +42,7 @@ export const make = (
   able: Partial<Capabilities.Capabilities> = {}
 ): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
+  const taken = { ...dialect.capabilities, ...able }
   const { background = false } = parameters
   const { store = background, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
@@ -53,7 +54,7 @@ export const make = (
   const include = included(extra["include"])
   return {
     providerTools: providesTools(parameters),
-    refuses: Capabilities.refusing(source, { ...dialect.capabilities, ...able }),
+    refuses: Capabilities.refusing(source, taken),
     ...(dialect.items === "openai" ? { takes } : {}),
     withoutThoughts: (bare, whole) => withoutIds(bare, whole, source.provider),
     encode: ResponsesRequest.make({
@@ -67,7 +68,7 @@ export const make = (
         // what is not set leaves a field of `extra`
         ...(temperature === undefined ? {} : { temperature }),
         ...(topP === undefined ? {} : { top_p: topP }),
-        ...longestOf(maxTokens ?? demandedTokens(source, dialect)),
+        ...longestOf(maxTokens ?? taken.maxTokens ?? demandedTokens(source, dialect)),
         reasoning: Object.keys(wanted).length === 0 ? undefined : wanted,
         ...defined({ prompt_cache_key: promptCache?.key })
       },
@@ -77,6 +78,7 @@ export const make = (
       providerTools: parameters.providerTools ?? [],
       stored: store,
       isPlain: dialect.items === "plain",
+      output: taken.output,
       isMarked: isMarked(promptCache),
       strict: parameters.strict ?? true
     }),

@@ -30,6 +30,8 @@ export interface Settings {
   readonly providerTools: ReadonlyArray<Schema.Json>
   /** Whether the provider stores replies, so that requests can refer to their items. */
   readonly stored: boolean
+  /** How the server is held to the schema of an output, see `Capabilities`. */
+  readonly output: "schema" | "json" | "none"
   /** Whether the server takes the plain items alone, see `Dialect`. */
   readonly isPlain: boolean
   /** Whether a mark of the cache is put behind the instructions. */
@@ -51,7 +53,7 @@ export const make = (settings: Settings): Codec["encode"] => {
   const messagesOf = OutputWords.make()
   return (request, mode) => {
     const format = request.output === undefined || isLeftToUser ? "" : texts(request.output)
-    const transcript = messagesOf(request, isLeftToUser || format !== "")
+    const transcript = messagesOf(request, isLeftToUser || (format !== "" && settings.output === "schema"))
     const items = messages(transcript)
     const input = (settings.isMarked ? marked(items, transcript) : items).filter((items) => items !== "")
     const all = [...request.tools.map(tools), ...provided]
@@ -139,13 +141,16 @@ const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
  * Encodes the output format. The wire takes only objects, and names of few characters. An answer is always read with
  * `null` as absence.
  */
-const encodeText = ({ name, schema }: Model.OutputSpec, { isPlain, strict, text }: Settings): string | undefined => {
+const encodeText = ({ name, schema }: Model.OutputSpec, settings: Settings): string | undefined => {
+  const { isPlain, output, strict, text } = settings
   const root = RootSchema.objectRoot(schema)
-  if (root === undefined) return undefined
+  if (root === undefined || output === "none") return undefined
   const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
-  const format = { name: formatName(name), schema: strictly ?? root, strict: strictly !== undefined }
-  if (isPlain) return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema: format })}`
-  return `,"text":${JSON.stringify({ ...Json.object(text), format: { type: "json_schema", ...format } })}`
+  const shape = { name: formatName(name), schema: strictly ?? root, strict: strictly !== undefined }
+  const isJson = output === "json"
+  const type = isJson ? "json_object" : "json_schema"
+  if (isPlain) return `,"response_format":${JSON.stringify({ type, ...(isJson ? {} : { json_schema: shape }) })}`
+  return `,"text":${JSON.stringify({ ...Json.object(text), format: { type, ...(isJson ? {} : shape) } })}`
 }
 
 const encodeChoice = (choice: Model.ToolChoice, isPlain: boolean): string => {
