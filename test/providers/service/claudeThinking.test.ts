@@ -76,7 +76,7 @@ describe("thinking beside a forced call", () => {
     })
   )
 
-  it.effect("is sent if it is a field of extra [P1410 P1416]", () =>
+  it.effect("is sent if it is a field of extra [P1410]", () =>
     Effect.gen(function* () {
       const extra = { thinking: { type: "enabled", budget_tokens: 5000 } }
       for (const model of ["claude-opus-6", "claude-sonnet-4-5"]) {
