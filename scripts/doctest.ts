@@ -13,7 +13,7 @@
  *   node scripts/launch.mjs scripts/doctest.ts [path…]
  */
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { namesOf } from "./exports.ts"
 import { type File, pathsIn, read, root } from "./files.ts"
@@ -284,6 +284,8 @@ export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): Reado
     const generated = examples.map((example) => generate(example, homes))
     generated.forEach(({ source }, index) => write(files[index]!, source))
     write("tsconfig.json", JSON.stringify(tsconfig))
+    // the files of certificates that an example may read
+    cpSync(join(root, "test/fixtures/certificates"), folder, { recursive: true })
 
     const compiled = spawnSync(process.execPath, [binary("typescript", "tsc"), "-p", ".", "--pretty", "false"], {
       cwd: folder,

@@ -1,5 +1,4 @@
 /** The clients of a transport over real connections: which limits of time hold, and what stands in the way of a request. */
-import * as Net from "node:net"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -45,38 +44,6 @@ const asked = (server: LoopbackServer.LoopbackServer, times: number) =>
   Effect.gen(function* () {
     while ((yield* server.requests).length < times) yield* Effect.yieldNow
   })
-
-/** A proxy for tunnels that counts them; it is closed with the scope. */
-const tunnelling = Effect.acquireRelease(
-  Effect.callback<{ readonly url: string; readonly count: () => number; readonly close: () => void }>((resume) => {
-    let count = 0
-    const sockets = new Set<Net.Socket>()
-    const server = Net.createServer((socket) => {
-      sockets.add(socket)
-      socket.on("error", () => undefined)
-      socket.once("data", (head) => {
-        const [, host = "", port = ""] = /^CONNECT ([^:]+):(\d+) /.exec(head.toString()) ?? []
-        count++
-        const target = Net.connect(Number(port), host, () => {
-          socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
-          socket.pipe(target).pipe(socket)
-        })
-        target.on("error", () => socket.destroy())
-        sockets.add(target)
-      })
-    })
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = address !== null && typeof address === "object" ? address.port : 0
-      const close = () => {
-        server.close()
-        for (const socket of sockets) socket.destroy()
-      }
-      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, count: () => count, close }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
 
 describe("layerUndici", () => {
   it.effect("a requestTimeout of 3 s holds over a dispatcher whose limit is 1 s, whole and streamed [P1402]", () =>
@@ -127,45 +94,6 @@ describe("layerUndici", () => {
       const { exit, text } = yield* Fiber.join(reading)
       assert(Exit.isSuccess(exit))
       assert.strictEqual(text, "five words and some more")
-    })
-  )
-
-  it.live("sends through a proxy [P1402]", () =>
-    Effect.gen(function* () {
-      const proxy = yield* tunnelling
-      const server = yield* LoopbackServer.make(brain)
-      const dispatcher = yield* Effect.acquireRelease(
-        Effect.sync(() => new Undici.ProxyAgent({ uri: proxy.url, proxyTunnel: true })),
-        (one) => Effect.promise(() => one.destroy())
-      )
-      yield* Effect.provide(whole, modelAt(server.url, {}, Transport.layerUndici({ dispatcher })))
-      assert.strictEqual(proxy.count(), 1)
-      assert.strictEqual((yield* server.requests).length, 1)
-    })
-  )
-
-  it.live("keeps to the connections of a pool [P1402]", () =>
-    Effect.gen(function* () {
-      let under = 0
-      let most = 0
-      const counted = Fault.delayed(Effect.sync(() => (most = Math.max(most, ++under))))
-      const leaving = (good: Effect.Effect<unknown>) =>
-        Effect.ensuring(
-          good,
-          Effect.sync(() => under--)
-        )
-      const server = yield* LoopbackServer.make((received) => {
-        const answer = counted(brain(received), received)
-        return Effect.map(answer, (one) => ({ ...one, before: leaving(one.before ?? Effect.void) }))
-      })
-      const dispatcher = yield* agent({ connections: 2 })
-      const layer = modelAt(server.url, {}, Transport.layerUndici({ dispatcher }))
-      yield* Effect.all(
-        Array.from({ length: 8 }, () => Effect.provide(whole, layer)),
-        { concurrency: "unbounded" }
-      )
-      assert.isAtMost(most, 2)
-      assert.strictEqual((yield* server.requests).length, 8)
     })
   )
 
