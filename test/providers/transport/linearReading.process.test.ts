@@ -48,7 +48,8 @@ describe("what a server sends", () => {
     "an event without an end in pieces of 16 KiB",
     "blanks in gzip",
     "one event in gzip",
-    "a whole body"
+    "a whole body",
+    "small parts"
   ])("takes memory that is bounded by what is kept of it: %s [P1404]", { timeout: 5 * minutes }, (name) => {
     const [mebibytes] = measured(name)
     assert.isAtMost(Number(mebibytes), 64 + 6 * 15)

@@ -10,6 +10,7 @@ import * as Usage from "../data/Usage.ts"
 import { isLlmError, type LlmError } from "../errors/LlmError.ts"
 import type { Extra } from "../recovery/Attempts.ts"
 import type { Compactions } from "../recovery/Layer.ts"
+import { Growing } from "./growing.ts"
 import type { Part, Request, Service } from "./service.ts"
 
 /** Asks single models for a reply, or for the parts of one. */
@@ -130,15 +131,21 @@ export class Collector {
   readonly #content: Array<Message.Reply["content"][number]> = []
   #end: Extract<Part, { readonly type: "finish" }> | undefined
   #counted: Extract<Part, { readonly type: "usage" | "finish" }> | undefined
-  #text = ""
+  /** The text or thought that may go on. */
+  #last: { readonly type: "text" | "reasoning"; readonly growing: Growing } | undefined
+  /** The texts before it. */
+  #said = ""
   #isShown = false
 
   push(part: Part): void {
     this.#isShown ||= isShown(part)
-    if (part.type === "text-delta") this.#text += part.text
-    else if (part.type === "reasoning-delta") this.#reason(part)
-    else if (part.type === "tool-call" || part.type === "provider-item") {
-      this.#closeText()
+    if (part.type === "text-delta") {
+      if (part.text !== "") this.#grow("text", part.text)
+    } else if (part.type === "reasoning-delta") {
+      this.#grow("reasoning", part.text)
+      if (part.opaque !== undefined) this.#close(part.opaque)
+    } else if (part.type === "tool-call" || part.type === "provider-item") {
+      this.#close()
       this.#content.push(readable(part))
     } else if (part.type === "usage" || part.type === "finish") {
       this.#counted = part
@@ -146,16 +153,16 @@ export class Collector {
     }
   }
 
-  /** The parts so far, without a text that may go on. */
+  /** The parts so far. */
   get content(): Message.Reply["content"] {
-    return this.#text === "" ? this.#content : [...this.#content, { type: "text", text: this.#text }]
+    if (this.#last === undefined) return this.#content
+    const { growing, type } = this.#last
+    return [...this.#content, { type, text: growing.text }]
   }
 
   /** The texts so far: what a reader has seen. */
   get partial(): string {
-    let text = ""
-    for (const part of this.#content) if (part.type === "text") text += part.text
-    return text + this.#text
+    return this.#last?.type === "text" ? this.#said + this.#last.growing.text : this.#said
   }
 
   /** Whether a reader has got anything that must not come twice: a text, a thought or a whole call. Usage is none of these. */
@@ -192,23 +199,24 @@ export class Collector {
   /** The whole reply, or `undefined` while the end has not come. */
   reply(): Message.Reply | undefined {
     if (this.#end === undefined) return undefined
-    this.#closeText()
+    this.#close()
     const { type: _type, ...end } = this.#end
     return { content: this.#content, ...end }
   }
 
-  #closeText(): void {
-    if (this.#text !== "") this.#content.push({ type: "text", text: this.#text })
-    this.#text = ""
+  #grow(type: "text" | "reasoning", text: string): void {
+    if (this.#last?.type !== type) this.#close()
+    this.#last ??= { type, growing: new Growing() }
+    this.#last.growing.add(text)
   }
 
-  #reason(part: Extract<Part, { readonly type: "reasoning-delta" }>): void {
-    this.#closeText()
-    const last = this.#content.at(-1)
-    const opaque = part.opaque === undefined ? {} : { opaque: part.opaque }
-    if (last?.type === "reasoning" && last.opaque === undefined) {
-      this.#content[this.#content.length - 1] = { type: "reasoning", text: last.text + part.text, ...opaque }
-    } else this.#content.push({ type: "reasoning", text: part.text, ...opaque })
+  #close(opaque?: Message.Opaque): void {
+    if (this.#last === undefined) return
+    const { growing, type } = this.#last
+    const { text } = growing
+    this.#last = undefined
+    if (type === "text") this.#said += text
+    this.#content.push(type === "text" ? { type, text } : { type, text, ...(opaque === undefined ? {} : { opaque }) })
   }
 }
 

@@ -80,11 +80,12 @@ const withShown = (call: Calling, error: LlmError): LlmError => {
 /** Shows parts to the readers of the stream. */
 export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Part>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
-    const { conversation, run } = call.options
+    const { conversation, hold, run } = call.options
     const { shown } = call.state
     if (shown !== undefined || parts.some(isShown)) {
-      const before = shown?.text ?? call.prefix?.text ?? ""
-      const text = parts.reduce((text, part) => (part.type === "text-delta" ? text + part.text : text), before)
+      const base = call.prefix?.text ?? ""
+      // what is not held back is what was collected
+      const text = hold === undefined ? base + of.partial : parts.reduce(saying, shown?.text ?? base)
       call.state = { ...call.state, shown: { text, of } }
       conversation?.show(text)
     }
@@ -95,3 +96,5 @@ export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Mo
   })
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
+
+const saying = (text: string, part: Model.Part): string => (part.type === "text-delta" ? text + part.text : text)

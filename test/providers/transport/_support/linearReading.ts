@@ -249,6 +249,14 @@ if (one !== undefined) {
   const idle = process.memoryUsage.rss() / kibi / kibi
   await read(one, network)
   console.log(JSON.stringify(process.resourceUsage().maxRSS / kibi - idle))
+} else if (name === "small parts") {
+  const collector = new Model.Collector()
+  const idle = process.memoryUsage.rss() / kibi / kibi
+  for (let at = 0; at < 15 * kibi * kibi; at += 4) {
+    const text = at.toString(36).padStart(4, "x").slice(-4)
+    collector.push({ type: at < 7 * kibi * kibi ? "reasoning-delta" : "text-delta", text })
+  }
+  console.log(JSON.stringify(process.resourceUsage().maxRSS / kibi - idle))
 } else if (name === "large") {
   for (const [what, each] of Object.entries(large)) {
     const cost = async (mebibytes: number) => {
