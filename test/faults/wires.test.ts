@@ -26,15 +26,15 @@ const contents: Readonly<Record<string, Message.Reply["content"]>> = {
   "a thought, a text and a call": [{ type: "reasoning", text: "Where is it?" }, Message.text("I will look."), look("a")]
 }
 
-/** Breaks off behind so many events. */
+/** Breaks off behind so many events; what is sent comes event by event, or in pieces of so many bytes. */
 const behind =
-  (events: number, how: "reset" | "end"): Fault.Fault =>
+  (events: number, how: "reset" | "end", every?: number): Fault.Fault =>
   (good) =>
     Effect.map(good, (answer) => {
       const separator = /ndjson/.test(answer.headers?.["content-type"] ?? "") ? "\n" : "\n\n"
       const sent = String(answer.body).split(separator).slice(0, events)
       const after = events === 0 ? 0 : Buffer.byteLength(sent.join(separator) + separator)
-      return { ...answer, split: "event", cut: { after, how } }
+      return { ...answer, split: every === undefined ? "event" : { every }, cut: { after, how } }
     })
 
 /** What a reader gets, how it ends, and how often the request is sent, if the first answers are faulty. */
@@ -102,6 +102,22 @@ describe.each(Object.entries(wires))("%s", (_, layer) => {
       })
     )
   }
+
+  it.live("broken behind each event, a reader gets the same, whatever the pieces [P1404]", () =>
+    Effect.gen(function* () {
+      const content = contents["a thought, a text and a call"] ?? []
+      for (let events = 0; events < most; events++) {
+        const [one, other] = yield* Effect.all(
+          [undefined, 7].map((every) => played(layer, content, behind(events, "end", every), 3))
+        )
+        assert(one !== undefined && other !== undefined)
+        const seen = ({ collector, exit, hasGot, sends }: typeof one) => [collector.content, exit._tag, hasGot, sends]
+        assert.deepStrictEqual(seen(other), seen(one), `behind ${events} events`)
+        if (Exit.isSuccess(one.exit)) return
+      }
+      assert.fail("no stream has its end")
+    })
+  )
 
   it.live("each status in the place of a stream is sent as often as it may pass [P1405]", () =>
     Effect.gen(function* () {
