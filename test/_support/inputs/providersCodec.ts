@@ -323,7 +323,12 @@ export const providersCodec: Table = {
       )
     )
   },
-  "providers/src/codec/openai-responses/jobs.ts": { ...each(reached, "jobIn"), ...each(looksOnce, "endOf", "make") },
+  "providers/src/codec/JobItem.ts": { ...each(wraps, "make"), ...each(looksOnce, "is") },
+  "providers/src/codec/openai-responses/jobs.ts": {
+    ...each(reached, "jobIn"),
+    ...each(looksOnce, "endOf", "make"),
+    ...each(wraps, "over")
+  },
   "providers/src/codec/openai-responses/waiting.ts": each(reached, "waitingIn", "isProviderCall"),
   "providers/src/codec/openai-responses/error.ts": each(reached, "inside", "refused"),
   "providers/src/codec/openai-responses/items.ts": {
