@@ -136,6 +136,8 @@ describe("layerUndici", () => {
       const missing = Object.assign(new Error("Cannot find package 'undici'"), { code: "ERR_MODULE_NOT_FOUND" })
       for (const [failure, says] of [
         [missing, "needs the package undici, which is not installed: npm install undici"],
+        [new Error("Cannot find module 'undici'\nRequire stack:"), "which is not installed"],
+        [new Error("Cannot find package 'ws' imported from /undici/index.js"), "could not load the package undici"],
         [new Error("it is broken"), "could not load the package undici"]
       ] as const) {
         const exit = yield* Effect.exit(Layer.build(undiciLayer(() => Promise.reject(failure))))
@@ -145,6 +147,18 @@ describe("layerUndici", () => {
         assert.include(defect.message, says)
         assert.strictEqual(defect.cause, failure)
       }
+    })
+  )
+
+  it.effect("says that a dispatcher of an older undici does not do [P1402]", () =>
+    Effect.gen(function* () {
+      // without types, as a program in JavaScript gives it
+      const old = Object.assign(Object.create(null), { dispatch: () => true })
+      const exit = yield* Effect.exit(Layer.build(Transport.layerUndici({ dispatcher: old })))
+      assert(Exit.isFailure(exit))
+      const defect = Cause.squash(exit.cause)
+      assert(defect instanceof TypeError)
+      assert.include(defect.message, "needs a dispatcher of undici 7 or newer")
     })
   )
 })

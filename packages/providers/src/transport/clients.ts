@@ -93,6 +93,10 @@ export const undiciLayer = (
     Effect.gen(function* () {
       const { Agent, fetch } = yield* Effect.tryPromise({ try: load, catch: missing }).pipe(Effect.orDie)
       const own = dispatcher === undefined ? yield* agentOf(Agent) : dispatcher
+      if (!Predicate.isFunction(own.compose)) {
+        const what = "Transport.layerUndici needs a dispatcher of undici 7 or newer: this one has no method compose"
+        return yield* Effect.die(new TypeError(what))
+      }
       const init = { redirect, dispatcher: own.compose(unlimited) } as const
       return Layer.provide(
         FetchHttpClient.layer,
@@ -113,7 +117,8 @@ const unlimited =
   (options, handler) =>
     dispatch({ ...(options as object), headersTimeout: 0, bodyTimeout: 0 } as never, handler)
 
+/** A package that `undici` needs may be missing as well: the message names it. */
 const missing = (cause: unknown): Error =>
-  Predicate.hasProperty(cause, "code") && cause.code === "ERR_MODULE_NOT_FOUND"
+  Predicate.isError(cause) && /^Cannot find (?:package|module) 'undici'/.test(cause.message)
     ? new Error("Transport.layerUndici needs the package undici, which is not installed: npm install undici", { cause })
     : new Error("Transport.layerUndici could not load the package undici", { cause })
