@@ -329,7 +329,14 @@ export const providersCodec: Table = {
     ...each(looksOnce, "endOf", "make"),
     ...each(wraps, "over")
   },
-  "providers/src/codec/openai-responses/waiting.ts": each(reached, "waitingIn", "isProviderCall"),
+  "providers/src/codec/openai-responses/waiting.ts": each(
+    reached,
+    "waitingIn",
+    "isProviderCall",
+    "isCall",
+    "isCut",
+    "hasText"
+  ),
   "providers/src/codec/openai-responses/error.ts": each(reached, "inside", "refused"),
   "providers/src/codec/openai-responses/items.ts": {
     ...each(reached, "ofAssistant", "idsIn", "callIds"),
