@@ -103,7 +103,7 @@ describe.each(Object.entries(wires))("%s", (_, layer) => {
     )
   }
 
-  it.live("broken behind each event, a reader gets the same, whatever the pieces [P1404]", () =>
+  it.live("broken behind each event, a reader gets the same from any pieces [P1404]", () =>
     Effect.gen(function* () {
       const content = contents["a thought, a text and a call"] ?? []
       for (let events = 0; events < most; events++) {
