@@ -48,7 +48,10 @@ const request: Model.Request = { messages: [Message.user("hi")], tools: [], tool
 const streamed = Effect.flatMap(Model.Model, (model) => Effect.exit(Stream.runDrain(model.stream(request))))
 const whole = Effect.flatMap(Model.Model, (model) => Effect.exit(model.generate(request)))
 
-const readers = {
+const readers: Record<
+  "chat" | "whole" | "responses" | "anthropic" | "a run",
+  Effect.Effect<unknown, never, HttpClient.HttpClient>
+> = {
   chat: Effect.provide(streamed, openAi),
   whole: Effect.provide(whole, openAi),
   responses: Effect.provide(streamed, OpenAi.layerResponses(keyed)),
@@ -240,7 +243,7 @@ const unpacked = (packed: Uint8Array): ReadableStream<Uint8Array> =>
   Readable.toWeb(Readable.from([packed]).pipe(createGunzip())) as ReadableStream<Uint8Array>
 
 const read = ({ by = "chat" }: Large, network: Layer.Layer<HttpClient.HttpClient>) =>
-  Effect.runPromise(Effect.provide(readers[by], network))
+  Effect.runPromise(Effect.asVoid(readers[by]).pipe(Effect.provide(network)))
 
 const [name = ""] = process.argv.slice(2)
 const one = large[name]
