@@ -185,7 +185,11 @@ law(
       assert.isTrue(isAnswered || cancels === 1)
     }
     // the clean run begins one for each reply of the expert, and cancels none
-    if (injection === undefined) assert.deepStrictEqual(jobs, Array.from({ length: 2 }, () => ({ isAnswered: true, cancels: 0 })))
+    if (injection === undefined)
+      assert.deepStrictEqual(
+        jobs,
+        Array.from({ length: 2 }, () => ({ isAnswered: true, cancels: 0 }))
+      )
   }
 )
 
