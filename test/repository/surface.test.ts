@@ -66,6 +66,8 @@ const added: Readonly<Record<string, string>> = {
   "Tool.digestOf": "the digest of a definition, for pins",
   "Tool.parts": "images and files in the results of a tool",
   "Tool.pinned": "a tool whose server may change it",
+  "Model.withUsage": "a failure of a model, with the tokens that count for it",
+  "Usage.add": "the sum of two usages",
   "Transport.layerUndici": "longer limits of time, proxies, certificates and pools on Node",
   "Tool.settle": "what ends the call of a tool that ends later"
 }

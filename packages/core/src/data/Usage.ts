@@ -61,11 +61,7 @@ export const sum = (self: number, that: number): number => {
   return both > Number.MAX_VALUE ? Number.MAX_VALUE : both
 }
 
-/**
- * The sum, field by field; each field is at most `Number.MAX_VALUE`.
- *
- * @internal
- */
+/** The sum of two usages, field by field; each field is at most `Number.MAX_VALUE`. */
 export const add = (self: Usage, that: Usage): Usage => ({
   inputTokens: sum(self.inputTokens, that.inputTokens),
   outputTokens: sum(self.outputTokens, that.outputTokens),

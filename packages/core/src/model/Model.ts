@@ -45,11 +45,11 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
 export type { Surrounding } from "./parts.ts"
-export { Collector, partsOf } from "./parts.ts"
+export { Collector, partsOf, withUsage } from "./parts.ts"
 export type { TransportRows } from "./resending.ts"
 export { Resending, resending } from "./resending.ts"
 /** @internal */
-export { collected, withUsage } from "./parts.ts"
+export { collected } from "./parts.ts"
 /** @internal */
 export { sendingOnce } from "./resending.ts"
 

@@ -100,7 +100,7 @@ export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): 
     ? error
     : copyWith(error, { earlier: [...earlier, ...(error.earlier ?? [])] })
 
-/** The same failure with that usage. */
+/** The same failure of a model with this usage, which a run books for the attempt. */
 export const withUsage = (error: LlmError, usage: Usage.Usage): LlmError =>
   isLlmError(error) ? copyWith(error, { usage }) : error
 
