@@ -21,6 +21,7 @@ export const current: Readonly<Record<string, string>> = {
   "gpt-5.6-terra": "developers.openai.com/api/docs/models/gpt-5.6-terra",
   // from AgentScope's page of Kimi; a page of Moonshot itself was not among those that could be read
   "kimi-k3": "docs.agentscope.io",
+  "mistral-small-latest": "docs.mistral.ai/capabilities/reasoning",
   qwen3: "ollama.com/library/qwen3",
   sonar: "docs.perplexity.ai/docs/agent-api/models"
 }

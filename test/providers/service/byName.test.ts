@@ -136,7 +136,7 @@ describe("a base URL", () => {
   }
 
   it("is redacted where a value looks like a credential, and a version of the API is none", () => {
-    const secrets = (query: string) => ByName.secretsOf({}, `https://g.test?${query}`).map(Redacted.value)
+    const secrets = (query: string) => ByName.secretsOf(undefined, {}, `https://g.test?${query}`).map(Redacted.value)
     assert.deepStrictEqual(secrets("api-version=2024-10-01-preview&deployment=a&sig=ab%2Fc&x=12345678y"), [
       "ab/c",
       "12345678y"

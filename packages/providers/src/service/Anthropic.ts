@@ -2,13 +2,13 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as AnthropicMessages from "../codec/anthropic/AnthropicMessages.ts"
 import type { AnthropicParameters } from "../codec/Parameters.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as Provider from "./Provider.ts"
+import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -24,12 +24,15 @@ export interface Options extends AnthropicParameters, ByName.Reach {
   readonly version?: string
   /** Beta features to enable: the values of the header `anthropic-beta`. */
   readonly betas?: ReadonlyArray<string>
+  /** Whether the key goes as a bearer token, as other hosts want it, in place of `x-api-key`; `false` by default. */
+  readonly bearer?: boolean
 }
 
 /** The options, with model and key. */
 interface LayerOptions extends Options {
   readonly model: string
-  readonly apiKey: Redacted.Redacted
+  /** An effect is asked with each send, for tokens that expire; if it fails, the call is an `AuthenticationError`. */
+  readonly apiKey: Secret
 }
 
 /**
@@ -39,9 +42,9 @@ interface LayerOptions extends Options {
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://api.anthropic.com", betas = [], headers, model, transport, version } = options
   const source: Source.Source = {
-    provider: "anthropic",
+    provider: options.host ?? "anthropic",
     model,
-    secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)]
+    secrets: ByName.secretsOf(apiKey, headers, baseUrl)
   }
   return Provider.layer({
     source,
@@ -55,7 +58,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     ),
     url: ByName.join(baseUrl, "/v1/messages"),
     headers: {
-      "x-api-key": Redacted.make(Redacted.value(apiKey).trim()),
+      ...(options.bearer === true ? ByName.bearer(apiKey) : { "x-api-key": ByName.keyHeader(apiKey, (key) => key) }),
       "anthropic-version": version ?? "2023-06-01",
       ...(betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") }),
       ...headers

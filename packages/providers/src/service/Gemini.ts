@@ -2,7 +2,6 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as GeminiContent from "../codec/gemini/GeminiContent.ts"
 import type { GeminiParameters } from "../codec/Parameters.ts"
 import { fitting } from "../codec/Fitting.ts"
@@ -10,11 +9,15 @@ import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Provider from "./Provider.ts"
+import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://generativelanguage.googleapis.com/v1beta` by default. */
-export interface Options extends GeminiParameters, ByName.Reach {}
+export interface Options extends GeminiParameters, ByName.Reach {
+  /** Whether the key goes as a bearer token, as Vertex wants it, in place of `x-goog-api-key`; `false` by default. */
+  readonly bearer?: boolean
+}
 
 /** The options, with model and key. */
 interface LayerOptions extends Options {
@@ -24,13 +27,18 @@ interface LayerOptions extends Options {
    * `InvalidRequestError`.
    */
   readonly model: string
-  readonly apiKey: Redacted.Redacted
+  /** An effect is asked with each send, for tokens that expire; if it fails, the call is an `AuthenticationError`. */
+  readonly apiKey: Secret
 }
 
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://generativelanguage.googleapis.com/v1beta", headers, model, transport } = options
-  const source: Source.Source = { provider: "gemini", model, secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)] }
+  const source: Source.Source = {
+    provider: options.host ?? "gemini",
+    model,
+    secrets: ByName.secretsOf(apiKey, headers, baseUrl)
+  }
   const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)$/s.exec(model) ?? []
   const segment = PathSegment.segment(name)
   const path = `${collection}/${segment ?? "-"}`
@@ -40,7 +48,12 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
     url: ByName.join(baseUrl, `/${path}:generateContent`),
     streamUrl: ByName.join(baseUrl, `/${path}:streamGenerateContent?alt=sse`),
-    headers: { "x-goog-api-key": Redacted.make(Redacted.value(apiKey).trim()), ...headers },
+    headers: {
+      ...(options.bearer === true
+        ? ByName.bearer(apiKey)
+        : { "x-goog-api-key": ByName.keyHeader(apiKey, (key) => key) }),
+      ...headers
+    },
     ...(transport === undefined ? {} : { transport })
   })
 }

@@ -27,14 +27,13 @@ interface LayerOptions extends Options {
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "http://localhost:11434", headers, model, transport } = options
-  const key = apiKey === undefined ? "" : Redacted.value(apiKey).trim()
-  const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...ByName.secretsOf(headers, baseUrl)]
-  const source: Source.Source = { provider: "ollama", model, secrets }
+  const secrets = ByName.secretsOf(apiKey, headers, baseUrl)
+  const source: Source.Source = { provider: options.host ?? "ollama", model, secrets }
   return Provider.layer({
     source,
     codec: fitting(source, options, ModelFamilies.none, (asked, able) => OllamaChat.make(source, asked, able)),
     url: ByName.join(baseUrl, "/api/chat"),
-    headers: { ...(key === "" ? {} : { authorization: Redacted.make(`Bearer ${key}`) }), ...headers },
+    headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
     ...(transport === undefined ? {} : { transport })
   })
 }

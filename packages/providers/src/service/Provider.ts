@@ -8,13 +8,13 @@ import * as Model from "@kintsugi/core/Model"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec } from "../codec/Codec.ts"
 import { isContinued } from "../codec/Continued.ts"
 import * as Provenance from "../codec/Provenance.ts"
 import type { Answer } from "../transport/Answer.ts"
+import type { Header } from "../transport/Header.ts"
 import type { Source } from "../transport/Source.ts"
 import type * as Background from "./background.ts"
 import * as Transport from "../transport/Transport.ts"
@@ -24,7 +24,7 @@ export { refusing } from "../codec/Capabilities.ts"
 export type { Codec } from "../codec/Codec.ts"
 export type { Source } from "../transport/Source.ts"
 
-type Headers = Readonly<Record<string, string | Redacted.Redacted>>
+type Headers = Readonly<Record<string, Header>>
 
 /** The parts of a model over HTTP. */
 interface Provider {
@@ -36,7 +36,7 @@ interface Provider {
   readonly streamUrl?: string
   /** The URL of requests that end with the beginning of their reply, if it differs. */
   readonly continuationUrl?: string | undefined
-  /** Sent with every request. Secrets are `Redacted`, and also among the secrets of `source`. */
+  /** Sent with every request. A secret is `Redacted`, and also among the secrets of `source`; or an effect that gives one for each send. */
   readonly headers: Headers
   /** Further headers of some requests; they replace those of the same name. */
   readonly headersFor?: { readonly applies: (request: Model.Request) => boolean; readonly headers: Headers }

@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { CapabilityOptions } from "../codec/Capabilities.ts"
 import * as Credential from "../transport/Credential.ts"
+import type { Header, Secret } from "../transport/Header.ts"
 import * as Transport from "../transport/Transport.ts"
 
 /** Options of every provider. */
@@ -16,10 +17,24 @@ export interface Reach {
   readonly capabilities?: CapabilityOptions
   /** The base URL, without the path that the format adds; the provider's own by default. */
   readonly baseUrl?: string
-  /** Sent with every request, for proxies and gateways. Secrets are `Redacted`. */
-  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
+  /** Sent with every request, for proxies and gateways. A secret is `Redacted`, or an effect that gives one for each send. */
+  readonly headers?: Readonly<Record<string, Header>>
+  /** The name of the host in errors, spans and the ledger, if it is not the provider itself: `azure`, `vertex`. */
+  readonly host?: string
   readonly transport?: Transport.Options
 }
+
+/** A header with a key. */
+export const keyHeader = (apiKey: Secret, of: (key: string) => string): Secret => {
+  const header = (key: Redacted.Redacted) => Redacted.make(of(Redacted.value(key).trim()))
+  return Redacted.isRedacted(apiKey) ? header(apiKey) : Effect.map(apiKey, header)
+}
+
+/** The header with a key as a bearer token, as OAuth has it; none for an empty key. */
+export const bearer = (apiKey: Secret): Readonly<Record<string, Secret>> =>
+  Redacted.isRedacted(apiKey) && Redacted.value(apiKey).trim() === ""
+    ? {}
+    : { authorization: keyHeader(apiKey, (key) => `Bearer ${key}`) }
 
 /** The names of a provider's environment variables. Of several names, the first that is set counts. */
 export interface Variables {
@@ -99,10 +114,11 @@ const parted = (url: string): readonly [before: string, query: string] => {
 }
 
 /**
- * The secrets of a request besides its key, which no error may repeat: `Redacted` headers, path segments of the base
+ * The secrets of a request, which no error may repeat: its key, `Redacted` headers, path segments of the base
  * URL that are not words, and query values that are named like credentials, or are long and not a version.
  */
 export const secretsOf = (
+  apiKey: Secret | undefined,
   headers: Reach["headers"] = {},
   baseUrl: string | undefined = ""
 ): ReadonlyArray<Redacted.Redacted> => {
@@ -113,7 +129,7 @@ export const secretsOf = (
     .replace(/^[^:/]{1,20}:\/\/[^/]*/, "")
     .split("/")
   return [
-    ...Object.values(headers).filter((header): header is Redacted.Redacted => Redacted.isRedacted(header)),
+    ...[apiKey, ...Object.values(headers)].filter((one): one is Redacted.Redacted => Redacted.isRedacted(one)),
     ...segments
       .filter((segment) => segment.length >= 12 && /\d/.test(segment) && /[a-z]/i.test(segment))
       .map((segment) => Redacted.make(segment)),

@@ -2,13 +2,13 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import type { Codec } from "../codec/Codec.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
 import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Provider from "./Provider.ts"
+import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as Background from "./background.ts"
@@ -31,7 +31,8 @@ export interface ChatProvider {
 /** The chosen model and its key. */
 export interface Chosen {
   readonly model: string
-  readonly apiKey: Redacted.Redacted
+  /** An effect is asked with each send, for tokens that expire; if it fails, the call is an `AuthenticationError`. */
+  readonly apiKey: Secret
 }
 
 export const layer = (
@@ -59,14 +60,14 @@ export const layer = (
 export const at = (
   self: Omit<ChatProvider, "dialect">,
   path: string,
-  { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
+  { apiKey, baseUrl = self.baseUrl, headers, host, model, transport }: ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec,
   background?: typeof Background.make
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const source: Source.Source = {
-    provider: self.provider,
+    provider: host ?? self.provider,
     model,
-    secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)]
+    secrets: ByName.secretsOf(apiKey, headers, baseUrl)
   }
   return Provider.layer({
     source,
@@ -75,7 +76,7 @@ export const at = (
     continuationUrl: self.continuationUrl?.(baseUrl),
     background,
     headers: {
-      authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
+      ...ByName.bearer(apiKey),
       ...self.headers,
       ...headers
     },

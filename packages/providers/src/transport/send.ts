@@ -1,5 +1,6 @@
 /** Sends one request, and maps each possible outcome. */
 import * as LlmError from "@kintsugi/core/LlmError"
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,6 +19,7 @@ import * as Source from "./Source.ts"
 import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
+import type { Header } from "./Header.ts"
 import { mayResend } from "./mayResend.ts"
 import type { Limits } from "./settings.ts"
 
@@ -28,7 +30,7 @@ export interface Endpoint {
   /** `POST` by default. A `GET` has no body. */
   readonly method?: "GET" | "POST"
   /** Sent with every request. Secrets are `Redacted`. */
-  readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
+  readonly headers: Readonly<Record<string, Header>>
   /** The error of an answer whose status is not 2xx. */
   readonly classify: (answer: Answer.Answer) => LlmError.LlmError
 }
@@ -40,6 +42,10 @@ export interface Target {
   readonly request: HttpClientRequest.HttpClientRequest
   /** The names of the headers that hold secrets. */
   readonly hidden: ReadonlyArray<string>
+  /** The headers whose values each send asks for. */
+  readonly asked: ReadonlyArray<readonly [name: string, value: Effect.Effect<Redacted.Redacted, unknown>]>
+  /** The values that this send was given. They are redacted while they are in memory. */
+  readonly given?: ReadonlyArray<Redacted.Redacted>
 }
 
 /** An answer whose body is not read yet, and the ways in which reading it may fail. */
@@ -63,21 +69,60 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
   if (fault !== undefined) return Result.fail(unsendable(source, fault))
   const headers: Record<string, string> = {}
   const hidden: Array<string> = []
-  for (const [name, header] of Object.entries(endpoint.headers)) {
+  const asked: Array<Target["asked"][number]> = []
+  for (const [named, header] of Object.entries(endpoint.headers)) {
+    const name = named.toLowerCase()
+    if (Effect.isEffect(header)) {
+      asked.push([name, header])
+      hidden.push(name)
+      continue
+    }
     const value = (Redacted.isRedacted(header) ? Redacted.value(header) : header).trim()
     if (!sendable.test(value)) {
-      const message = `The header '${name}' holds a character that HTTP does not admit`
+      const message = unsendableHeader(named)
       return Result.fail(Redacted.isRedacted(header) ? unauthorised(source, message) : unsendable(source, message))
     }
-    headers[name.toLowerCase()] = value
-    if (Redacted.isRedacted(header)) hidden.push(name.toLowerCase())
+    headers[name] = value
+    if (Redacted.isRedacted(header)) hidden.push(name)
   }
   return Result.succeed({
     endpoint,
     url: new URL(endpoint.url),
     request: HttpClientRequest.make(endpoint.method ?? "POST")(endpoint.url, { headers }),
-    hidden
+    hidden,
+    asked
   })
+}
+
+const unsendableHeader = (name: string): string => `The header '${name}' holds a character that HTTP does not admit`
+
+/** The target with the headers that each send asks for. */
+const withAsked = (target: Target): Effect.Effect<Target, Failure> => {
+  if (target.asked.length === 0) return Effect.succeed(target)
+  const { source } = target.endpoint
+  const refused = (why: string, cause?: unknown): Failure => ({
+    error: unauthorised(source, why, cause),
+    resend: false
+  })
+  const given = Effect.forEach(target.asked, ([name, value]) =>
+    Effect.matchEffect(value, {
+      onFailure: (cause) => Effect.fail(refused(`The effect of the header '${name}' failed`, cause)),
+      onSuccess: (secret) => {
+        Redaction.know(secret)
+        return sendable.test(Redacted.value(secret).trim())
+          ? Effect.succeed([name, secret] as const)
+          : Effect.fail(refused(unsendableHeader(name)))
+      }
+    })
+  )
+  return Effect.map(given, (given) => ({
+    ...target,
+    request: HttpClientRequest.setHeaders(
+      target.request,
+      given.map(([name, secret]) => [name, Redacted.value(secret).trim()] as const)
+    ),
+    given: given.map(([, secret]) => secret)
+  }))
 }
 
 /**
@@ -102,7 +147,20 @@ const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 export const exchange = (
   client: HttpClient.HttpClient,
   target: Target,
-  { accept, body, limits }: { readonly accept: string; readonly body: string; readonly limits: Limits }
+  content: Content
+): Effect.Effect<Exchange, Failure> => Effect.flatMap(withAsked(target), (target) => sent(client, target, content))
+
+/** The body of a request, and what it is answered with. */
+interface Content {
+  readonly accept: string
+  readonly body: string
+  readonly limits: Limits
+}
+
+const sent = (
+  client: HttpClient.HttpClient,
+  target: Target,
+  { accept, body, limits }: Content
 ): Effect.Effect<Exchange, Failure> =>
   Clock.clockWith((clock) => {
     const start = clock.currentTimeMillisUnsafe()
@@ -186,8 +244,11 @@ const unsendable = (source: Source.Source, why: string, cause?: unknown): LlmErr
   return new LlmError.InvalidRequestError({ model, provider, message, ...beneath })
 }
 
-const unauthorised = ({ model, provider }: Source.Source, why: string): LlmError.LlmError =>
-  new LlmError.AuthenticationError({ model, provider, message: `The request to model '${model}' was not sent: ${why}` })
+const unauthorised = ({ model, provider }: Source.Source, why: string, cause?: unknown): LlmError.LlmError => {
+  const message = `The request to model '${model}' was not sent: ${why}`
+  const beneath = cause === undefined ? {} : { cause: Source.scrubCause(cause) }
+  return new LlmError.AuthenticationError({ model, provider, message, ...beneath })
+}
 
 const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answer, to: string): LlmError.LlmError => {
   const message = `The server of model '${model}' redirects to ${to} (status ${status}); redirects are not followed`

@@ -1,0 +1,108 @@
+/**
+ * Other hosts of OpenAI's two formats, as a `Model`: the hosts of `hosts` by their names, and any other host as data. Errors,
+ * spans and the ledger name the host.
+ *
+ * A host that has a module of its own (`DeepSeek`, `Kimi`, `OpenRouter`, `Perplexity`, `Ollama`) is better served by that.
+ */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Config from "effect/Config"
+import type * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type { Dialect } from "../codec/openai-chat/OpenAiChat.ts"
+import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
+import type { Secret } from "../transport/Header.ts"
+import type * as Transport from "../transport/Transport.ts"
+import type * as ByName from "./byName.ts"
+import * as ChatProvider from "./chatProvider.ts"
+import { type Host, hosts } from "./hosts.ts"
+import * as OpenAi from "./OpenAi.ts"
+
+export { type Host, hosts } from "./hosts.ts"
+
+/** The name of a host in `hosts`, or a host of your own. */
+type HostInput = keyof typeof hosts | Host
+
+/**
+ * What a request says, and where it goes. `maxTokensField`, `streamOptions` and `strict` override what is known of the host:
+ * the field of `maxTokens`, whether a stream asks for its usage, and whether schemas are sent as strict.
+ */
+export interface Options
+  extends
+    Omit<ChatParameters, "providerTools">,
+    ByName.Reach,
+    Pick<Dialect, "maxTokensField" | "streamOptions" | "strict"> {}
+
+interface ResponsesOptions extends ResponsesParameters, ByName.Reach {}
+
+interface Chosen {
+  readonly model: string
+  /** None is sent if it is absent. An effect is asked with each send, for tokens that expire. */
+  readonly apiKey?: Secret
+}
+
+const of = (host: HostInput): Host => (typeof host === "string" ? hosts[host] : host)
+
+const none = Redacted.make("")
+
+/**
+ * The chat completions of a host, over your own `HttpClient`.
+ *
+ * @example
+ * ```ts no-run
+ * import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
+ * import { Effect, Redacted } from "effect"
+ *
+ * declare const token: Effect.Effect<Redacted.Redacted>
+ *
+ * export const azure = OpenAiCompatible.layer("azure", {
+ *   model: "my-deployment",
+ *   baseUrl: "https://my-resource.openai.azure.com/openai/v1",
+ *   apiKey: token // asked with each send
+ * })
+ * ```
+ */
+export const layer = (
+  host: HostInput,
+  { maxTokensField, streamOptions, strict, ...options }: Options & Chosen
+): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { baseUrl = "", dialect, provider, variables } = of(host)
+  const asked = { maxTokensField, streamOptions, strict }
+  const overrides = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+  return ChatProvider.layer(
+    { provider, baseUrl, variables, dialect: { ...dialect, ...overrides }, catalog: ModelFamilies.openAi },
+    { apiKey: none, ...options }
+  )
+}
+
+/** The Responses API of a host, over your own `HttpClient`. */
+export const layerResponses = (
+  host: HostInput,
+  options: ResponsesOptions & Chosen
+): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { baseUrl = "", provider } = of(host)
+  return OpenAi.layerResponses({ apiKey: none, host: provider, baseUrl, ...options })
+}
+
+/**
+ * The model of a host by name, over the runtime's own `fetch`. The variables of the key and of the base URL are those of the host:
+ * `MISTRAL_API_KEY` and `MISTRAL_BASE_URL`. A missing key is a `ConfigError`.
+ *
+ * @example
+ * ```ts no-run
+ * import { Agent } from "@kintsugi/core"
+ * import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
+ *
+ * export const clerk = Agent.make("clerk", { model: OpenAiCompatible.model("mistral", "mistral-small-latest") })
+ * ```
+ */
+export const model = (host: HostInput, name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ChatProvider.model(of(host), name, options, (options) => layer(host, options))
+
+/** The model of a host by name, over the Responses API. The key and base URL come from the same variables. */
+export const responses = (
+  host: HostInput,
+  name: string,
+  options?: ResponsesOptions
+): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ChatProvider.model(of(host), name, options, (options) => layerResponses(host, options))

@@ -1,0 +1,106 @@
+/**
+ * Hosts that speak chat completions, as data. Each entry names the page that documents it; all were looked up on 2026-11-26.
+ * `docs/guide/openai-compatible.md` has the table of them, with what was recorded and what is only documented.
+ */
+import type { Dialect } from "../codec/openai-chat/OpenAiChat.ts"
+import type * as ByName from "./byName.ts"
+
+/** A host of chat completions, as data. */
+export interface Host {
+  /** The name in errors, spans and the ledger. */
+  readonly provider: string
+  /** The base URL; absent where it has the account or the region in it. */
+  readonly baseUrl?: string
+  /** The environment variables of the key and of the base URL. Without one for the key, none is sent. */
+  readonly variables: ByName.Variables
+  /** How its requests and replies differ from OpenAI's. */
+  readonly dialect: Dialect
+}
+
+/** Knows the longest reply by its older name. */
+const older = { maxTokensField: "max_tokens" } as const
+
+/** A host whose variables begin with the same word. */
+const host = (
+  provider: string,
+  prefix: string,
+  baseUrl: string,
+  dialect: Dialect = {},
+  apiKey = `${prefix}_API_KEY`
+) => ({
+  provider,
+  baseUrl,
+  variables: { apiKey, baseUrl: `${prefix}_BASE_URL` },
+  dialect
+})
+
+/** A host whose base URL has the account or the region in it. */
+const regional = (provider: string, apiKey: string, baseUrl: string, dialect: Dialect = {}) => ({
+  provider,
+  variables: { apiKey, baseUrl },
+  dialect
+})
+
+/** A server of one's own, which asks for no key unless it is started with one. */
+const local = (provider: string, prefix: string, baseUrl: string) => ({
+  provider,
+  baseUrl,
+  variables: { baseUrl: `${prefix}_BASE_URL` },
+  dialect: older
+})
+
+/** The hosts that are known, by the names that `layer` and `model` take. */
+export const hosts = {
+  /** dashscope, "OpenAI compatible": alibabacloud.com/help/en/model-studio. Not confirmed: the newer field. */
+  alibaba: host("alibaba", "DASHSCOPE", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", older),
+  /** learn.microsoft.com, "Azure OpenAI v1 API": OpenAI's own fields, and `https://{resource}.openai.azure.com/openai/v1`. */
+  azure: regional("azure", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_BASE_URL", { maxIdLength: 40, strict: true }),
+  /** docs.aws.amazon.com, "Responses API": `https://bedrock-runtime.{region}.amazonaws.com/openai/v1`, or `bedrock-mantle`. */
+  bedrock: regional("bedrock", "AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_BASE_URL"),
+  /** inference-docs.cerebras.ai, "OpenAI Compatibility" */
+  cerebras: host("cerebras", "CEREBRAS", "https://api.cerebras.ai/v1"),
+  /** developers.cloudflare.com, "AI Gateway": `https://gateway.ai.cloudflare.com/v1/{account}/{gateway}/compat`. */
+  cloudflareGateway: regional("cloudflare-ai-gateway", "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_AI_GATEWAY_BASE_URL"),
+  /** docs.cohere.com, "Compatibility API"; strandsagents.com, "Cohere": `stream_options` is refused. */
+  cohere: host("cohere", "COHERE", "https://api.cohere.ai/compatibility/v1", { ...older, streamOptions: false }),
+  /** docs.fireworks.ai, "OpenAI compatibility" */
+  fireworks: host("fireworks", "FIREWORKS", "https://api.fireworks.ai/inference/v1", older),
+  /** docs.github.com, "GitHub Models" */
+  gitHubModels: host("github-models", "GITHUB_MODELS", "https://models.github.ai/inference", older, "GITHUB_TOKEN"),
+  /** console.groq.com, "OpenAI Compatibility": `logprobs`, `logit_bias`, `top_logprobs` and names of messages are refused. */
+  groq: host("groq", "GROQ", "https://api.groq.com/openai/v1"),
+  /** devcenter.heroku.com, "Managed Inference" */
+  heroku: host("heroku", "INFERENCE", "https://us.inference.heroku.com/v1", older, "INFERENCE_KEY"),
+  /** huggingface.co, "Inference Providers" */
+  huggingFace: host("huggingface", "HF", "https://router.huggingface.co/v1", older, "HF_TOKEN"),
+  /** docs.litellm.ai, "Proxy"; the proxy knows the fields of each provider behind it. */
+  liteLlm: local("litellm", "LITELLM", "http://localhost:4000/v1"),
+  /** github.com/ggml-org/llama.cpp, `tools/server` */
+  llamaCpp: local("llama.cpp", "LLAMA_CPP", "http://localhost:8080/v1"),
+  /** lmstudio.ai, "OpenAI compatibility" */
+  lmStudio: local("lmstudio", "LM_STUDIO", "http://localhost:1234/v1"),
+  /**
+   * docs.mistral.ai, "Chat"; `max_completion_tokens` and `stream_options` are refused (editor-code-assistant/eca#231 of 2025-12,
+   * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked.
+   */
+  mistral: host("mistral", "MISTRAL", "https://api.mistral.ai/v1", {
+    ...older,
+    seedField: "random_seed",
+    streamOptions: false
+  }),
+  /** docs.together.ai, "OpenAI compatibility" */
+  together: host("together", "TOGETHER", "https://api.together.ai/v1", older),
+  /**
+   * docs.cloud.google.com, "Using OpenAI libraries with Vertex AI":
+   * `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/endpoints/openapi`.
+   */
+  vertex: regional("vertex", "VERTEX_ACCESS_TOKEN", "VERTEX_BASE_URL", older),
+  /** docs.vllm.ai, "OpenAI-Compatible Server" */
+  vLlm: local("vllm", "VLLM", "http://localhost:8000/v1"),
+  /** developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
+  workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
+  /** docs.x.ai, "Chat completions" */
+  xai: host("xai", "XAI", "https://api.x.ai/v1"),
+  /** docs.z.ai, "Chat Completion" */
+  zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", { ...older, reasoning: "thinking" })
+} as const satisfies Readonly<Record<string, Host>>
