@@ -287,16 +287,9 @@ export const providersCodec: Table = {
     }),
     ...each(reached, "of", "textOf")
   },
-  "providers/src/codec/openai-chat/reply.ts": each(
-    reached,
-    "decode",
-    "endOf",
-    "reasoning",
-    "detailsOf",
-    "sourcesOf",
-    "contentText",
-    "factsIn"
-  ),
+  "providers/src/codec/openai-chat/reply.ts": {
+    ...each(reached, "decode", "endOf", "reasoning", "detailsOf", "sourcesOf", "contentText", "factsIn")
+  },
   "providers/src/codec/openai-chat/remarks.ts": each(reached, "Remarks"),
   "providers/src/codec/openai-chat/request.ts": {
     ...each(reached, "make", "refusing"),
