@@ -3,10 +3,12 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import * as AnthropicMessages from "../codec/anthropic/AnthropicMessages.ts"
+import type { Codec } from "../codec/Codec.ts"
 import type { AnthropicParameters } from "../codec/Parameters.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
+import * as PathSegment from "./pathSegment.ts"
 import * as Provider from "./Provider.ts"
 import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
@@ -24,8 +26,14 @@ export interface Options extends AnthropicParameters, ByName.Reach {
   readonly version?: string
   /** Beta features to enable: the values of the header `anthropic-beta`. */
   readonly betas?: ReadonlyArray<string>
-  /** Whether the key goes as a bearer token, as other hosts want it, in place of `x-api-key`; `false` by default. */
+  /** Whether the key goes as a bearer token, as other hosts want it, in place of `x-api-key`; `false` by default, `true` with `vertex`. */
   readonly bearer?: boolean
+  /**
+   * Whether the server is Google's Vertex: the model is in the path, and the version in the body. `baseUrl` is then
+   * `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers/anthropic`, and `host` is
+   * `vertex` by default. `false` by default.
+   */
+  readonly vertex?: boolean
 }
 
 /** The options, with model and key. */
@@ -41,25 +49,28 @@ interface LayerOptions extends Options {
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://api.anthropic.com", betas = [], headers, model, transport, version } = options
+  const isVertex = options.vertex === true
   const source: Source.Source = {
-    provider: options.host ?? "anthropic",
+    provider: options.host ?? (isVertex ? "vertex" : "anthropic"),
     model,
     secrets: ByName.secretsOf(apiKey, headers, baseUrl)
   }
+  const codec = fitting(
+    source,
+    options,
+    ModelFamilies.claude,
+    (asked, able) => AnthropicMessages.make(source, asked, able),
+    {},
+    AnthropicMessages.answersPlainCalls(source)
+  )
   return Provider.layer({
     source,
-    codec: fitting(
-      source,
-      options,
-      ModelFamilies.claude,
-      (asked, able) => AnthropicMessages.make(source, asked, able),
-      {},
-      AnthropicMessages.answersPlainCalls(source)
-    ),
-    url: ByName.join(baseUrl, "/v1/messages"),
+    ...(isVertex ? onVertex(codec, source, baseUrl) : { codec, url: ByName.join(baseUrl, "/v1/messages") }),
     headers: {
-      ...(options.bearer === true ? ByName.bearer(apiKey) : { "x-api-key": ByName.keyHeader(apiKey, (key) => key) }),
-      "anthropic-version": version ?? "2023-06-01",
+      ...((options.bearer ?? isVertex)
+        ? ByName.bearer(apiKey)
+        : { "x-api-key": ByName.keyHeader(apiKey, (key) => key) }),
+      ...(isVertex ? {} : { "anthropic-version": version ?? "2023-06-01" }),
       ...(betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") }),
       ...headers
     },
@@ -69,6 +80,28 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     },
     ...(transport === undefined ? {} : { transport })
   })
+}
+
+/**
+ * The paths and bodies of Vertex: `anthropic_version` takes the place of `model`. Looked up on 2026-11-26 in public clients
+ * (tensorzero, `gcp_vertex_anthropic`); Google's page was not among those that could be read.
+ */
+const onVertex = (codec: Codec, source: Source.Source, baseUrl: string) => {
+  const segment = PathSegment.segment(source.model)
+  const path = `/models/${segment ?? "-"}`
+  const inPath: Codec = {
+    ...codec,
+    encode: (request, mode) => {
+      // the codec writes an object
+      const { model: _, ...body } = JSON.parse(codec.encode(request, mode)) as Readonly<Record<string, unknown>>
+      return JSON.stringify({ anthropic_version: "vertex-2023-10-16", ...body })
+    }
+  }
+  return {
+    codec: segment === undefined ? PathSegment.refusing(codec, source) : inPath,
+    url: ByName.join(baseUrl, `${path}:rawPredict`),
+    streamUrl: ByName.join(baseUrl, `${path}:streamRawPredict`)
+  }
 }
 
 /**
