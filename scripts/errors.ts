@@ -90,6 +90,13 @@ const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
     transcript: [],
     usage: Usage.empty
   }),
+  UnknownPriceError: RunError.UnknownPriceError.make({
+    agent: "agent",
+    model: "model",
+    option: "maxCost",
+    transcript: [],
+    usage: Usage.empty
+  }),
   InputTooLargeError: DoorError.InputTooLargeError.make({ what: "what", bound: "depth", limit: 1 }),
   RunLostError: DoorError.RunLostError.make({ executionId: "run", what: "a row" }),
   SnapshotRefusedError: DoorError.SnapshotRefusedError.make({ reason: "unsigned", what: "what" }),

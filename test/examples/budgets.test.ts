@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import type { LlmError, Model } from "@kintsugi/core"
+import type { LlmError, Model, RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Reader from "@kintsugi/examples/11-budgets"
 import { Effect, Layer } from "effect"
@@ -25,7 +25,8 @@ const perReply = (10 * 5 + 5 * 25) / 1_000_000
 it.effect("11-budgets: two turns are not enough, and there is a third one", () =>
   Effect.gen(function* () {
     type Read = { answer: string; costs: Map<string, number> }
-    sameType<Effect.Effect<Read, LlmError.LlmError, Model.Model | Reader.Library>>()(Reader.program)
+    type Failure = LlmError.LlmError | RunError.UnknownPriceError
+    sameType<Effect.Effect<Read, Failure, Model.Model | Reader.Library>>()(Reader.program)
     const { answer, costs, topics } = yield* read(looking("bridge"), looking("builder"), text("Peter Parler."))
     assert.strictEqual(answer, "Peter Parler.")
     assert.deepStrictEqual(topics, ["bridge", "builder"])

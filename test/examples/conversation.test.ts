@@ -20,7 +20,8 @@ const timetable = () => {
 
 it.effect("14-conversation: the second turn goes on from the first, also after its budget; no tool runs twice", () =>
   Effect.gen(function* () {
-    type Left = LlmError.LlmError | RunError.BudgetExceededError | DoorError.SnapshotRefusedError
+    type OfRuns = RunError.BudgetExceededError | RunError.UnknownPriceError
+    type Left = LlmError.LlmError | OfRuns | DoorError.SnapshotRefusedError
     sameType<Effect.Effect<Array<string>, Left, Model.Model | Trains.Timetable>>()(Trains.program)
     const { layer, stations } = timetable()
     const model = yield* make(

@@ -29,13 +29,17 @@ law(
   fc.record({ a: usage, input: fc.nat(100), output: fc.nat(100) }),
   ({ a, input, output }) =>
     Effect.sync(() => {
-      const price = { input, output }
+      const price = { usdPerMillionTokens: { input, output } }
       const plain = { ...a, cachedInputTokens: 0, cacheWriteTokens: 0 }
       const expected = (a.inputTokens * input + a.outputTokens * output) / 1e6
       assert.approximately(Budget.costOf(price, plain), expected, 1e-9)
       const cached = { ...plain, cachedInputTokens: a.inputTokens }
       assert.approximately(Budget.costOf(price, cached), expected, 1e-9)
-      assert.approximately(Budget.costOf({ ...price, cachedInput: 0 }, cached), (a.outputTokens * output) / 1e6, 1e-9)
+      assert.approximately(
+        Budget.costOf({ usdPerMillionTokens: { input, output, cachedInput: 0 } }, cached),
+        (a.outputTokens * output) / 1e6,
+        1e-9
+      )
     })
 )
 

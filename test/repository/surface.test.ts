@@ -60,6 +60,7 @@ const added: Readonly<Record<string, string>> = {
   "DoorError.RunOverError": "a run takes no message any more",
   "Message.SaidMessage": "what a run has not read",
   "RunError.GuardrailError": "a guardrail has blocked a text",
+  "RunError.UnknownPriceError": "maxCost needs the price of a model",
   "Snapshot.Waiting": "one thing that a run waits for",
   "Snapshot.waitingOf": "what a suspended run waits for",
   "OpenAiCompatible.Host": "a host as data",

@@ -322,7 +322,7 @@ describe("agents as values", () => {
 })
 
 describe("agents that go on", () => {
-  type Refused = DoorError.SnapshotRefusedError
+  type Refused = DoorError.SnapshotRefusedError | RunError.UnknownPriceError
 
   it("have the refusal of a snapshot in their failures, and need no more than before [P1363 P1506]", () => {
     const agent = having(count)
@@ -340,8 +340,10 @@ describe("agents that go on", () => {
   })
 
   it("read documents that may be refused, and sign them without a service of their own [P1505]", () => {
-    sameType<Effect.Effect<Snapshot.Snapshot, Schema.SchemaError | Refused>>()(Snapshot.fromJson({}))
-    sameType<Effect.Effect<Approval.Decided, Refused>>()(
+    sameType<Effect.Effect<Snapshot.Snapshot, Schema.SchemaError | DoorError.SnapshotRefusedError>>()(
+      Snapshot.fromJson({})
+    )
+    sameType<Effect.Effect<Approval.Decided, DoorError.SnapshotRefusedError>>()(
       Snapshot.verifyDecision({ digest: "", decision: Approval.approve })
     )
     sameType<Effect.Effect<Approval.Decided>>()(Snapshot.signDecision({ digest: "", decision: Approval.approve }))

@@ -107,7 +107,7 @@ describe("skills", () => {
     sameType<typeof one>()(deciding)
     const asked = one.pipe(Agent.onBudgetExceeded(() => Effect.as(mailing, Limits.checkpoint)))
     sameType<Effect.Effect<number, Budget | Oops, Db | Mail>>()(asked(""))
-    sameType<Effect.Effect<number, Budget | Oops | DoorError.SnapshotRefusedError, Db>>()(
+    sameType<Effect.Effect<number, Budget | Oops | DoorError.SnapshotRefusedError | RunError.UnknownPriceError, Db>>()(
       Agent.resume(one)({ from: [] })
     )
     sameType<Explanation.RunExplanation>()(Agent.explain(one))

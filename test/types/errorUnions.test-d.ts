@@ -51,7 +51,8 @@ const forRuns = {
   InvalidOutputError: handled,
   RoutingError: handled,
   LoopExhaustedError: handled,
-  GuardrailError: handled
+  GuardrailError: handled,
+  UnknownPriceError: handled
 }
 
 const forDoors = {

@@ -25,8 +25,8 @@ export const reader = Agent.make("reader", {
     maxTurns,
     maxDuration: "2 minutes",
     maxCost: 0.5,
-    // per million tokens; `*` is every model that has no price of its own
-    prices: { "gpt-5.6-sol": { input: 5, output: 30 }, "*": { input: 5, output: 25 } }
+    // the layers of most models know their price; `*` is every model without one
+    prices: { "*": { usdPerMillionTokens: { input: 5, output: 25 } } }
   },
   tools: [look]
 }).pipe(
@@ -49,4 +49,4 @@ export const program = Effect.scoped(
     return { answer, costs }
   })
 )
-//           ^? Effect<{ answer: string; costs: Map<string, number> }, LlmError, Model | Library>
+//           ^? Effect<{ answer: string; costs: Map<string, number> }, LlmError | UnknownPriceError, Model | Library>

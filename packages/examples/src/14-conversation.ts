@@ -47,4 +47,4 @@ export const program = Effect.gen(function* () {
   const second = yield* ask(first.said, "And from Praha or Brno?")
   return [first.answer, second.answer]
 })
-//           ^? Effect<Array<string>, LlmError | BudgetExceededError | SnapshotRefusedError, Model | Timetable>
+//           ^? Effect<Array<string>, LlmError | BudgetExceededError | SnapshotRefusedError | UnknownPriceError, Model | Timetable>

@@ -109,6 +109,9 @@ export const coreErrors: Table = {
     GuardrailError: made((text) =>
       RunError.GuardrailError.make({ agent: "a", guard: text, side: "output", reason: text, ...ofRun })
     ),
+    UnknownPriceError: made((text) =>
+      RunError.UnknownPriceError.make({ agent: "a", model: text, option: "maxCost", ...ofRun })
+    ),
     LoopExhaustedError: grows(values, (value) =>
       JSON.stringify(RunError.LoopExhaustedError.make({ iterations: 1, last: value }))
     )

@@ -290,6 +290,10 @@ export const samples = {
       usage
     })
   ],
+  UnknownPriceError: [
+    RunError.UnknownPriceError.make({ agent: "worker", model: "gpt-x", option: "maxCost", transcript, usage }),
+    new RunError.UnknownPriceError({ message: "m", agent: "worker", model: "m", option: "maxCost", transcript, usage })
+  ],
   LoopExhaustedError: [
     RunError.LoopExhaustedError.make({ iterations: 3, last: { draft: 1 } }),
     new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })

@@ -74,7 +74,7 @@ it("options of a compaction, of results put aside, and of `explain` that are non
     assert.throws(() => compactAt(given)(agent), `Agent 'worker': compactAt must be given options, got ${shown}`)
     assert.throws(() => putAside(given), `Tool.putAside must be given options, got ${shown}`)
   }
-  const priced = Agent.make("worker", { budget: { prices: { m: { input: 1, output: 1 } } } })
+  const priced = Agent.make("worker", { budget: { prices: { m: { usdPerMillionTokens: { input: 1, output: 1 } } } } })
   const explain = (options: unknown) => () => Agent.explain(priced, options as undefined)
   assert.throws(explain(null), "Agent.explain must be given options, got null")
   const counts = "Agent.explain: tokens must be the counts { input, output }, got"

@@ -47,13 +47,16 @@ it("a run without tables and tools calls its model once in each turn [P1102]", (
 })
 
 it("the money of a run is known where prices and the tokens of a request are known, the last turn included [P1594]", () => {
-  const prices = { small: { input: 1, output: 10 }, large: { input: 3, cacheWrite: 4, output: 15 } }
+  const prices = {
+    small: { usdPerMillionTokens: { input: 1, output: 10 } },
+    large: { usdPerMillionTokens: { input: 3, cacheWrite: 4, output: 15 } }
+  }
   const agent = Agent.make("worker", { budget: { maxTurns: 2, prices } })
   const tokens = { input: 100_000, output: 2000 }
   // two requests of the dearest model: 0.4 of input that is written into a cache, and 0.03 of output
   const explained = Agent.explain(agent, { tokens })
   assert.closeTo(explained.worst.cost ?? 0, 0.86, 1e-9)
-  assert.include(Explanation.formatRun(explained), "2 model calls, a cost of 0.86, ")
+  assert.include(Explanation.formatRun(explained), "2 model calls, a cost of $0.86, ")
   const answering = Agent.onBudgetExceeded(() => Budget.answer)
   assert.closeTo(Agent.explain(answering(agent), { tokens }).worst.cost ?? 0, 1.29, 1e-9)
   const retried = agent.pipe(Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 3 }) }))

@@ -125,10 +125,10 @@ describe("extending", () => {
 })
 
 it("what a reply without items costs is what its tokens cost [A904]", () => {
-  const made = meter({ prices: { priced: { input: 1, output: 2 } } })
+  const made = meter({ prices: { priced: { usdPerMillionTokens: { input: 1, output: 2 } } } })
   const usage = Usage.make({ inputTokens: 1_000_000, outputTokens: 1_000_000 })
-  assert.strictEqual(made.costOf("priced", usage), 3)
-  assert.strictEqual(made.costOf("unpriced", usage), undefined)
+  assert.strictEqual(made.costOf({ name: "priced" }, usage), 3)
+  assert.strictEqual(made.costOf({ name: "unpriced" }, usage), undefined)
 })
 
 it.effect("the first limit that ends a run ends it and its descendants, and no other run [P1308]", () =>

@@ -12,7 +12,11 @@ it.run("tokens and cost are checked after each reply, against the whole ledger [
   Effect.gen(function* () {
     for (const [budget, reason, spent] of [
       [{ maxTokens: 29 }, "maxTokens", 30],
-      [{ maxCost: 0.000_04, prices: { scripted: { input: 1, output: 2 } } }, "maxCost", 0.000_04]
+      [
+        { maxCost: 0.000_04, prices: { scripted: { usdPerMillionTokens: { input: 1, output: 2 } } } },
+        "maxCost",
+        0.000_04
+      ]
     ] as const) {
       const { runs, tool } = scripted("look", ...seen(3))
       const model = yield* make(batch("look"), batch("look"), ...(reason === "maxCost" ? [batch("look")] : []))
@@ -23,18 +27,6 @@ it.run("tokens and cost are checked after each reply, against the whole ledger [
       // the calls of the reply that went beyond it do not run
       assert.strictEqual(runs.length, model.requests.length - 1)
     }
-  })
-)
-
-it.effect("a limit of cost without the price of the model is a mistake, and dies as one [A904]", () =>
-  Effect.gen(function* () {
-    const model = yield* make(text("hi"))
-    const agent = Agent.make("worker", { budget: { maxCost: 1, prices: { other: { input: 1, output: 1 } } } })
-    const exit = yield* Effect.exit(agent("go").pipe(Effect.provide(model.layer)))
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-    assert.match(String(failing(exit)), /price of model 'scripted'/)
-    const any = Agent.make("worker", { budget: { maxCost: 1, prices: { "*": { input: 1, output: 1 } } } })
-    assert.strictEqual(yield* any("go").pipe(Effect.provide(model.layer)), "hi")
   })
 )
 

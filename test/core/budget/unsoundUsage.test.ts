@@ -114,8 +114,8 @@ it.run("sums of tokens and costs end at the largest number, and limits hold ther
     const failed = limited.events.at(-1)
     assert(failed?.type === "run-failed" && !failed.isDefect)
     assert.include(failed.error as object, { _tag: "BudgetExceededError", spent: Number.MAX_VALUE })
-    const prices = { scripted: { input: 1e9, output: 1e9 } }
-    const costly = yield* play(run, { maxCost: 5, prices }, asked)
+    const prices = { scripted: { usdPerMillionTokens: { input: 1e9, output: 1e9 } } }
+    const costly = yield* play(run, { maxCost: 5, prices }, reply(huge, { usage: huge, finish: "paused" }))
     const [entry] = ledgerOf(costly.events)
     assert.strictEqual(entry?.cost, Number.MAX_VALUE)
     assert.include((costly.events.at(-1) as { readonly error: object }).error, { reason: "maxCost" })

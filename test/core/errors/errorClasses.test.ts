@@ -45,6 +45,7 @@ const table: ReadonlyMap<string, Row> = new Map(
     RoutingError: ["KINTSUGI-ROUTING", "no", "fallback", 0, 1, 500],
     LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1, 500],
     GuardrailError: ["KINTSUGI-GUARDRAIL", "no", "none", 0, 1, 422],
+    UnknownPriceError: ["KINTSUGI-UNKNOWN-PRICE", "no", "none", 0, 1, 422],
     InputTooLargeError: ["KINTSUGI-INPUT-TOO-LARGE", "no", "shrink", 0, 1, 413],
     RunLostError: ["KINTSUGI-RUN-LOST", "no", "none", 0, 1, 410],
     SnapshotRefusedError: ["KINTSUGI-SNAPSHOT-REFUSED", "no", "none", 0, 1, 409],

@@ -238,7 +238,9 @@ it.effect(
         [parts, {}, "model-failed 1 failed"]
       ] as const) {
         const log = eventLog()
-        const agent = Agent.make("worker", { budget: { prices: { "*": { input: 1e6, output: 1e6 } }, ...budget } })
+        const agent = Agent.make("worker", {
+          budget: { prices: { "*": { usdPerMillionTokens: { input: 1e6, output: 1e6 } } }, ...budget }
+        })
         const model = doing(
           () => Effect.never,
           () => stream

@@ -239,10 +239,14 @@ it.run("maxCost needs the price of every model of a fallback [A904]", (run) =>
     const [a, b] = [yield* namedModel("a"), yield* namedModel("b")]
     const priced = (...names: ReadonlyArray<string>) =>
       Agent.make("worker", {
-        budget: { maxCost: 1, prices: Object.fromEntries(names.map((name) => [name, { input: 1, output: 1 }])) }
+        budget: {
+          maxCost: 1,
+          prices: Object.fromEntries(names.map((name) => [name, { usdPerMillionTokens: { input: 1, output: 1 } }]))
+        }
       })
-    const exit = yield* Effect.exit(run(priced("a"), "go").pipe(Effect.provide(Model.fallback(a.layer, b.layer))))
-    assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("price of model 'b'"))
+    const error = yield* Effect.flip(run(priced("a"), "go").pipe(Effect.provide(Model.fallback(a.layer, b.layer))))
+    assert.include(error, { _tag: "UnknownPriceError", model: "b" })
+    assert.deepStrictEqual(counts(a, b), [0, 0])
   })
 )
 

@@ -23,7 +23,7 @@ it.run(
   "each limit but that of time takes an answer: one turn without tools, which is no turn of maxTurns [P1360 P1590-P1592]",
   (run) =>
     Effect.gen(function* () {
-      const prices = { "*": { input: 1e6, output: 1e6 } }
+      const prices = { "*": { usdPerMillionTokens: { input: 1e6, output: 1e6 } } }
       const off = Recovery.tell(() => "off", { then: "tools-off" })
       const cases = [
         ["maxTurns", 2, 2, { maxTurns: 2 }, looking(2)],
@@ -147,7 +147,7 @@ it.run(
   "without a reserve the answer may pass the limit; with one, the limit is reached before the turn that would leave too little [P1591]",
   (run) =>
     Effect.gen(function* () {
-      const prices = { "*": { input: 1e6, output: 2e6 } }
+      const prices = { "*": { usdPerMillionTokens: { input: 1e6, output: 2e6 } } }
       // a reply has 10 tokens of input and 5 of output, and costs 20
       for (const [budget, outputTokens, requests] of [
         [{ maxTokens: 60 }, undefined, 6],

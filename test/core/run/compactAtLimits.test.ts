@@ -74,7 +74,7 @@ it.run("tokens, costs and tool calls that are used up by a compaction end the co
     }> = [
       { budget: { maxTokens: 100 }, script: [spending(200, 1)], reason: "maxTokens", ends: true },
       {
-        budget: { maxCost: 1, prices: { "*": { input: 1e6, output: 1e6 } } },
+        budget: { maxCost: 1, prices: { "*": { usdPerMillionTokens: { input: 1e6, output: 1e6 } } } },
         script: [spending(9, 1)],
         reason: "maxCost",
         ends: true

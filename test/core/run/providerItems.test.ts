@@ -41,25 +41,27 @@ it.run("a transcript that ends in a paused reply is gone on with, not taken for 
   })
 )
 
-it.run("the work of a provider is priced by kind, and a given price wins over its own cost [P703 A909]", (run) =>
-  Effect.gen(function* () {
-    const priced = { ...half, cost: 0.5 }
-    const price = { input: 1_000_000, output: 0, items: { web_search: 0.25 } }
-    for (const [prices, cost] of [
-      [undefined, 0.5],
-      [{ "*": price }, 5 + 0.25]
-    ] as const) {
-      const model = yield* ScriptedModel.make(ScriptedModel.replies(priced), done)
-      const costs: Array<number | undefined> = []
-      const heard = reader({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }).pipe(
-        Agent.onEvent((event) =>
-          Effect.sync(() => {
-            if (event.type === "model-end") costs.push(event.entry.cost)
-          })
+it.run(
+  "the work of a provider is priced by kind, and the cost that the provider reports wins over a price [P703 A909 P1382]",
+  (run) =>
+    Effect.gen(function* () {
+      const price = { usdPerMillionTokens: { input: 1_000_000, output: 0 }, usdPerItem: { web_search: 0.25 } }
+      for (const [priced, prices, cost] of [
+        [{ ...half, cost: 0.5 }, undefined, 0.5],
+        [{ ...half, cost: 0.5 }, { "*": price }, 0.5],
+        [half, { "*": price }, 5 + 0.25]
+      ] as const) {
+        const model = yield* ScriptedModel.make(ScriptedModel.replies(priced), done)
+        const costs: Array<number | undefined> = []
+        const heard = reader({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }).pipe(
+          Agent.onEvent((event) =>
+            Effect.sync(() => {
+              if (event.type === "model-end") costs.push(event.entry.cost)
+            })
+          )
         )
-      )
-      yield* run(heard, "go").pipe(Effect.provide(model.layer))
-      assert.strictEqual(costs[0], cost)
-    }
-  })
+        yield* run(heard, "go").pipe(Effect.provide(model.layer))
+        assert.strictEqual(costs[0], cost)
+      }
+    })
 )

@@ -48,7 +48,7 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("look", Effect.succeed("seen"), Effect.succeed("seen"))
-      const prices = { "*": { input: 1e6, output: 1e6 } }
+      const prices = { "*": { usdPerMillionTokens: { input: 1e6, output: 1e6 } } }
       const agent = working({ maxTurns: 1, maxCost: 20, prices }, tool)
       const model = yield* make(batch("look"), batch("look"))
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))

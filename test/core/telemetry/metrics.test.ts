@@ -27,7 +27,7 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
       Gone: Recovery.ladder(Recovery.retry({ retries: 0 }), Recovery.tell())
     }
     const agent = Agent.make("worker", {
-      budget: { prices: { "*": { input: 10, output: 100 } } },
+      budget: { prices: { "*": { usdPerMillionTokens: { input: 10, output: 100 } } } },
       skills: [Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError(policy))] })]
     }).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }))
     const counted = Effect.gen(function* () {
@@ -67,7 +67,9 @@ it.effect("an interrupted attempt is booked with the usage reported so far [A120
       generate: () => Effect.never,
       stream: () => Stream.concat(parts, Stream.never)
     })
-    const agent = Agent.make("worker", { budget: { prices: { "*": { input: 10, output: 100 } } } })
+    const agent = Agent.make("worker", {
+      budget: { prices: { "*": { usdPerMillionTokens: { input: 10, output: 100 } } } }
+    })
     const counted = Effect.gen(function* () {
       const running = Stream.runDrain(agent.stream("go"))
       yield* interruptedAt(1000, running.pipe(Effect.provide(model), Effect.provide(Telemetry.layer)))

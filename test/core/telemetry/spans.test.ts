@@ -93,7 +93,7 @@ it.run("spans have, by the conventions, the request, the usage and the verdicts 
       replies({ content: [call("fetch", {}, "c1")], finish: "tool-calls", usage, model: "scripted-2" }),
       done
     )
-    const prices = { "*": { input: 10, output: 100 } }
+    const prices = { "*": { usdPerMillionTokens: { input: 10, output: 100 } } }
     const agent = Agent.make("worker", {
       budget: { prices },
       skills: [Skill.make("work", { description: "Works.", tools: [tool] })]

@@ -255,7 +255,7 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
         // a limit that is to be reached is not put off
         const limits: Budget.Limits = {
           warnAt: 1,
-          prices: { "*": { input: 1_000_000, output: 0 } },
+          prices: { "*": { usdPerMillionTokens: { input: 1_000_000, output: 0 } } },
           ...(isLimit ? { maxTurns: 20 } : {}),
           ...limitsOf(injection)
         }

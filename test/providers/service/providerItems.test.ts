@@ -106,7 +106,7 @@ describe("provider items", () => {
         const found = reply.content.flatMap((part) => (part.type === "provider-item" ? [part.kind] : []))
         assert.deepStrictEqual(found, kinds)
         for (const kind of new Set(kinds)) {
-          const price: Budget.Price = { input: 0, output: 0, items: { [kind]: 3 } }
+          const price: Budget.Price = { usdPerMillionTokens: { input: 0, output: 0 }, usdPerItem: { [kind]: 3 } }
           assert.strictEqual(Budget.costOfItems(price, reply.content), 3 * kinds.filter((each) => each === kind).length)
         }
       })

@@ -64,7 +64,7 @@ describe("an answer at a limit", () => {
     const labels = scene.items.map(({ label }) => label)
     expect(labels).toContain("turn 1")
     expect(labels).toContain("turn 2, to answer")
-    expect(labels).toContain("budget: maxTurns 1.00 of 1.00 is reached: answer")
+    expect(labels).toContain("budget: maxTurns 1 of 1 is reached: answer")
     expect(scene.transcript.slice(-2).map(({ heading, text }) => [heading, text])).toEqual([
       ["The run asks for its answer", "Answer now."],
       ["clerk answers at its limit of maxTurns (15 tokens)", "so"]

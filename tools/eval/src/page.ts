@@ -24,7 +24,7 @@ export const commandOf = ({ rates, settings: { price, runs, seed } }: Pick<Conte
     `--runs=${runs}`,
     `--seed=${seed}`,
     ...Object.entries(rates).map(([name, value]) => `--${name}=${value}`),
-    ...(price === undefined ? [] : [`--price=${price.input},${price.output}`]),
+    ...(price === undefined ? [] : [`--price=${price.usdPerMillionTokens.input},${price.usdPerMillionTokens.output}`]),
     "--write"
   ].join(" ")
 
@@ -74,7 +74,7 @@ export const page = (contents: Contents): string => {
     "",
     price === undefined
       ? "No price was given, so nothing has a cost."
-      : `Costs are in the currency of the price: ${price.input} for a million tokens that the model reads, ${price.output} for a million that it writes. A token of the stand-in is four characters.`,
+      : `Costs are in US dollars: ${price.usdPerMillionTokens.input} for a million tokens that the model reads, ${price.usdPerMillionTokens.output} for a million that it writes. A token of the stand-in is four characters.`,
     "",
     ...markdown({
       head: ["policy", "what it does"],

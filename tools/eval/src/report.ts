@@ -9,7 +9,7 @@ export interface Amounts {
   readonly turns: number
   readonly modelCalls: number
   readonly tokens: number
-  /** In the currency of the price. */
+  /** In US dollars. */
   readonly cost: number
 }
 

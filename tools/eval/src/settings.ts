@@ -32,7 +32,7 @@ export interface Settings {
 const liveTokens = 500_000
 
 /** In dollars per million tokens: the order of a larger model in 2026. What it costs in truth, `--price` says. */
-const assumedPrice: Budget.Price = { input: 3, output: 15 }
+const assumedPrice: Budget.Price = { usdPerMillionTokens: { input: 3, output: 15 } }
 
 const help = `npm run eval -- [options]
 
@@ -149,5 +149,5 @@ const shareOf = (option: string, given = ""): number => {
 const priceOf = (given: string): Budget.Price => {
   const [input = "", output = "", ...others] = given.split(",")
   if (others.length > 0) throw new Usage(`--price must be two numbers, as in 3,15, got '${given}'`)
-  return { input: amount("price", input), output: amount("price", output) }
+  return { usdPerMillionTokens: { input: amount("price", input), output: amount("price", output) } }
 }

@@ -23,7 +23,7 @@ const plan: Plan = {
   runs: 1,
   seed: 1,
   rates: defaults,
-  price: { input: 3, output: 15 },
+  price: { usdPerMillionTokens: { input: 3, output: 15 } },
   limits: { maxTokens: Infinity, maxCost: Infinity }
 }
 

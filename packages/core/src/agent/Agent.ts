@@ -26,13 +26,13 @@ import type { Resumption } from "../run/Start.ts"
 import { reader } from "../run/Input.ts"
 import { make as outputOf } from "../run/Output.ts"
 import type * as Model from "../model/Model.ts"
-import type { BudgetExceededError, InvalidOutputError } from "../errors/RunError.ts"
+import type { BudgetExceededError, InvalidOutputError, UnknownPriceError } from "../errors/RunError.ts"
 import type { Siblings } from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import * as Tool from "../tool/Tool.ts"
 import type { PutAside } from "../tool/ToolDefinition.ts"
 import type { May, Present } from "../recovery/TableTypes.ts"
-import type { Elsewhere, PresentLimits } from "./elsewhere.ts"
+import type { Elsewhere, PresentLimits, PriceErrorOf } from "./elsewhere.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
@@ -202,7 +202,11 @@ export const make = <
   TypeOf<Input>,
   | AgentSkills.AnswerOf<Skills, TypeOf<Output | May<Given, "output", undefined>>>
   | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
-  BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
+  | BudgetExceededError
+  | PriceErrorOf<GivenLimits>
+  | LayerError<ModelLayer>
+  | AgentSkills.ErrorOf<Skills>
+  | AgentSkills.InvalidOf<Skills, Output>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer | May<Given, "model", undefined>>>,
   AgentSkills.ToolsOf<Skills> | Tools[number] | AgentSkills.NeedsModelOf<Skills>,
   {},
@@ -361,7 +365,7 @@ const areSecrets = (given: unknown): boolean => Array.isArray(given) && given.ev
  *
  * A snapshot resumes once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless it
  * says `repeat: true`. A snapshot of another agent fails in the same way, and so does an unsigned one where the program has a
- * `Snapshot.Signing`. There is no run then, and no event.
+ * `Snapshot.Signing`. There is no run then, and no event. New limits may have a `maxCost`, for which a price is unknown.
  */
 export const resume = <
   I,
@@ -376,5 +380,15 @@ export const resume = <
   Name extends string
 >(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice, Name> =>
-  fromDefinition({ ...self[TypeId].definition, going })
+): Agent<
+  Resumption<I>,
+  O,
+  E | SnapshotRefusedError | UnknownPriceError,
+  R,
+  T,
+  ByTool,
+  Defaults,
+  ModelTable,
+  Choice,
+  Name
+> => fromDefinition({ ...self[TypeId].definition, going })

@@ -14,7 +14,7 @@ import { type Agent, type Definition, fromDefinition } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
-import type { PresentLimits } from "./elsewhere.ts"
+import type { PresentLimits, PriceErrorOf } from "./elsewhere.ts"
 import type * as Providing from "./providing.ts"
 
 /**
@@ -124,11 +124,11 @@ export const withBudget: {
     limits: PresentLimits<Given> & Budget.Limits
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  ) => Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E | BudgetExceededError | PriceErrorOf<Given>, R, T, ByTool, Defaults, ModelTable, Choice, Name>
   <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string, Given = {}>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     limits: PresentLimits<Given> & Budget.Limits
-  ): Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ): Agent<I, O, E | BudgetExceededError | PriceErrorOf<Given>, R, T, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <A>(self: Types.AnyPart, limits: Budget.Limits): A => {
   const definition = definitionOf(self)
   const { composed } = definition

@@ -1,5 +1,6 @@
 /** What the compiler says about options that have another name, or another place, in other libraries. */
 import type * as Budget from "../budget/Budget.ts"
+import type { UnknownPriceError } from "../errors/RunError.ts"
 import type { Present } from "../recovery/TableTypes.ts"
 
 /** Options of agents by their names in other libraries, and at other places of this one. */
@@ -30,6 +31,9 @@ interface LimitsElsewhere {
   readonly recursionLimit: "its name here is maxTurns"
   readonly timeout: "its name here is maxDuration"
 }
+
+/** A limit of cost needs the price of each model: without it the run fails. */
+export type PriceErrorOf<Limits> = "maxCost" extends keyof Limits ? UnknownPriceError : never
 
 /** Refuses what is no limit, with a sentence. */
 export type PresentLimits<Given> = Present<Given, keyof Budget.Limits, LimitsElsewhere>

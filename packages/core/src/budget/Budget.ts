@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { demand, options } from "../data/Demand.ts"
-import type { Prices } from "./Price.ts"
+import { check as checkPrice, type Prices } from "./Price.ts"
 
 export type { Price } from "./Price.ts"
 /** @internal */
@@ -26,7 +26,7 @@ export interface Budget {
   readonly maxDuration: number
   /** Tokens of all requests and replies together; unlimited by default. */
   readonly maxTokens: number
-  /** What all requests and replies may cost, by `prices`; unlimited by default. */
+  /** What all requests and replies may cost, in US dollars; unlimited by default. A model without a known price fails the run. */
   readonly maxCost: number
   /** Calls of one tool with no call of another tool in between; unlimited by default. A run does not share this limit. */
   readonly maxConsecutiveSameTool: number
@@ -44,7 +44,7 @@ export interface Budget {
   readonly toolConcurrency: number
   /** The share of a limit at which a run emits a warning about it, once for each limit. 0.8 by default; 1 switches warnings off. */
   readonly warnAt: number
-  /** What models cost. `maxCost` needs the price of every model of the run. */
+  /** What models cost, by their names; before the prices that the layers of the providers know. */
   readonly prices: Prices | undefined
   /** How the run reacts to a tool that fails repeatedly in the same way. */
   readonly repeatedFailures: RepeatedFailures
@@ -109,6 +109,7 @@ export const over = (self: Budget, limits: Limits): Budget => {
   const { maxDuration, prices = self.prices, repeatedFailures, ...numbers } = given(limits)
   const isPriced = prices === undefined || Predicate.isObject(prices)
   demand("Budget: prices", "prices by the names of models", prices, isPriced)
+  for (const [model, price] of Object.entries(prices ?? {})) checkPrice(`Budget: the price of '${model}'`, price)
   const budget: Budget = {
     ...self,
     ...numbers,

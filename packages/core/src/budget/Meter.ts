@@ -36,6 +36,8 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly limit: number
   readonly spent: number
   because: Because | undefined
+  /** The model without a known price, if the limit cannot hold for that reason. */
+  unpriced: string | undefined
   /** The text so far of the innermost run that the limit has stopped. */
   said: { readonly transcript: Message.Transcript; readonly partial: string } | undefined
   constructor(meter: Meter, reason: Reason, limit: number, spent: number, because?: Because) {
@@ -358,15 +360,32 @@ export class Meter {
     else this.#limits[reason] = limit
   }
 
-  /** What a reply of a model costs, where its price is known. */
-  costOf(model: string, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
-    const price = this.prices === undefined ? undefined : priceOf(this.prices, model)
-    return price === undefined ? undefined : Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
+  /** What a token of a model costs, if that is known. */
+  priceOf(model: Price.Priced): Price.Price | "reported" | undefined {
+    return priceOf(this.prices, model)
   }
 
-  /** Whether this run or an ancestor limits the cost: every model needs a price then. */
-  get limitsCost(): boolean {
-    return this.#limits.maxCost !== Infinity || this.parent?.limitsCost === true
+  /** Whether somebody asked what models cost: by prices, or by a limit of this run or of an ancestor. */
+  get looksAtPrices(): boolean {
+    return this.prices !== undefined || this.chain.some((meter) => meter.#limits.maxCost !== Infinity)
+  }
+
+  /** What a reply of a model costs, where its price is known. */
+  costOf(model: Price.Priced, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
+    const price = this.priceOf(model)
+    return price === undefined || price === "reported"
+      ? undefined
+      : Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
+  }
+
+  /** The limit of cost that cannot hold for this model, because its price is unknown: that of this run, else of the nearest ancestor. */
+  unpriced(model: Price.Priced): Exceeded | undefined {
+    if (this.priceOf(model) !== undefined) return undefined
+    const owner = this.chain.find((meter) => meter.#limits.maxCost !== Infinity)
+    if (owner === undefined) return undefined
+    const exceeded = owner.#exceeded("maxCost", owner.ledger.cost)
+    exceeded.unpriced = model.name
+    return exceeded
   }
 
   /** Warns once of each limit that is near, here and in the ancestors. */

@@ -1,25 +1,65 @@
-/** Prices of models, as data. Providers change their prices, so users bring them. */
+/** Prices of models, as data. The providers ship those that they know; users replace them, or bring their own. */
+import * as Predicate from "effect/Predicate"
+import { demand } from "../data/Demand.ts"
+import { property } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
-import type * as Usage from "../data/Usage.ts"
+import * as Usage from "../data/Usage.ts"
 
-/**
- * The price of one model per million tokens, in the currency of `maxCost`.
- *
- * @hidden
- */
-export interface Price {
+/** US dollars per million tokens. */
+interface TokenPrices {
   readonly input: number
   readonly output: number
   /** Of prompt tokens that the provider read from its cache; as `input` by default. */
   readonly cachedInput?: number
   /** Of prompt tokens that the provider wrote into its cache; as `input` by default. */
   readonly cacheWrite?: number
+}
+
+/**
+ * The price of one model, in US dollars.
+ *
+ * @hidden
+ */
+export interface Price {
+  readonly usdPerMillionTokens: TokenPrices
+  /** The price of all tokens of a request whose prompt is longer than this, with what the cache gave. */
+  readonly longContext?: { readonly aboveInputTokens: number; readonly usdPerMillionTokens: TokenPrices }
   /** Of one item that the provider did on its own side, by its kind (`web_search_call` of OpenAI, for example); 0 by default. */
-  readonly items?: Readonly<Record<string, number>>
+  readonly usdPerItem?: Readonly<Record<string, number>>
+  /** The day on which the price was read at its source, as in `2026-11-26`. A run with `maxCost` warns if that is over 90 days ago. */
+  readonly asOf?: string
+  /** The address of the page with this price. */
+  readonly source?: string
 }
 
 /** Prices by the name of the model; `*` is the price of every model without its own. */
 export type Prices = Readonly<Record<string, Price>>
+
+/** A model, by its name, and what it says of its price itself. */
+export interface Priced {
+  readonly name: string
+  readonly price?: Price | "reported"
+}
+
+/**
+ * Throws a `TypeError` on what is no price: a cost that cannot be counted would never reach a limit.
+ *
+ * @internal
+ */
+export const check = (whose: string, price: unknown): void => {
+  const tiers = [
+    property(price, "usdPerMillionTokens"),
+    property(property(price, "longContext"), "usdPerMillionTokens")
+  ]
+  demand(whose, "a price, as in { usdPerMillionTokens: { input: 1, output: 5 } }", price, Predicate.isObject(tiers[0]))
+  for (const tokens of tiers.filter(Predicate.isNotUndefined)) {
+    for (const name of ["input", "output", "cachedInput", "cacheWrite"] as const) {
+      const given = property(tokens, name)
+      const isAbsent = given === undefined && name.startsWith("cache")
+      demand(`${whose}: ${name}`, "US dollars of at least 0", given, isAbsent || Usage.isAmount(given))
+    }
+  }
+}
 
 /**
  * The most tokens of one request: of all that it sends, and of its reply.
@@ -36,11 +76,11 @@ const perMillion = 1_000_000
  * @internal
  */
 export const mostOf = (prices: Prices = {}, { input, output }: TokensOfRequest): number | undefined => {
-  const costs = Object.values(prices).map(
-    (price) =>
-      (input * Math.max(price.input, price.cachedInput ?? 0, price.cacheWrite ?? 0) + output * price.output) /
-      perMillion
-  )
+  const costs = Object.values(prices).map((price) => {
+    const tokens = tokensAt(price, input)
+    const dearest = Math.max(tokens.input, tokens.cachedInput ?? 0, tokens.cacheWrite ?? 0)
+    return (input * dearest + output * tokens.output) / perMillion
+  })
   return costs.length === 0 ? undefined : Math.max(...costs)
 }
 
@@ -49,10 +89,10 @@ export const mostOf = (prices: Prices = {}, { input, output }: TokensOfRequest):
  *
  * @internal
  */
-export const costOfItems = ({ items }: Price, content: Message.Reply["content"]): number => {
-  if (items === undefined) return 0
+export const costOfItems = ({ usdPerItem }: Price, content: Message.Reply["content"]): number => {
+  if (usdPerItem === undefined) return 0
   let cost = 0
-  for (const part of content) if (part.type === "provider-item") cost += items[part.kind] ?? 0
+  for (const part of content) if (part.type === "provider-item") cost += usdPerItem[part.kind] ?? 0
   return cost
 }
 
@@ -62,8 +102,13 @@ export const costOfItems = ({ items }: Price, content: Message.Reply["content"])
  * @internal
  */
 export const costOf = (self: Price, usage: Usage.Usage): number => {
-  const { cachedInput = self.input, cacheWrite = self.input, input, output } = self
   const { cachedInputTokens: cached, cacheWriteTokens: written, inputTokens, outputTokens } = usage
+  const { input, output, cachedInput = input, cacheWrite = input } = tokensAt(self, inputTokens)
   const plain = Math.max(0, inputTokens - cached - written)
   return (plain * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / perMillion
 }
+
+const tokensAt = ({ longContext, usdPerMillionTokens }: Price, inputTokens: number): TokenPrices =>
+  longContext !== undefined && inputTokens > longContext.aboveInputTokens
+    ? longContext.usdPerMillionTokens
+    : usdPerMillionTokens

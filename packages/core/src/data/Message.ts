@@ -38,7 +38,7 @@ export const Reply = Schema.Struct({
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
   /** The part of `usage` that earlier sends of the request have used: they broke off, and the transport sent it again. */
   resent: Schema.optionalKey(Usage.Usage),
-  /** The cost that the provider reports for this reply, in its own currency. */
+  /** The cost that the provider reports for this reply, in US dollars. */
   cost: Schema.optionalKey(Schema.Finite),
   /** The name of the model that answered, as the provider reports it. */
   model: Schema.optionalKey(Schema.String),

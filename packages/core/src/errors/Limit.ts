@@ -21,7 +21,7 @@ const nouns: Readonly<Record<BudgetReason, string>> = {
   maxToolCalls: "tool calls",
   maxDuration: "milliseconds",
   maxTokens: "tokens",
-  maxCost: "cost",
+  maxCost: "US dollars",
   maxConsecutiveSameTool: "calls of one tool in a row",
   maxDepth: "nested agents",
   repeatedFailure: "equal failures in a row",

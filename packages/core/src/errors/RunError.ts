@@ -125,10 +125,45 @@ export class GuardrailError extends advised<GuardrailError>()("GuardrailError", 
   }
 }
 
-/** The errors that end a run and are no failure of a single call. */
-export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError | GuardrailError
+const ofPrice = {
+  message: Schema.String,
+  /** The agent with the limit: that of this run, or of an ancestor. */
+  agent: Schema.String,
+  /** The model without a known price. */
+  model: Schema.String,
+  /** The option that needs the price. */
+  option: Schema.Literal("maxCost"),
+  ...ofRun
+}
 
-const union = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError, GuardrailError])
+/**
+ * A limit of cost cannot hold, because the price of a model is unknown: neither the `prices` of the budget nor the layer of the model has it,
+ * and its provider does not report the cost. The run fails before the model is called.
+ */
+export class UnknownPriceError extends advised<UnknownPriceError>()("UnknownPriceError", ofPrice) {
+  static override make({ what, ...fields }: Made<typeof ofPrice>): UnknownPriceError {
+    const unknown = what ?? `${fields.option} of agent '${fields.agent}' needs the price of model '${fields.model}'`
+    return new UnknownPriceError({ message: sentence("UnknownPriceError", { what: unknown }), ...fields })
+  }
+}
+
+/** The errors that end a run and are no failure of a single call. */
+export type RunError =
+  | BudgetExceededError
+  | InvalidOutputError
+  | RoutingError
+  | LoopExhaustedError
+  | GuardrailError
+  | UnknownPriceError
+
+const union = Schema.Union([
+  BudgetExceededError,
+  InvalidOutputError,
+  RoutingError,
+  LoopExhaustedError,
+  GuardrailError,
+  UnknownPriceError
+])
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const RunError: Schema.Codec<RunError, unknown> = union

@@ -301,6 +301,7 @@ export const facts = {
   RoutingError: fixed("KINTSUGI-ROUTING", 500, final("fallback")),
   LoopExhaustedError: fixed("KINTSUGI-LOOP-EXHAUSTED", 500, final("none")),
   GuardrailError: fixed("KINTSUGI-GUARDRAIL", 422, final("none")),
+  UnknownPriceError: fixed("KINTSUGI-UNKNOWN-PRICE", 422, final("none")),
   InputTooLargeError: fixed("KINTSUGI-INPUT-TOO-LARGE", 413, final("shrink")),
   RunLostError: fixed("KINTSUGI-RUN-LOST", 410, final("none")),
   SnapshotRefusedError: fixed("KINTSUGI-SNAPSHOT-REFUSED", 409, final("none")),
@@ -344,6 +345,10 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
   RoutingError: ["No skill chosen", "Describe the skills more clearly, or choose one by rule"],
   LoopExhaustedError: ["Loop used up", "Use its last output, or allow more iterations"],
   GuardrailError: ["Blocked by a guardrail", "Ask for something else, or loosen the check"],
+  UnknownPriceError: [
+    "Unknown price",
+    "Give the price in the budget's prices, or as the option price of the model's layer"
+  ],
   InputTooLargeError: ["Input too large", "Make it smaller, or raise the bound where you trust it"],
   RunLostError: ["Run lost", "Look up what was done in it, and start another one"],
   SnapshotRefusedError: ["Snapshot refused", "Resume the newest document of your own store"],

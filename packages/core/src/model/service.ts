@@ -5,6 +5,7 @@ import type * as Stream from "effect/Stream"
 import type * as LlmError from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Usage from "../data/Usage.ts"
+import type { Price } from "../budget/Price.ts"
 import type { Adaptation } from "../event/Happening.ts"
 
 /**
@@ -87,6 +88,11 @@ export interface Service {
   readonly provider: string
   /** How many tokens a request and its reply may have together, for `Agent.compactAt`; absent if that is not known. */
   readonly contextWindow?: number
+  /**
+   * What it costs; `reported` if its replies say their cost (`Message.Reply.cost`). A price of the budget with its name replaces it. Without
+   * either, `maxCost` fails with an `UnknownPriceError`.
+   */
+  readonly price?: Price | "reported"
   /**
    * Whether the provider runs tools on its own side for it, such as a search: a guardrail of the input passes before it is called. The models
    * of `@kintsugi/providers` say so by their own options; of the `options` of one request it is not known.

@@ -137,7 +137,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     counted(modelCalls, "model call"),
     ...(requests === modelCalls ? [] : [counted(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
-    ...(cost === undefined ? [] : [`a cost of ${Number(cost.toPrecision(4))}`]),
+    ...(cost === undefined ? [] : [`a cost of $${Number(cost.toPrecision(4))}`]),
     Duration.isFinite(time) ? `${duration(time)} of waits and timeouts` : "waits unknown",
     ...(perMessage === undefined
       ? []

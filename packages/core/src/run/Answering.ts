@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
 import { Meter } from "../budget/Meter.ts"
+import type { Priced } from "../budget/Price.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
@@ -12,6 +13,7 @@ import { EmptyReplyError } from "../errors/LlmError.ts"
 import type { Trail } from "../errors/Trail.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
+import { leavesOf } from "../model/ModelCall.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
@@ -47,15 +49,18 @@ export const answering =
 
 /** What the answer would spend, by the last reply of the run; nothing before there is one. */
 const reserving =
-  ({ run }: Looping, reserve: Reserve | undefined): Meter["reserve"] =>
+  ({ model, run }: Looping, reserve: Reserve | undefined): Meter["reserve"] =>
   (reason) => {
     if (reserve === undefined) return 0
     const last = run.ledger.entries.findLast(({ outcome, runId }) => runId === run.runId && outcome === "used")
     if (last === undefined) return 0
     const inputTokens = last.usage.inputTokens - (last.resent?.inputTokens ?? 0)
     const usage = Usage.make({ inputTokens, outputTokens: reserve.outputTokens })
-    return reason === "maxTokens" ? Usage.total(usage) : (run.meter.costOf(last.model, usage) ?? 0)
+    return reason === "maxTokens" ? Usage.total(usage) : (run.meter.costOf(leafOf(model, last.model), usage) ?? 0)
   }
+
+const leafOf = (model: Model.Service, name: string): Priced =>
+  leavesOf(model).find((leaf) => leaf.name === name) ?? { name }
 
 /** The last turn, if it was decided about the limit that has ended this run. */
 const answered = (running: Looping): Effect.Effect<unknown, unknown> | undefined => {

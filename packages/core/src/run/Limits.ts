@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import { end, type Exceeded, type Meter } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Message from "../data/Message.ts"
-import { BudgetExceededError } from "../errors/RunError.ts"
+import { BudgetExceededError, UnknownPriceError } from "../errors/RunError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
@@ -37,6 +37,9 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
     )
   })
 
+/** What a run fails with at a limit. */
+type LimitError = BudgetExceededError | UnknownPriceError
+
 /** What a run can say of itself when its limit is reached. */
 interface Saying {
   readonly transcript: () => Message.Transcript
@@ -46,21 +49,20 @@ interface Saying {
 
 /** The error of a run that reached a limit of its own or of a parent. */
 export const errorOf = (
-  { because, limit, meter, reason, said, spent }: Exceeded,
+  { because, limit, meter, reason, said, spent, unpriced }: Exceeded,
   run: RunContext.RunContext,
   state: Saying
-) =>
-  BudgetExceededError.make({
-    agent: meter.agent,
-    reason,
-    limit,
-    spent,
-    ...(state.partial === undefined && said !== undefined
+): LimitError => {
+  const { agent } = meter
+  const { usage } = run.ledger
+  const { partial, transcript } =
+    state.partial === undefined && said !== undefined
       ? said
-      : { transcript: state.transcript(), partial: state.partial ?? "" }),
-    usage: run.ledger.usage,
-    ...because
-  })
+      : { transcript: state.transcript(), partial: state.partial ?? "" }
+  return unpriced === undefined
+    ? BudgetExceededError.make({ agent, reason, limit, spent, transcript, partial, usage, ...because })
+    : UnknownPriceError.make({ agent, model: unpriced, option: "maxCost", transcript, usage })
+}
 
 /**
  * Ends a run with `end` when a limit of its own or of a parent was reached, even if its effects have caught that. If `end`
@@ -72,7 +74,7 @@ export const ending =
     state: Saying,
     end: (exceeded: Exceeded, isOwn: boolean) => Effect.Effect<B, E2, R2> | undefined
   ) =>
-  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2 | BudgetExceededError, R | R2> => {
+  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2 | LimitError, R | R2> => {
     const ended = () => {
       const exceeded = run.meter.ended
       if (exceeded === undefined) return undefined
@@ -84,7 +86,7 @@ export const ending =
       onSuccess: (value): Effect.Effect<A | B, E2, R2> =>
         (value instanceof Suspension ? undefined : ended()) ?? Effect.succeed(value),
       // an interruption wins: a durable run that is suspended at its limit goes on later
-      onFailure: (cause): Effect.Effect<B, E | E2 | BudgetExceededError, R2> =>
+      onFailure: (cause): Effect.Effect<B, E | E2 | LimitError, R2> =>
         (Cause.hasInterrupts(cause) ? undefined : ended()) ?? foreign(cause, run, state)
     })
   }

@@ -100,12 +100,11 @@ class PreparingBy implements Preparing {
     if (layer === undefined) return calling(running.model, choice)
     // its failures and needs are in the type of the agent
     return built(layer as Layer.Layer<Model.Model, unknown>, plan.modelIdle, (model) => {
-      RunBudget.demandPrice(run, model)
       const contextWindow = windowOf(model)
       const chosen = { ...choice, model: model.name, ...(contextWindow === undefined ? {} : { contextWindow }) }
       state.prepared = { choice: chosen }
       this.model = model
-      return calling(model, chosen)
+      return RunBudget.priced(run, model, () => calling(model, chosen))
     })
   }
 }

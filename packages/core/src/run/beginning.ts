@@ -204,10 +204,8 @@ const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown
 
 const passing = (running: Running, guards: Guards) => (value: unknown) => guards.given(running, value)
 
-const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) => {
-  RunBudget.demandPrice(running.run, model)
-  return loop({ ...running, toolset, model })
-}
+const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
+  RunBudget.priced(running.run, model, () => loop({ ...running, toolset, model }))
 
 const withModel = <A, E>(
   { model, modelIdle }: Plan,
@@ -281,8 +279,7 @@ const routeByModel = Effect.fnUntraced(function* (
   model: Model.Service
 ): Effect.fn.Return<Skilled, unknown> {
   const { run } = running
-  RunBudget.demandPrice(run, model)
-  yield* turn(running, () => Effect.void)
+  yield* RunBudget.priced(run, model, () => turn(running, () => Effect.void))
   const chosen = yield* Router.ask(choice.router, model, routing)
   yield* RunBudget.spent(run, () => RunBudget.warn(run, () => Effect.void))
   return yield* take(running, choice, chosen)

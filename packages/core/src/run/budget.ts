@@ -13,11 +13,13 @@ import {
   type Asked,
   end,
   Exceeded,
+  type Meter,
   type ExtendableExceeded,
   type OnExceeded,
   type SharedExceeded
 } from "../budget/Meter.ts"
 import { leavesOf } from "../model/ModelCall.ts"
+import { warnOfAge } from "./priceAge.ts"
 import type { Attempting, ModelCallOptions } from "./modelCallState.ts"
 
 /** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
@@ -163,13 +165,19 @@ export const repeated = <A, E>(
 ): Effect.Effect<A, E> =>
   passing(() => (exceeded.spent >= run.meter.limit(exceeded.reason) ? exceeded : undefined), run, next)
 
-/** A limit of cost cannot hold for a model without a known price: the limit was set by mistake. */
-export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
-  if (!meter.limitsCost) return
-  for (const { name } of leavesOf(model)) {
-    if (meter.costOf(name, Usage.empty) !== undefined) continue
-    throw new TypeError(`Agent '${agent}': maxCost needs the price of model '${name}' in the budget's prices`)
+/** Goes on with `next` if a limit of cost can hold: each single model of this one has a price, or its provider says the cost. */
+export const priced = <A, E>(
+  { meter }: RunContext.RunContext,
+  model: Model.Service,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  if (!meter.looksAtPrices) return next()
+  const leaves = leavesOf(model)
+  for (const leaf of leaves) {
+    const exceeded = meter.unpriced(leaf)
+    if (exceeded !== undefined) return end(meter, exceeded)
   }
+  return Effect.andThen(warnOfAge(leaves.map((leaf) => meter.priceOf(leaf))), Effect.suspend(next))
 }
 
 /** Emits the limits that are near, and goes on with `next`. */
@@ -186,8 +194,8 @@ export const entryOf = (
   { attempts, model, spent }: Attempting,
   outcome: Ledger.Entry["outcome"]
 ): Ledger.Entry => {
-  const { content = [], cost: reported, isEstimated, resent, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? reported
+  const { isEstimated, resent, usage } = spent
+  const cost = costOf(run.meter, model, spent)
   return {
     runId: run.runId,
     agent: run.agent,
@@ -203,6 +211,12 @@ export const entryOf = (
     ...(cost === undefined ? {} : { cost })
   }
 }
+
+/** What the provider reports, with the price of the sends before; else by the price of the model. */
+const costOf = (meter: Meter, model: Model.Service, spent: Attempting["spent"]): number | undefined =>
+  spent.cost === undefined
+    ? meter.costOf(model, spent.usage, spent.content)
+    : Usage.sum(spent.cost, (spent.resent && meter.costOf(model, spent.resent)) ?? 0)
 
 const purposeOf = ({ fixers, isChecking, isCompacting }: RunContext.RunContext): Ledger.Entry["purpose"] =>
   isChecking === true ? "guardrail" : isCompacting === true ? "compaction" : fixers.length > 0 ? "fixer" : "agent"

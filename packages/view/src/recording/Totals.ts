@@ -15,7 +15,7 @@ export interface Spending {
   readonly attempts: number
   /** Input and output together. */
   readonly tokens: number
-  /** The cost of the attempts with a known price, in its currency. */
+  /** The cost of the attempts with a known price, in US dollars. */
   readonly cost: number
 }
 

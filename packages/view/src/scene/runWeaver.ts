@@ -325,5 +325,6 @@ const limit = (event: Recorded): string => {
   const reason = textAt(event, "reason") ?? "a limit"
   const [spent, most] = [numberAt(event, "spent"), numberAt(event, "limit")]
   if (spent === undefined || most === undefined) return reason
-  return `${reason} ${money(spent)} of ${money(most)}`
+  const shown = reason === "maxCost" ? money : String
+  return `${reason} ${shown(spent)} of ${shown(most)}`
 }

@@ -62,9 +62,9 @@ export const moment = (millis: number): string => {
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
 
-/** An amount in the currency of the prices, with enough digits to differ from 0. */
+/** An amount in US dollars, with enough digits to differ from 0. */
 export const money = (cost: number): string => {
-  if (cost === 0) return "0"
-  if (Math.abs(cost) >= 0.995) return cost.toFixed(2)
-  return Number(cost.toPrecision(2)).toLocaleString("en-US", { maximumFractionDigits: 12 })
+  if (cost === 0) return "$0"
+  if (Math.abs(cost) >= 0.995) return `$${cost.toFixed(2)}`
+  return `$${Number(cost.toPrecision(2)).toLocaleString("en-US", { maximumFractionDigits: 12 })}`
 }
