@@ -140,7 +140,7 @@ it.effect("backend: a run that waits for too long has expired, and is no more [P
     for (const call of [client.approvals.show({ params }), client.approvals.decide({ params, payload })]) {
       const expired = yield* Effect.flip(call)
       assert(expired._tag === "ExpiredRun")
-      assert.deepStrictEqual([expired.status, expired.runId], [410, ending.runId])
+      assert.deepStrictEqual([expired.status, expired.runId], [404, ending.runId])
     }
     assert.deepStrictEqual(paid, [])
   })

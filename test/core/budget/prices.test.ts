@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
-import { batch, done, eventLog, scripted } from "../../_support/dialogue.ts"
+import { done, eventLog, scripted } from "../../_support/dialogue.ts"
 
 const { call, make, replies, reply, text } = ScriptedModel
 
@@ -44,8 +44,8 @@ it.run(
 
 it.run("an unknown price under the limit of a caller ends the caller, past every table [P1382 A113]", (run) =>
   Effect.gen(function* () {
-    const asking = ScriptedModel.calls(call("ask", { input: "so?" }))
-    const model = yield* priced(dollar, asking)
+    const first = ScriptedModel.calls(call("ask", { input: "so?" }))
+    const model = yield* priced(dollar, first)
     const inner = yield* make()
     const expert = Agent.make("expert", { model: inner.layer })
     const tool = Agent.asTool(expert, { name: "ask", description: "Asks." })
@@ -97,7 +97,7 @@ it.run(
 
 it.run("the price of a long context is that of all tokens of the request [P1382]", (run) =>
   Effect.gen(function* () {
-    const own = { ...dollar, longContext: { aboveInputTokens: 10, usdPerMillionTokens: { input: 3e6, output: 4e6 } } }
+    const own = { ...dollar, longContext: { overInputTokens: 10, usdPerMillionTokens: { input: 3e6, output: 4e6 } } }
     for (const [inputTokens, cost] of [
       [10, 15],
       [11, 53]

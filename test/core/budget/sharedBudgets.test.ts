@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Ledger, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Data, Effect, Exit } from "effect"
+import { Data, Effect, Exit } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, done, eventLog, interruptedAt, scripted, settlements } from "../../_support/dialogue.ts"
 import { exceeded, expertTool, failing, looking, refused, seen, worker } from "./_support/limitedAgents.ts"

@@ -9,7 +9,6 @@ import * as Usage from "../data/Usage.ts"
 import type { Asked, Because } from "./asked.ts"
 import { CallCounts } from "./callCounts.ts"
 import { Halted } from "./halted.ts"
-import { priceOf } from "./priceOf.ts"
 
 export type { Asked, Because } from "./asked.ts"
 export type { CallCap } from "./callCounts.ts"
@@ -360,32 +359,12 @@ export class Meter {
     else this.#limits[reason] = limit
   }
 
-  /** What a token of a model costs, if that is known. */
-  priceOf(model: Price.Priced): Price.Price | "reported" | undefined {
-    return priceOf(this.prices, model)
-  }
-
-  /** Whether somebody asked what models cost: by prices, or by a limit of this run or of an ancestor. */
-  get looksAtPrices(): boolean {
-    return this.prices !== undefined || this.chain.some((meter) => meter.#limits.maxCost !== Infinity)
-  }
-
   /** What a reply of a model costs, where its price is known. */
   costOf(model: Price.Priced, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
-    const price = this.priceOf(model)
-    return price === undefined || price === "reported"
-      ? undefined
-      : Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
-  }
-
-  /** The limit of cost that cannot hold for this model, because its price is unknown: that of this run, else of the nearest ancestor. */
-  unpriced(model: Price.Priced): Exceeded | undefined {
-    if (this.priceOf(model) !== undefined) return undefined
-    const owner = this.chain.find((meter) => meter.#limits.maxCost !== Infinity)
-    if (owner === undefined) return undefined
-    const exceeded = owner.#exceeded("maxCost", owner.ledger.cost)
-    exceeded.unpriced = model.name
-    return exceeded
+    const price = Price.of(this.prices, model)
+    return typeof price === "object"
+      ? Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
+      : undefined
   }
 
   /** Warns once of each limit that is near, here and in the ancestors. */

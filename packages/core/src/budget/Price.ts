@@ -23,7 +23,7 @@ interface TokenPrices {
 export interface Price {
   readonly usdPerMillionTokens: TokenPrices
   /** The price of all tokens of a request whose prompt is longer than this, with what the cache gave. */
-  readonly longContext?: { readonly aboveInputTokens: number; readonly usdPerMillionTokens: TokenPrices }
+  readonly longContext?: { readonly overInputTokens: number; readonly usdPerMillionTokens: TokenPrices }
   /** Of one item that the provider did on its own side, by its kind (`web_search_call` of OpenAI, for example); 0 by default. */
   readonly usdPerItem?: Readonly<Record<string, number>>
   /** The day on which the price was read at its source, as in `2026-11-26`. A run with `maxCost` warns if that is over 90 days ago. */
@@ -39,6 +39,16 @@ export type Prices = Readonly<Record<string, Price>>
 export interface Priced {
   readonly name: string
   readonly price?: Price | "reported"
+}
+
+/**
+ * The price of a model: by its name in the budget, else what the model says itself, else that of `*`; `undefined` if there is none.
+ *
+ * @internal
+ */
+export const of = (prices: Prices | undefined, { name, price }: Priced): Price | "reported" | undefined => {
+  if (prices !== undefined && Object.hasOwn(prices, name)) return prices[name]
+  return price ?? (prices !== undefined && Object.hasOwn(prices, "*") ? prices["*"] : undefined)
 }
 
 /**
@@ -109,6 +119,6 @@ export const costOf = (self: Price, usage: Usage.Usage): number => {
 }
 
 const tokensAt = ({ longContext, usdPerMillionTokens }: Price, inputTokens: number): TokenPrices =>
-  longContext !== undefined && inputTokens > longContext.aboveInputTokens
+  longContext !== undefined && inputTokens > longContext.overInputTokens
     ? longContext.usdPerMillionTokens
     : usdPerMillionTokens

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Budget from "../budget/Budget.ts"
+import * as Price from "../budget/Price.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
@@ -171,13 +172,16 @@ export const priced = <A, E>(
   model: Model.Service,
   next: () => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
-  if (!meter.looksAtPrices) return next()
+  const limited = meter.chain.find((each) => each.limit("maxCost") !== Infinity)
+  if (limited === undefined && meter.prices === undefined) return next()
   const leaves = leavesOf(model)
-  for (const leaf of leaves) {
-    const exceeded = meter.unpriced(leaf)
-    if (exceeded !== undefined) return end(meter, exceeded)
+  const unpriced = leaves.find((leaf) => Price.of(meter.prices, leaf) === undefined)
+  if (limited !== undefined && unpriced !== undefined) {
+    const exceeded = new Exceeded(limited, "maxCost", limited.limit("maxCost"), limited.spent("maxCost", 0))
+    exceeded.unpriced = unpriced.name
+    return end(meter, exceeded)
   }
-  return Effect.andThen(warnOfAge(leaves.map((leaf) => meter.priceOf(leaf))), Effect.suspend(next))
+  return Effect.andThen(warnOfAge(leaves.map((leaf) => Price.of(meter.prices, leaf))), Effect.suspend(next))
 }
 
 /** Emits the limits that are near, and goes on with `next`. */

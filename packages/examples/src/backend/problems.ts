@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
 /** The statuses of runs that fail. A test holds that every error of Kintsugi that ends a run has one of them. */
-export const statuses = [403, 413, 422, 429, 500, 501, 502, 503, 504] as const
+export const statuses = [403, 410, 413, 422, 429, 500, 501, 502, 503, 504] as const
 
 type Status = (typeof statuses)[number]
 
@@ -64,7 +64,7 @@ export class NoSuchRun extends HttpApiError.Problem<NoSuchRun>()(
 /** The run has waited for too long, or too many have come after it: it is no longer stored. */
 export class ExpiredRun extends HttpApiError.Problem<ExpiredRun>()(
   "ExpiredRun",
-  { type: "urn:backend:expired-run", status: 410, title: "The run has expired: ask again." },
+  { type: "urn:backend:expired-run", status: 404, title: "The run has expired: ask again." },
   { runId: Schema.String }
 ) {}
 

@@ -9,6 +9,7 @@ import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
+import * as Prices from "./prices.ts"
 import * as Provider from "./Provider.ts"
 import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
@@ -43,12 +44,15 @@ interface LayerOptions extends Options {
   readonly apiKey: Secret
 }
 
+/** The base URL of the provider. */
+const own = "https://api.anthropic.com"
+
 /**
  * The model over your own `HttpClient`, with its connect timeout, proxy and certificates. Redirects are up to the
  * client; `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = "https://api.anthropic.com", betas = [], headers, model, transport, version } = options
+  const { apiKey, baseUrl = own, betas = [], headers, model, price, transport, version } = options
   const isVertex = options.vertex === true
   const source: Source.Source = {
     provider: options.host ?? (isVertex ? "vertex" : "anthropic"),
@@ -66,6 +70,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   return Provider.layer({
     source,
     ...(isVertex ? onVertex(codec, source, baseUrl) : { codec, url: ByName.join(baseUrl, "/v1/messages") }),
+    price: Prices.of(Prices.anthropic, { baseUrl, price }, own, model),
     headers: {
       ...((options.bearer ?? isVertex)
         ? ByName.bearer(apiKey)

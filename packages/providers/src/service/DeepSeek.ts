@@ -7,6 +7,7 @@ import type { ChatParameters } from "../codec/Parameters.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
+import * as Prices from "./prices.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://api.deepseek.com` by default. */
@@ -38,6 +39,7 @@ export const capabilities: Capabilities = {
 const deepSeek: ChatProvider.ChatProvider = {
   provider: "deepseek",
   catalog: ModelFamilies.deepSeek,
+  prices: Prices.deepSeek,
   baseUrl: "https://api.deepseek.com",
   variables: { apiKey: "DEEPSEEK_API_KEY", baseUrl: "DEEPSEEK_BASE_URL" },
   dialect: {

@@ -8,6 +8,7 @@ import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
+import * as Prices from "./prices.ts"
 import * as Provider from "./Provider.ts"
 import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
@@ -31,9 +32,12 @@ interface LayerOptions extends Options {
   readonly apiKey: Secret
 }
 
+/** The base URL of the provider. */
+const own = "https://generativelanguage.googleapis.com/v1beta"
+
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = "https://generativelanguage.googleapis.com/v1beta", headers, model, transport } = options
+  const { apiKey, baseUrl = own, headers, model, price, transport } = options
   const source: Source.Source = {
     provider: options.host ?? "gemini",
     model,
@@ -47,6 +51,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     source,
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
     url: ByName.join(baseUrl, `/${path}:generateContent`),
+    price: Prices.of(Prices.gemini, { baseUrl, price }, own, name),
     streamUrl: ByName.join(baseUrl, `/${path}:streamGenerateContent?alt=sse`),
     headers: {
       ...(options.bearer === true

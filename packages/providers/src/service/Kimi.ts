@@ -7,6 +7,7 @@ import type { ChatParameters } from "../codec/Parameters.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
+import * as Prices from "./prices.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://api.moonshot.ai/v1` by default; in China it is `https://api.moonshot.cn/v1`. */
@@ -40,6 +41,7 @@ export const capabilities: Capabilities = {
 const kimi: ChatProvider.ChatProvider = {
   provider: "kimi",
   catalog: ModelFamilies.kimi,
+  prices: Prices.kimi,
   baseUrl: "https://api.moonshot.ai/v1",
   variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
   // The server treats an empty text as absent.

@@ -9,6 +9,7 @@ import * as ByName from "./byName.ts"
 import * as OllamaChat from "../codec/ollama/OllamaChat.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import { fitting } from "../codec/Fitting.ts"
+import * as Prices from "./prices.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -26,13 +27,14 @@ interface LayerOptions extends Options {
 
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = "http://localhost:11434", headers, model, transport } = options
+  const { apiKey, baseUrl = "http://localhost:11434", headers, model, price, transport } = options
   const secrets = ByName.secretsOf(apiKey, headers, baseUrl)
   const source: Source.Source = { provider: options.host ?? "ollama", model, secrets }
   return Provider.layer({
     source,
     codec: fitting(source, options, ModelFamilies.none, (asked, able) => OllamaChat.make(source, asked, able)),
     url: ByName.join(baseUrl, "/api/chat"),
+    price: Prices.ofServer({ baseUrl, price }, model),
     headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
     ...(transport === undefined ? {} : { transport })
   })

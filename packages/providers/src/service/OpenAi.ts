@@ -10,6 +10,7 @@ import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Background from "./background.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
+import * as Prices from "./prices.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
 import { fitting } from "../codec/Fitting.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -38,6 +39,7 @@ interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
 const openAi: ChatProvider.ChatProvider = {
   provider: "openai",
   catalog: ModelFamilies.openAi,
+  prices: Prices.openAi,
   baseUrl: "https://api.openai.com/v1",
   variables: { apiKey: "OPENAI_API_KEY", baseUrl: "OPENAI_BASE_URL" },
   dialect: { maxIdLength: 40, strict: true }

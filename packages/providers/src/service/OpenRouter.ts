@@ -63,6 +63,7 @@ export const capabilities: Capabilities = {
 
 const openRouter: ChatProvider.ChatProvider = {
   provider: "openrouter",
+  prices: "reported",
   baseUrl: "https://openrouter.ai/api/v1",
   variables: { apiKey: "OPENROUTER_API_KEY", baseUrl: "OPENROUTER_BASE_URL" },
   dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "object" }

@@ -107,6 +107,7 @@ const agent: Parameters<typeof OpenAiResponses.make>[2] = {
 
 const account = {
   provider: "perplexity",
+  prices: "reported",
   baseUrl: "https://api.perplexity.ai",
   variables: { apiKey: "PERPLEXITY_API_KEY", baseUrl: "PERPLEXITY_BASE_URL" }
 } as const

@@ -41,6 +41,8 @@ interface Provider {
   /** Further headers of some requests; they replace those of the same name. */
   readonly headersFor?: { readonly applies: (request: Model.Request) => boolean; readonly headers: Headers }
   readonly transport?: Transport.Options
+  /** What the model costs; `reported` if each reply has its cost. */
+  readonly price?: Model.Service["price"] | undefined
   /**
    * Asks for replies that the provider makes in the background.
    *
@@ -117,7 +119,7 @@ const urlOf = (url: string, path: string, query: ReadonlyArray<readonly [string,
 }
 
 const fromTransports = (
-  { codec, source }: Provider,
+  { codec, price, source }: Provider,
   transportsOf: (request: Model.Request) => Transports
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
@@ -127,6 +129,7 @@ const fromTransports = (
     provider: source.provider,
     continuation: codec.continuation,
     ...(codec.contextWindow === undefined ? {} : { contextWindow: codec.contextWindow }),
+    ...(price === undefined ? {} : { price }),
     ...(codec.adapts === undefined ? {} : { adapts: (asked) => codec.adapts?.(traced(asked).request) }),
     ...(codec.providerTools === true ? { providerTools: true } : {}),
     ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),

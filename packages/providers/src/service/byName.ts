@@ -1,4 +1,5 @@
 /** What the provider modules share: options of every provider, and a model by its name. */
+import type * as Budget from "@kintsugi/core/Budget"
 import type * as Model from "@kintsugi/core/Model"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -22,6 +23,11 @@ export interface Reach {
   /** The name of the host in errors, spans and the ledger, if it is not the provider itself: `azure`, `vertex`. */
   readonly host?: string
   readonly transport?: Transport.Options
+  /**
+   * What the model costs, in US dollars. By default what its provider says, as this version knows it, if the base URL is the provider's own;
+   * a price of the budget with the name of the model replaces it.
+   */
+  readonly price?: Budget.Price
 }
 
 /** A header with a key. */

@@ -13,6 +13,7 @@ import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as Background from "./background.ts"
 import * as ByName from "./byName.ts"
+import * as Prices from "./prices.ts"
 
 /** One provider, as data. */
 export interface ChatProvider {
@@ -22,6 +23,8 @@ export interface ChatProvider {
   readonly dialect: OpenAiChat.Dialect
   /** What is known of its models. */
   readonly catalog?: ModelFamilies.Catalog
+  /** What its models cost. */
+  readonly prices?: Prices.Listed
   /** From the base URL, the URL of requests that end with the beginning of their reply, if it differs. */
   readonly continuationUrl?: (baseUrl: string) => string
   /** Its own headers; the user's headers override them. */
@@ -60,7 +63,7 @@ export const layer = (
 export const at = (
   self: Omit<ChatProvider, "dialect">,
   path: string,
-  { apiKey, baseUrl = self.baseUrl, headers, host, model, transport }: ByName.Reach & Chosen,
+  { apiKey, baseUrl = self.baseUrl, headers, host, model, price, transport }: ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec,
   background?: typeof Background.make
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
@@ -75,6 +78,7 @@ export const at = (
     url: ByName.join(baseUrl, path),
     continuationUrl: self.continuationUrl?.(baseUrl),
     background,
+    price: Prices.of(self.prices ?? [], { baseUrl, price }, self.baseUrl, model),
     headers: {
       ...ByName.bearer(apiKey),
       ...self.headers,

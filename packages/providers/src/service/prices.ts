@@ -1,0 +1,203 @@
+/**
+ * What the models of the providers cost, in US dollars per million tokens, with the page and the day of each price. A layer knows the price of
+ * its model by it, as long as its base URL is the provider's own; `price` of the layer, and `prices` of a budget, replace it.
+ *
+ * Discounts of batches and other tiers of service are not here. Of a price that changes with the hour, or until a day, the higher one counts:
+ * a limit of cost then holds.
+ */
+import * as Budget from "@kintsugi/core/Budget"
+
+type Price = Budget.Price
+
+/** Input, output, read from the cache, written into the cache. */
+type Tokens = readonly [input: number, output: number, cachedInput?: number, cacheWrite?: number]
+
+/** The prices; for longer prompts than so many tokens, those of the second list. */
+type Row = Tokens | { readonly usual: Tokens; readonly over: number; readonly long: Tokens }
+
+/** Prices of one page. */
+export interface Page {
+  readonly source: string
+  readonly asOf: string
+  readonly usdPerItem?: Readonly<Record<string, number>>
+  readonly models: Readonly<Record<string, Row>>
+}
+
+/** A day or a version behind the name of a model: `-20251001`, `-2026-07-09`, `-latest`. */
+const version = /-(?:\d{8}|\d{4}-\d\d-\d\d|latest)$/
+
+/** The price of a model; `undefined` if no page has it. */
+export const find = (pages: ReadonlyArray<Page>, model: string): Price | undefined => {
+  const name = model.replace(version, "")
+  for (const { asOf, models, source, usdPerItem } of pages) {
+    const row = Object.hasOwn(models, model) ? models[model] : Object.hasOwn(models, name) ? models[name] : undefined
+    if (row === undefined) continue
+    const items = usdPerItem === undefined ? {} : { usdPerItem }
+    if (!("usual" in row)) return { usdPerMillionTokens: tokensOf(row), ...items, asOf, source }
+    const longContext = { overInputTokens: row.over, usdPerMillionTokens: tokensOf(row.long) }
+    return { usdPerMillionTokens: tokensOf(row.usual), longContext, ...items, asOf, source }
+  }
+  return undefined
+}
+
+const tokensOf = ([input, output, cachedInput, cacheWrite]: Tokens): Price["usdPerMillionTokens"] => ({
+  input,
+  output,
+  ...(cachedInput === undefined ? {} : { cachedInput }),
+  ...(cacheWrite === undefined ? {} : { cacheWrite })
+})
+
+/**
+ * The price of the model of a layer: its option, else that of the pages where the base URL is the provider's own. Another server has prices of
+ * its own. Throws a `TypeError` on an option that is no price.
+ */
+export const of = (
+  prices: Listed,
+  { baseUrl, price }: Given,
+  own: string,
+  model: string
+): Price | "reported" | undefined => {
+  if (price !== undefined) return checked(model, price)
+  if (hostOf(baseUrl) !== hostOf(own)) return undefined
+  return prices === "reported" ? prices : find(prices, model)
+}
+
+/** The base URL of a layer, and its price, if one is given. */
+interface Given {
+  readonly baseUrl: string
+  readonly price: Price | undefined
+}
+
+const checked = (model: string, price: Price): Price => {
+  Budget.make({ prices: { [model]: price } })
+  return price
+}
+
+/** What is known of the prices of a provider: pages, or that it reports the cost of each reply. */
+export type Listed = ReadonlyArray<Page> | "reported"
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+
+/** A prompt above 272,000 tokens costs twice, its output one and a half times as much. */
+const doubled = (input: number, output: number, cachedInput: number, cacheWrite = input): Row => ({
+  usual: [input, output, cachedInput, cacheWrite],
+  over: 272_000,
+  long: [2 * input, 1.5 * output, 2 * cachedInput, 2 * cacheWrite]
+})
+
+export const openAi: ReadonlyArray<Page> = [
+  {
+    // the page was read in quotations: litellm#42523, and the releases of TokenMeter 0.17, PromptFuel 1.0.24 and codexometer 0.18.4
+    source: "https://developers.openai.com/api/docs/pricing",
+    asOf: "2026-11-26",
+    usdPerItem: { web_search_call: 0.01 },
+    models: {
+      "gpt-6.2-astra": doubled(8, 40, 0.4, 10),
+      "gpt-6.2-sol": doubled(2, 10, 0.1, 2.5),
+      "gpt-6.1-sol": doubled(2, 10, 0.1, 2.5),
+      "gpt-6.1-terra": doubled(1, 5, 0.05, 1.25),
+      "gpt-6-astra": doubled(10, 50, 1, 12.5),
+      "gpt-6-sol": doubled(2, 10, 0.2, 2.5),
+      "gpt-6-luna": doubled(0.1, 0.5, 0.01, 0.125),
+      "gpt-5.6": doubled(4, 20, 0.4, 5),
+      "gpt-5.6-sol": doubled(4, 20, 0.4, 5),
+      "gpt-5.6-terra": doubled(2, 12, 0.2, 2.5),
+      "gpt-5.6-luna": doubled(0.2, 1.2, 0.02, 0.25),
+      "gpt-5.5": doubled(5, 30, 0.5),
+      "gpt-5.4": doubled(2.5, 15, 0.25),
+      "gpt-5.4-mini": [0.75, 4.5, 0.075],
+      "gpt-5.4-nano": [0.2, 1.25, 0.02]
+    }
+  },
+  {
+    source: "https://github.com/github/docs/blob/main/data/tables/copilot/models-and-pricing.yml",
+    asOf: "2026-11-26",
+    usdPerItem: { web_search_call: 0.01 },
+    models: {
+      "gpt-5.2": [1.75, 14, 0.175],
+      "gpt-5-mini": [0.25, 2, 0.025],
+      "gpt-4.1": [2, 8, 0.5]
+    }
+  }
+]
+
+export const anthropic: ReadonlyArray<Page> = [
+  {
+    source: "https://platform.claude.com/docs/en/about-claude/pricing",
+    asOf: "2026-11-26",
+    usdPerItem: { web_search_tool_result: 0.01 },
+    models: {
+      "claude-fable-5-1": [10, 50, 0.25, 12.5],
+      "claude-fable-5": [10, 50, 1, 12.5],
+      "claude-mythos-5-1": [10, 50, 0.25, 12.5],
+      "claude-mythos-5": [10, 50, 1, 12.5],
+      "claude-opus-5-5": [4, 20, 0.2, 5],
+      "claude-opus-5": [5, 25, 0.5, 6.25],
+      "claude-opus-4-8": [5, 25, 0.5, 6.25],
+      "claude-opus-4-7": [5, 25, 0.5, 6.25],
+      "claude-opus-4-6": [5, 25, 0.5, 6.25],
+      "claude-opus-4-5": [5, 25, 0.5, 6.25],
+      "claude-sonnet-5-5": [2, 10, 0.1, 2.5],
+      "claude-sonnet-5": [2, 10, 0.2, 2.5],
+      "claude-sonnet-4-6": [3, 15, 0.3, 3.75],
+      "claude-sonnet-4-5": [3, 15, 0.3, 3.75],
+      "claude-haiku-5-5": {
+        usual: [0.1, 0.5, 0.01, 0.125],
+        over: 100_000,
+        long: [0.5, 2.5, 0.05, 0.625]
+      },
+      "claude-haiku-4-5": [1, 5, 0.1, 1.25]
+    }
+  }
+]
+
+/** A prompt above 200,000 tokens. */
+const longPrompt = (usual: Tokens, long: Tokens): Row => ({ usual, over: 200_000, long })
+
+export const gemini: ReadonlyArray<Page> = [
+  {
+    // the page was read in quotations: TokenMeter 0.17, factquire.com, sim#5812, litellm#39357. The Flash models 3.6 to 3.8 cost half of it
+    // until 2026-12-31
+    source: "https://ai.google.dev/gemini-api/docs/pricing",
+    asOf: "2026-11-26",
+    models: {
+      "gemini-4-neon": [3, 15, 0.15],
+      "gemini-4-hydrogen": [1.5, 7.5, 0.075],
+      "gemini-3.8-flash": [1.5, 7.5, 0.15],
+      "gemini-3.7-flash": [1.5, 7.5, 0.15],
+      "gemini-3.6-flash": [1.5, 7.5, 0.15],
+      "gemini-3.5-flash": [1.5, 9, 0.15],
+      "gemini-3.5-flash-lite": [0.3, 2.5, 0.03],
+      "gemini-3.1-pro-preview": longPrompt([2, 12, 0.2], [4, 18, 0.4]),
+      "gemini-3.1-flash-lite": [0.25, 1.5, 0.025],
+      "gemini-3-flash-preview": [0.5, 3, 0.05],
+      "gemini-2.5-pro": longPrompt([1.25, 10, 0.125], [2.5, 15, 0.25]),
+      "gemini-2.5-flash": [0.3, 2.5, 0.03],
+      "gemini-2.5-flash-lite": [0.1, 0.4, 0.01]
+    }
+  }
+]
+
+/** The price of the hours of the peak; in others it is half of it. */
+export const deepSeek: ReadonlyArray<Page> = [
+  {
+    source: "https://api-docs.deepseek.com/quick_start/pricing",
+    asOf: "2026-11-26",
+    models: { "deepseek-flash": [0.3, 1.2, 0.006], "deepseek-v4-pro": [1.32, 3.96, 0.044] }
+  }
+]
+
+export const kimi: ReadonlyArray<Page> = [
+  {
+    // read in a quotation: codeburn#709
+    source: "https://platform.kimi.ai/docs/pricing/chat-k3",
+    asOf: "2026-11-26",
+    models: { "kimi-k3": [3, 15, 0.3] }
+  }
+]
+
+/** A server of one's own takes nothing for a token; that of the provider does. */
+export const ofServer = ({ baseUrl, price }: Given, model: string): Price | undefined => {
+  if (price !== undefined) return checked(model, price)
+  return hostOf(baseUrl).endsWith("ollama.com") ? undefined : { usdPerMillionTokens: { input: 0, output: 0 } }
+}

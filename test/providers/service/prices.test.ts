@@ -1,0 +1,132 @@
+/** What the layers of the providers know of prices, and what a run makes of it. */
+import { assert, describe } from "@effect/vitest"
+import { Agent, type Budget, Model } from "@kintsugi/core"
+import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import { Effect, type Layer, Redacted } from "effect"
+import type { HttpClient } from "effect/http"
+import * as Prices from "../../../packages/providers/src/service/prices.ts"
+import { eventLog } from "../../_support/dialogue.ts"
+import { fakeNetwork, respond } from "../../_support/network.ts"
+import { it } from "../../_support/run.ts"
+
+const apiKey = Redacted.make("key-of-the-account")
+
+type Options = { readonly model: string; readonly baseUrl?: string; readonly price?: Budget.Price }
+type Made = Layer.Layer<Model.Model, never, HttpClient.HttpClient>
+
+/** Each provider, one of its models, and what is known of it. */
+const layers: Readonly<Record<string, readonly [(options: Options) => Made, string, unknown]>> = {
+  openai: [(options) => OpenAi.layer({ apiKey, ...options }), "gpt-5.6-sol", { input: 4, output: 20 }],
+  responses: [(options) => OpenAi.layerResponses({ apiKey, ...options }), "gpt-6.2-sol", { input: 2, output: 10 }],
+  anthropic: [(options) => Anthropic.layer({ apiKey, ...options }), "claude-opus-5-5", { input: 4, output: 20 }],
+  gemini: [(options) => Gemini.layer({ apiKey, ...options }), "models/gemini-3.8-flash", { input: 1.5, output: 7.5 }],
+  deepseek: [(options) => DeepSeek.layer({ apiKey, ...options }), "deepseek-flash", { input: 0.3, output: 1.2 }],
+  kimi: [(options) => Kimi.layer({ apiKey, ...options }), "kimi-k3", { input: 3, output: 15 }],
+  openrouter: [(options) => OpenRouter.layer({ apiKey, ...options }), "vendor/model", "reported"],
+  perplexity: [(options) => Perplexity.layer({ apiKey, ...options }), "vendor/model", "reported"],
+  ollama: [(options) => Ollama.layer({ apiKey, ...options }), "qwen3", { input: 0, output: 0 }]
+}
+
+const priceOf = (layer: Made) =>
+  Effect.map(
+    Effect.service(Model.Model).pipe(Effect.provide(layer), Effect.provide(fakeNetwork([]).layer)),
+    ({ price }) => price
+  )
+
+const own: Budget.Price = { usdPerMillionTokens: { input: 7, output: 8 } }
+
+describe("the layer of a provider", () => {
+  for (const [name, [layer, model, expected]] of Object.entries(layers)) {
+    it.effect(`${name} knows the price of its model at its own base URL, and takes another [P1382]`, () =>
+      Effect.gen(function* () {
+        const price = yield* priceOf(layer({ model }))
+        if (expected === "reported") assert.strictEqual(price, expected)
+        else assert.deepInclude(typeof price === "object" ? price.usdPerMillionTokens : {}, expected as object)
+        assert.deepStrictEqual(yield* priceOf(layer({ model, price: own })), own)
+        const elsewhere = yield* priceOf(layer({ model, baseUrl: "https://ollama.com.proxy.example/v1" }))
+        if (name !== "ollama") assert.isUndefined(elsewhere)
+        assert.deepStrictEqual(yield* priceOf(layer({ model, baseUrl: "https://proxy.example", price: own })), own)
+        const wrong = { input: 1, output: 2 } as unknown as Budget.Price
+        assert.throws(() => layer({ model, price: wrong }), `${model.replace("models/", "")}' must be a price`)
+      })
+    )
+  }
+
+  it.effect("of Ollama has no price where the server is the provider's [P1382]", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(yield* priceOf(Ollama.layer({ model: "qwen3", baseUrl: "https://ollama.com" })))
+      assert.isDefined(yield* priceOf(Ollama.layer({ model: "qwen3", baseUrl: "http://gpu.local:11434" })))
+    })
+  )
+
+  it("finds a model by a name with its day, and no other model by it [P1382]", () => {
+    const expected = Prices.find(Prices.anthropic, "claude-haiku-4-5")
+    assert.isDefined(expected)
+    for (const name of ["claude-haiku-4-5-20251001", "claude-haiku-4-5-latest"])
+      assert.deepStrictEqual(Prices.find(Prices.anthropic, name), expected)
+    for (const name of ["claude-haiku-4-5-fast", "claude-haiku", "toString"])
+      assert.isUndefined(Prices.find(Prices.anthropic, name))
+    assert.deepInclude(Prices.find(Prices.anthropic, "claude-haiku-5-5"), {
+      longContext: {
+        overInputTokens: 100_000,
+        usdPerMillionTokens: { input: 0.5, output: 2.5, cachedInput: 0.05, cacheWrite: 0.625 }
+      }
+    })
+  })
+
+  it("has a page and a day for each price [P1382]", () => {
+    const pages = [Prices.openAi, Prices.anthropic, Prices.gemini, Prices.deepSeek, Prices.kimi].flat()
+    for (const page of pages) {
+      for (const model of Object.keys(page.models)) {
+        const price = Prices.find([page], model)
+        assert.match(price?.source ?? "", /^https:\/\//)
+        assert.match(price?.asOf ?? "", /^\d{4}-\d\d-\d\d$/)
+        assert.isFalse(Number.isNaN(Date.parse(price?.asOf ?? "")))
+      }
+    }
+  })
+})
+
+const usage = {
+  prompt_tokens: 1_000_000,
+  completion_tokens: 100_000,
+  prompt_tokens_details: { cached_tokens: 500_000 }
+}
+const whole = JSON.stringify({ choices: [{ message: { content: "so" }, finish_reason: "stop" }], usage })
+const streamed = [
+  { choices: [{ delta: { content: "so" } }] },
+  { choices: [{ delta: {}, finish_reason: "stop" }], usage }
+]
+  .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+  .concat("data: [DONE]\n\n")
+  .join("")
+
+const answering = () => {
+  const network = fakeNetwork(() =>
+    Effect.suspend(() => {
+      const isStreamed = network.sent.at(-1)?.body.includes('"stream":true') === true
+      return isStreamed
+        ? respond(200, streamed, { "content-type": "text/event-stream" })()
+        : respond(200, whole, { "content-type": "application/json" })()
+    })
+  )
+  return network
+}
+
+it.run("a run books what its model costs by the price of the layer, and stops at its limit [P1382 A904]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const agent = Agent.make("worker", { budget: { maxCost: 20 } }).pipe(log.listen)
+    const model = OpenAi.layer({ model: "gpt-5.6-terra", apiKey })
+    yield* run(agent, "go").pipe(Effect.provide(model), Effect.provide(answering().layer))
+    // a prompt above 272,000 tokens: half of it from the cache
+    const cost = 0.5 * 4 + 0.5 * 0.4 + 0.1 * 18
+    assert.closeTo(log.of("model-end")[0]?.entry.cost ?? 0, cost, 1e-9)
+    const network = answering()
+    const unknown = OpenAi.layer({ model: "gpt-99", apiKey })
+    const failed = run(Agent.make("worker", { budget: { maxCost: 20 } }), "go")
+    const error = yield* Effect.flip(failed.pipe(Effect.provide(unknown), Effect.provide(network.layer)))
+    assert.include(error, { _tag: "UnknownPriceError", model: "gpt-99", option: "maxCost" })
+    assert.lengthOf(network.sent, 0)
+  })
+)
