@@ -8,10 +8,13 @@ import * as Stream from "effect/Stream"
 import { LlmError, Message, Model } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
-const { cost, isEstimated, resent, usage } = Message.Reply.fields
+const counts = () => {
+  const { cost, isEstimated, resent, usage } = Message.Reply.fields
+  return { usage, isEstimated, resent, cost }
+}
 
 /** What a provider has counted of a reply so far. */
-export const Counted = Schema.Struct({ usage, isEstimated, resent, cost })
+export const Counted = /* @__PURE__ */ Schema.Struct(/* @__PURE__ */ counts())
 
 /** What a model has written of the reply that this process is waiting for. A replay in this process hears all of it. */
 export class Words {

@@ -87,7 +87,15 @@ export const durable: Table = {
     layer: grows(texts, (text) => Effect.runPromise(Effect.provide(signedAndVerified(text), keys)))
   },
   "durable/src/approval.ts": each(effectOnly, "decide", "decided", "superseding"),
-  "durable/src/books.ts": each(none("books what a schema has read"), "Books"),
+  "durable/src/books.ts": each(
+    none("books what a schema has read"),
+    "Books",
+    "spentOf",
+    "rebook",
+    "encodeSpent",
+    "decodeSpent"
+  ),
+  "durable/src/words.ts": each(none("keeps the parts of a reply as they come"), "Words"),
   "durable/src/deferred.ts": {
     ...each(effectOnly, "settle", "deferring", "poll", "cancel"),
     ...each(fixed, "withdrawing")

@@ -317,6 +317,7 @@ export const providersCodec: Table = {
     )
   },
   "providers/src/codec/JobItem.ts": { ...each(wraps, "make"), ...each(looksOnce, "is") },
+  "providers/src/codec/openai-responses/least.ts": each(none("keeps places of items, which are numbers"), "Least"),
   "providers/src/codec/openai-responses/jobs.ts": {
     ...each(reached, "jobIn"),
     ...each(looksOnce, "endOf", "make"),

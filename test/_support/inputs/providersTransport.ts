@@ -171,7 +171,8 @@ export const providersTransport: Table = {
   "providers/src/transport/clients.ts": each(
     none("takes a client and options of the developer"),
     "layerUndici",
-    "undiciLayer"
+    "undiciLayer",
+    "waiting"
   ),
   "providers/src/transport/body.ts": each(reached, "bytes", "text"),
   "providers/src/transport/events.ts": {
@@ -204,7 +205,8 @@ export const providersTransport: Table = {
     ...each(reached, "exchange")
   },
   "providers/src/transport/settings.ts": each(fixed, "make"),
-  "providers/src/transport/Size.ts": each(reached, "ofText", "ofJson", "ofPart", "ofReply"),
+  "providers/src/transport/Size.ts": each(reached, "ofText", "ofJson", "ofPart", "ofParts", "ofReply"),
+  "providers/src/transport/spent.ts": each(none("adds counts that a codec has read"), "Spent"),
   "providers/src/transport/span.ts": each(reached, "spanned"),
   "providers/src/transport/stream.ts": {
     ...each(reached, "parts", "first", "bare", "inChild"),
