@@ -4,6 +4,7 @@ import { Agent, Recovery } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import * as Provider from "@kintsugi/providers/Provider"
 import { Effect, Fiber, Layer, Stream } from "effect"
@@ -105,16 +106,52 @@ it.run("a reply whose failure was told is made anew by a retry [P1406]", (run) =
   })
 )
 
-it.run("a reply that was cancelled elsewhere is made anew, and its id is known before it is asked for [P1406]", (run) =>
+it.run(
+  "one that its provider cancels ends the attempt, and the table decides whether another is begun [P1406]",
+  (run) =>
+    Effect.gen(function* () {
+      const cancelled = respond(200, having("cancelled"))
+      const again = begins(run.isStreamed, "resp_2")
+      const { asked, model } = playing([begins(run.isStreamed), cancelled, again, cancelled])
+      const log = eventLog()
+      const patient = agent.pipe(log.listen, Agent.onLlmError({ UnknownLlmError: Recovery.retry({ retries: 1 }) }))
+      const error = failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(model))))
+      assert.instanceOf(error, LlmError.UnknownLlmError)
+      assert.isTrue(error.isJobOver)
+      assert.deepStrictEqual(asked(), [
+        "POST /responses",
+        "GET /responses/resp_1",
+        "POST /responses",
+        "GET /responses/resp_2"
+      ])
+      assert.lengthOf(log.of("model-start"), 2)
+    })
+)
+
+it.run("one that another process has begun is begun anew if it is cancelled, once [P1406]", (run) =>
   Effect.gen(function* () {
-    const { asked, model } = playing([
-      begins(run.isStreamed),
-      respond(200, having("cancelled")),
-      begins(run.isStreamed, "resp_2"),
-      respond(200, { ...whole, id: "resp_2" })
-    ])
-    assert.strictEqual(yield* yield* overADay(run(agent, "go").pipe(Effect.provide(model))), "Four.")
-    assert.deepStrictEqual(asked().slice(2), ["POST /responses", "GET /responses/resp_2"])
+    const cancelled = respond(200, having("cancelled"))
+    const { asked, model } = playing([cancelled, begins(run.isStreamed, "resp_2"), cancelled])
+    const item = {
+      type: "provider-item",
+      kind: "background_job",
+      opaque: { provider: "openai", data: { id: "resp_1", after: 3 } }
+    } as const
+    const reply: Message.Reply = { content: [item], finish: "paused", usage: Usage.empty }
+    let isFound = false
+    // the record of a process before
+    const recorded = Model.around({
+      generate: (asks) => Effect.suspend(() => (isFound ? asks : Effect.sync(() => ((isFound = true), reply)))),
+      stream: (asks) =>
+        Stream.suspend(() => {
+          if (isFound) return asks
+          isFound = true
+          return Stream.fromIterable(Model.partsOf(reply))
+        })
+    })
+    const error = failureOf(yield* overADay(run(agent, "go").pipe(Effect.provide(recorded(model)))))
+    assert.instanceOf(error, LlmError.UnknownLlmError)
+    assert.deepStrictEqual(asked(), ["GET /responses/resp_1", "POST /responses", "GET /responses/resp_2"])
   })
 )
 

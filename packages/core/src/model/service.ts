@@ -29,6 +29,8 @@ export interface Request {
   readonly background?: {
     /** Gets the item that names a background reply, as soon as its provider has begun it: from then on the run cancels it. */
     readonly begun: (item: Message.ProviderItem) => void
+    /** Set if the run has found the reply that the request names in its records: one that is cancelled by now is begun anew. */
+    readonly isFound?: true
   }
 }
 

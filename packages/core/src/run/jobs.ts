@@ -33,18 +33,24 @@ export const requestOf = (call: Calling, attempting: Attempting): Model.Request 
   const job = call.jobs?.get(model)
   const asked = job === undefined ? request : named(job)
   if (model.background === undefined) return asked
-  return { ...asked, background: { begun: (item) => note(call, attempting, item) } }
+  const begun = (item: Message.ProviderItem) => note(call, attempting, item, false)
+  return { ...asked, background: job?.isFound === true ? { begun, isFound: true } : { begun } }
 }
 
 const named = ({ message, request }: Job): Model.Request => ({ ...request, messages: [...request.messages, message] })
 
-/** An attempt has begun a job, also in the place of one that was cancelled elsewhere. */
-export const note = (call: Calling, { model, request }: Attempting, item: Message.ProviderItem): void => {
+/** An attempt has begun a job, also in the place of one that it has found cancelled; or a reply names one. */
+export const note = (
+  call: Calling,
+  { model, request }: Attempting,
+  item: Message.ProviderItem,
+  isFound: boolean
+): void => {
   call.jobs ??= new Map()
   const before = call.jobs.get(model)
   const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
   const of = before ?? { request, base: call.prefix }
-  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message })
+  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message, isFound })
 }
 
 /** Whether another model has added to what a reader has seen: a job has not read that. */

@@ -92,6 +92,8 @@ export interface Job {
   readonly message: Message.Assistant
   /** The text that it goes on from. */
   readonly base: Prefix | undefined
+  /** Whether a record alone names it: another process has begun it. */
+  readonly isFound: boolean
   /** What a reader has seen behind that, up to the end of the last attempt that asked for it. */
   shown: string
 }

@@ -1,6 +1,6 @@
 /**
  * Asks for replies that a provider makes in the background: polls until they are over, or reads their events. A poll
- * that fails is sent again on its own. A job that was cancelled elsewhere cannot go on: then another one is begun.
+ * that fails is sent again on its own. A job that a run finds cancelled by the process before it cannot go on: then another one is begun.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -47,7 +47,7 @@ const polling = { retries: 5, initialBackoff: pause } as const
 /** How long a cancellation may take, or the answer to a request that has perhaps begun a job. */
 const grace = Duration.seconds(5)
 
-type Polled = { readonly status: "at work" | "cancelled" } | { readonly status: "over"; readonly reply: Read }
+type Polled = { readonly status: "at work" | "lost" } | { readonly status: "over"; readonly reply: Read }
 
 type Read = Result.Result<Message.Reply, LlmError.LlmError>
 
@@ -78,7 +78,10 @@ export const make = ({
       const decode = (answer: Answer): Read => {
         const status = jobs.status(answer)
         if (status === undefined) return read(answer)
-        polled = status === "over" ? { status, reply: Result.mapError(read(answer), jobs.over) } : { status }
+        if (status === "at work") polled = { status }
+        // the process before has cancelled it when it ended; one that is cancelled meanwhile is not begun again and again
+        else if (status === "cancelled" && request.background?.isFound === true) polled = { status: "lost" }
+        else polled = { status: "over", reply: Result.mapError(read(answer), jobs.over) }
         return nothing
       }
       const asked = Effect.flatMap(to(id, "GET", included(request), polling), ({ post }) => post("", decode))
@@ -127,7 +130,7 @@ export const make = ({
       switch (polled.status) {
         case "over":
           return Effect.fromResult(polled.reply)
-        case "cancelled":
+        case "lost":
           return begin(request)
         case "at work":
           return Effect.flatMap(Effect.sleep(pause), () => untilOver(job, request))
@@ -165,7 +168,7 @@ export const make = ({
       const request = withoutLast(asked)
       const { after } = job
       const read = Effect.map(poll(job, request), (polled) => {
-        if (polled.status === "cancelled") return beginStream(request)
+        if (polled.status === "lost") return beginStream(request)
         if (polled.status === "over") return whole(Effect.fromResult(polled.reply))
         if (after === undefined) return whole(Effect.andThen(Effect.sleep(pause), untilOver(job, request)))
         return eventsOf(job, after, request)
