@@ -24,6 +24,8 @@ const agent = Agent.make("thinker", { prompt: "Think.", budget: { maxDuration: "
 
 const cancelled = respond(200, { ...whole, status: "cancelled" })
 
+const busy = respond(500, { error: { message: "busy" } })
+
 const cancels = "POST /responses/resp_1/cancel"
 
 const beginnings = (asked: ReadonlyArray<string>) => asked.filter((one) => one === "POST /responses").length
@@ -80,7 +82,38 @@ it.run("an interruption waits 5 seconds for that answer at most [P1406]", (run) 
   })
 )
 
-const busy = respond(500, { error: { message: "busy" } })
+it.run("an interruption between two sends of that request sends no other [P1406]", (run) =>
+  Effect.gen(function* () {
+    const { asked, model } = playing([busy, begins(run.isStreamed), cancelled], {
+      transport: { retry: { retries: 1, initialBackoff: "3 seconds" } }
+    })
+    const fiber = yield* Effect.forkChild(Effect.provide(run(agent, "go"), model))
+    yield* calm
+    yield* pass(500)
+    const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
+    yield* pass(0)
+    assert.isDefined(stopping.pollUnsafe())
+    yield* pass(10_000)
+    assert.deepStrictEqual(asked(), ["POST /responses"])
+  })
+)
+
+it.run("the failure of that request after an interruption sends no other [P1406]", (run) =>
+  Effect.gen(function* () {
+    const slow: Reaction = () => Effect.delay(busy(), "2 seconds")
+    const { asked, model } = playing([slow, begins(run.isStreamed), cancelled], {
+      transport: { retry: { retries: 1, initialBackoff: "1 second" } }
+    })
+    const fiber = yield* Effect.forkChild(Effect.provide(run(agent, "go"), model))
+    yield* calm
+    yield* pass(500)
+    const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
+    yield* pass(1500)
+    assert.isDefined(stopping.pollUnsafe())
+    yield* pass(10_000)
+    assert.deepStrictEqual(asked(), ["POST /responses"])
+  })
+)
 
 /** A poll that fails for good: as often as it is sent. */
 const unanswered = Array.from({ length: 6 }, () => busy)

@@ -8,14 +8,13 @@ import * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec, Job, Jobs } from "../codec/Codec.ts"
 import * as JobItem from "../codec/JobItem.ts"
 import type * as Provenance from "../codec/Provenance.ts"
 import type { Answer } from "../transport/Answer.ts"
-import type * as Transport from "../transport/Transport.ts"
+import * as Transport from "../transport/Transport.ts"
 
 /**
  * What asking needs of the model.
@@ -106,7 +105,12 @@ export const make = ({
   /** Begins a job. The run knows of it before anything else happens to the reply. */
   const begin = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> => {
     const reply = anew.generate(request)
-    return jobs.begins(request) ? held(Effect.tap(reply, ({ content }) => tell(request, content))) : reply
+    return jobs.begins(request)
+      ? Transport.held(
+          Effect.tap(reply, ({ content }) => tell(request, content)),
+          grace
+        )
+      : reply
   }
 
   const beginStream = (request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
@@ -114,7 +118,10 @@ export const make = ({
     if (!jobs.begins(request)) return parts
     const pulling = Effect.map(Stream.toPull(parts), (pull) => {
       let isBegun = false
-      const first = held(Effect.tap(pull, (parts) => tell(request, parts)))
+      const first = Transport.held(
+        Effect.tap(pull, (parts) => tell(request, parts)),
+        grace
+      )
       const next = Effect.suspend(() => {
         if (isBegun) return pull
         isBegun = true
@@ -192,14 +199,6 @@ const tell = ({ background }: Model.Request, parts: ReadonlyArray<Model.Part | M
   Effect.sync(() => {
     for (const part of parts) if (JobItem.is(part)) background?.begun(part)
   })
-
-/** What may begin a job goes on for a moment when it is interrupted: the answer names the job, which can then be cancelled. */
-const held = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.forkChild(self), (fiber) =>
-    Effect.onInterrupt(Fiber.join(fiber), () =>
-      Effect.ensuring(Effect.ignore(Effect.timeout(Fiber.await(fiber), grace)), Fiber.interrupt(fiber))
-    )
-  )
 
 /** Of a request whose answer says no more than that it came. */
 const nothing: Read = Result.succeed({ content: [], finish: "other", usage: Usage.empty })

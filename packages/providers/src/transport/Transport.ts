@@ -23,6 +23,7 @@ import { waiting } from "./clients.ts"
 import type { Decoder } from "./Decoder.ts"
 import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
+import * as Hold from "./hold.ts"
 import * as Send from "./send.ts"
 import * as Span from "./span.ts"
 import { Spent } from "./spent.ts"
@@ -34,6 +35,8 @@ import * as Parts from "./stream.ts"
 export { HttpClient } from "effect/http/HttpClient"
 export { layerFetch, layerUndici } from "./clients.ts"
 export type { Options } from "./settings.ts"
+/** @internal */
+export { held } from "./hold.ts"
 /** @internal */
 export { limited } from "./limited.ts"
 /** @internal */
@@ -130,9 +133,10 @@ const fromClient = (
   ): Effect.Effect<A, LlmError.LlmError, R> =>
     Effect.flatMap(Effect.all([Model.Resending, Clock.currentTimeMillis]), ([mode, start]) => {
       const deadline = start + limit
-      if (resending === undefined || mode === "off") return Effect.mapError(attempt(deadline), ({ error }) => error)
+      const once = Hold.sending(attempt(deadline))
+      if (resending === undefined || mode === "off") return Effect.mapError(once, ({ error }) => error)
       // A wait until the end of the limit would leave no time to send.
-      const each = Effect.mapError(attempt(deadline), (failure) => spent.failed(failure))
+      const each = Effect.mapError(once, (failure) => spent.failed(failure))
       const sent = resending({ attempt: each, given, deadline: deadline - 1 })
       return deposit === undefined ? sent : Effect.andThen(deposit, sent)
     })
