@@ -111,7 +111,7 @@ const answers: Inputs<Answer> = {
   "a name of names of limits": (size) => answerOf("", 429, { [`${"rate-limit-".repeat(size / 11)}remaining`]: "1" })
 }
 
-const attempt = { source, url: new URL("http://model.test:8080/v1"), elapsed: Duration.seconds(1) }
+const attempt = { source, url: new URL("http://model.test:8080/v1"), method: "POST", elapsed: Duration.seconds(1) }
 
 const causes: Inputs<unknown> = {
   ...mapped(texts, (text) => Object.assign(new Error(text, { cause: new Error("beneath") }), { code: text })),

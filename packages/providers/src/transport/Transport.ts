@@ -105,7 +105,8 @@ const fromClient = (
   target: Send.Target,
   { deposit, limits, resending, silence, timeout }: Settings.Settings
 ): Transport => {
-  const { endpoint, url } = target
+  const { endpoint, request, url } = target
+  const asked = { source: endpoint.source, url, method: request.method }
   const limit = Duration.toMillis(timeout)
 
   /** The limit waits first: at one instant with it, an answer is too late. */
@@ -115,13 +116,13 @@ const fromClient = (
     failure: (error: LlmError.LlmError) => E2
   ): Effect.Effect<A, E | E2, R> => {
     if (millis === Infinity) return self
-    const over = Effect.suspend(() => Effect.fail(failure(Fault.timedOut(endpoint.source, url, timeout))))
+    const over = Effect.suspend(() => Effect.fail(failure(Fault.timedOut(asked, timeout))))
     return Effect.raceFirst(Effect.delay(over, Duration.millis(Math.max(0, millis))), self)
   }
 
   /** The failure of a silent server. It is not resent: the server may still work on the request. */
   const silent = (limit: Duration.Duration, kind: Fault.Silence): Failure => ({
-    error: Fault.silent(endpoint.source, url, limit, kind),
+    error: Fault.silent(asked, limit, kind),
     resend: false
   })
 

@@ -5,10 +5,15 @@ import * as Duration from "effect/Duration"
 import * as Source from "./Source.ts"
 
 /** The target of a request, and the time since it started. */
-export interface Attempt {
+export interface Attempt extends Asked {
+  readonly elapsed: Duration.Duration
+}
+
+/** Who is asked, where and how. */
+interface Asked {
   readonly source: Source.Source
   readonly url: URL
-  readonly elapsed: Duration.Duration
+  readonly method: string
 }
 
 /**
@@ -22,7 +27,7 @@ export const fromCause = (
   const { source, url } = attempt
   const kind = ForeignFailure.connectionOf(cause)
   const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(cause) }
-  if (kind === "silent") return timedOut(source, url, attempt.elapsed, common.cause)
+  if (kind === "silent") return timedOut(attempt, attempt.elapsed, common.cause)
   if (kind === "oversized") {
     const what = `The head of the answer from ${url.host} is larger than maxHeaderSize of the HTTP client admits`
     return LlmError.ReplyTooLargeError.make({ option: "maxHeaderSize", what, ...common })
@@ -34,13 +39,12 @@ export const fromCause = (
 
 /** The answer did not come within `timeout`. */
 export const timedOut = (
-  { model, provider }: Source.Source,
-  url: URL,
+  { method, source: { model, provider }, url }: Asked,
   timeout: Duration.Duration,
   cause?: unknown
 ): LlmError.RequestTimeoutError =>
   LlmError.RequestTimeoutError.make({
-    operation: `POST ${url.origin}${url.pathname}`,
+    operation: `${method} ${url.origin}${url.pathname}`,
     timeout,
     provider,
     model,
@@ -51,9 +55,13 @@ export const timedOut = (
 export type Silence = "silent" | "kept alive"
 
 /** Nothing of the reply arrived for `limit`, while a reader waited for it. */
-export const silent = ({ model, provider }: Source.Source, url: URL, limit: Duration.Duration, kind: Silence) =>
+export const silent = (
+  { method, source: { model, provider }, url }: Asked,
+  limit: Duration.Duration,
+  kind: Silence
+): LlmError.RequestTimeoutError =>
   LlmError.RequestTimeoutError.make({
-    operation: `POST ${url.origin}${url.pathname}`,
+    operation: `${method} ${url.origin}${url.pathname}`,
     timeout: limit,
     provider,
     model,

@@ -225,14 +225,14 @@ const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<
 
 const faultOf = (
   { reason }: HttpClientError.HttpClientError,
-  { endpoint: { source }, url }: Target,
+  { endpoint: { source }, request: { method }, url }: Target,
   elapsed: Duration.Duration
 ): Failure => {
   if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
     const why = reason.description === undefined ? "it could not be written" : Source.quote(reason.description)
     return { error: unsendable(source, why, reason.cause), resend: false }
   }
-  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
+  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, method, elapsed })
   // A silent server may still work on the request.
   return { error, resend: error._tag === "NetworkError" }
 }
