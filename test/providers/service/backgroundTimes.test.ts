@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, LlmError } from "@kintsugi/core"
 import { Effect, Stream } from "effect"
+import { eventLog } from "../../_support/dialogue.ts"
 import { failureOf, finished, respond, respondWith, silence } from "../../_support/network.ts"
 import { it as each } from "../../_support/run.ts"
 import type { Item } from "../codec/openai-responses/_support/responses.ts"
@@ -16,6 +17,24 @@ const silentAfter = (events: ReadonlyArray<Item>) =>
 const streamed = "GET /responses/resp_1?stream=true&starting_after=3"
 
 const poll = "GET /responses/resp_1"
+
+it.effect("the silence of one that waits for its turn is no failure: it is asked for again [P1406]", () =>
+  Effect.gen(function* () {
+    const { asked, model, times } = playing([
+      begins(true),
+      respond(200, having("queued")),
+      silentAfter([]),
+      respond(200, having("queued")),
+      respond(200, written(numbered.slice(1)))
+    ])
+    const log = eventLog()
+    yield* yield* finished(Effect.provide(Stream.runDrain(agent.pipe(log.listen).stream("go")), model))
+    assert.deepInclude(log.end(), { type: "run-completed", output: "Four." })
+    assert.deepStrictEqual(asked(), ["POST /responses", poll, streamed, poll, streamed])
+    assert.deepStrictEqual(times(), [0, 0, 0, 120_000, 120_000])
+    assert.lengthOf(log.of("model-start"), 1)
+  })
+)
 
 it.effect("its silence behind a text is a failure that names what was asked [P1406]", () =>
   Effect.gen(function* () {

@@ -144,6 +144,17 @@ export const make = ({
       }
     })
 
+  const read = (job: Job, request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
+    const { after } = job
+    const polled = Effect.map(poll(job, request), (polled) => {
+      if (polled.status === "lost") return beginStream(request)
+      if (polled.status === "over") return whole(Effect.fromResult(polled.reply))
+      if (after === undefined) return whole(Effect.andThen(Effect.sleep(pause), untilOver(job, request)))
+      return untilSpoken(eventsOf(job, after, request), () => read(job, request))
+    })
+    return Stream.unwrap(polled)
+  }
+
   const eventsOf = (job: Job, after: number, request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
     const read = decoding(request)
     const traced = marking(request)
@@ -172,21 +183,27 @@ export const make = ({
     stream: (asked) => {
       const job = jobs.of(asked)
       if (job === undefined) return beginStream(asked)
-      const request = withoutLast(asked)
-      const { after } = job
-      const read = Effect.map(poll(job, request), (polled) => {
-        if (polled.status === "lost") return beginStream(request)
-        if (polled.status === "over") return whole(Effect.fromResult(polled.reply))
-        if (after === undefined) return whole(Effect.andThen(Effect.sleep(pause), untilOver(job, request)))
-        return eventsOf(job, after, request)
-      })
-      return Stream.unwrap(read)
+      return read(job, withoutLast(asked))
     }
   }
 }
 
 /** Polls are no attempts: a table that replaces the one of the transport does not see them. */
 const resent = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideService(self, Model.Resending, "on")
+
+/** A job that waits for its turn says nothing: its silence is no failure, and `again` asks for it. Its counts may come before. */
+const untilSpoken = (
+  parts: Stream.Stream<Model.Part, LlmError.LlmError>,
+  again: () => Stream.Stream<Model.Part, LlmError.LlmError>
+): Stream.Stream<Model.Part, LlmError.LlmError> =>
+  Stream.suspend(() => {
+    let hasSpoken = false
+    const heard = Stream.map(parts, (part) => {
+      hasSpoken ||= part.type !== "usage"
+      return part
+    })
+    return Stream.catchTag(heard, "RequestTimeoutError", (error) => (hasSpoken ? Stream.fail(error) : again()))
+  })
 
 /** Without the message that names the job: no later request has it. */
 const withoutLast = (request: Model.Request): Model.Request => ({ ...request, messages: request.messages.slice(0, -1) })
