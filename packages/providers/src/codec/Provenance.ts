@@ -101,12 +101,14 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
           parts.map((part) => marked(part, decoder.model?.()))
         )
         return {
-          ...(decoder.framing === undefined ? {} : { framing: decoder.framing }),
+          framing: decoder.framing,
+          whole: decoder.whole,
           push: (data, event) => ofParts(decoder.push(data, event)),
           end: () => ofParts(decoder.end()),
           state: () => decoder.state(),
-          held: () => decoder.held?.() ?? 0
-        }
+          held: () => decoder.held?.() ?? 0,
+          model: () => decoder.model?.()
+        } satisfies Required<Decoder<Model.Part>>
       }
     }
   }

@@ -5,9 +5,9 @@ import type * as Result from "effect/Result"
 /** Reads a stream event by event: a pure state machine, made anew for every attempt. */
 export interface Decoder<out Part> {
   /** How the body is cut into events: server-sent events, which is the default, or one JSON per line. */
-  readonly framing?: Framing
+  readonly framing?: Framing | undefined
   /** The names of events that repeat the whole reply: they may be as large as a whole body. */
-  readonly whole?: ReadonlySet<string>
+  readonly whole?: ReadonlySet<string> | undefined
   /** The parts that the data of the next event completes. `event` is its name, if it has one. */
   readonly push: (data: string, event?: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** The last parts, if the body ended in a state other than `open`. */
