@@ -15,6 +15,7 @@ import * as Transport from "../../../packages/providers/src/transport/Transport.
 import { Events } from "../../../packages/providers/src/transport/events.ts"
 import * as Fault from "../../../packages/providers/src/transport/fault.ts"
 import { Lines } from "../../../packages/providers/src/transport/lines.ts"
+import { Saying } from "../../../packages/providers/src/transport/saying.ts"
 import { answerOf, cut, inPieces, source } from "./answers.ts"
 import { deepValues, documents, texts, values } from "./data.ts"
 import {
@@ -199,6 +200,7 @@ export const providersTransport: Table = {
     })
   },
   "providers/src/transport/pieces.ts": each(reached, "Pieces"),
+  "providers/src/transport/saying.ts": { Saying: grows(bodies, (text) => new Saying().isNew(text)) },
   "providers/src/transport/mayResend.ts": each(effectOnly, "mayResend"),
   "providers/src/transport/send.ts": {
     ...each(none("takes an address and headers of the developer"), "target"),

@@ -95,6 +95,18 @@ const empty: ReadonlyArray<readonly [string, ModelLayer, string, string]> = [
     OpenAi.layer(common),
     textChunk("a"),
     event({ choices: [], usage: { prompt_tokens: 4, completion_tokens: 1 } })
+  ],
+  [
+    "heartbeats in turn",
+    OpenAi.layer(common),
+    textChunk("a"),
+    event({ choices: [] }) + "event: heartbeat\ndata: {}\n\n"
+  ],
+  [
+    "empty pieces of Responses",
+    responses,
+    text.responses,
+    event({ type: "response.mcp_call_arguments.delta", delta: "", sequence_number: 7 })
   ]
 ]
 
@@ -116,6 +128,66 @@ for (const [what, layer, first, alive] of empty) {
     })
   )
 }
+
+const written = (item: string) => (piece: string) =>
+  event({ type: `response.${item}.delta`, output_index: 0, item_id: "x", delta: piece })
+
+/** What says something every 1.9 seconds, of which nothing is kept before its end. */
+const working: ReadonlyArray<readonly [string, ModelLayer, string, (times: number) => string]> = [
+  ["code that an interpreter gets", responses, text.responses, () => written("code_interpreter_call_code")("x = 1")],
+  ["input of a custom call", responses, text.responses, () => written("custom_tool_call_input")("  ")],
+  ["arguments of a call of MCP", responses, text.responses, () => written("mcp_call_arguments")("1")],
+  [
+    "an image that becomes clearer",
+    responses,
+    text.responses,
+    (times) => event({ type: "response.image_generation_call.partial_image", partial_image_b64: `A${times}` })
+  ],
+  ["unknown events that differ", anthropic, text.anthropic, (times) => event({ type: "x", step: "a".repeat(times) })],
+  ["one event in pieces", gemini, text.gemini, (times) => (times === 0 ? "data: {" : `"p${times}": "AAAA",`)],
+  ["one event in lines", gemini, text.gemini, (times) => `data: ${times === 0 ? "{" : `"p${times}": "AAAA",`}\n`],
+  [
+    "one line in pieces",
+    Ollama.layer({ model: "m", transport }),
+    line({ message: { content: "a" }, done: false }),
+    (times) => (times === 0 ? "{" : `"p${times}": "AAAA",`)
+  ]
+]
+
+for (const [what, layer, first, piece] of working) {
+  it.effect(`a stream goes on with ${what} [P1402]`, () =>
+    Effect.gen(function* () {
+      const { fiber, say } = yield* reading(layer)
+      yield* say(first)
+      for (let times = 0; times < 30; times++) {
+        yield* pass(1900)
+        yield* say(piece(times))
+      }
+      assert.isFalse(isOver(fiber))
+    })
+  )
+}
+
+it.effect("keep-alives that come in pieces, within an event or behind a whole answer, end a stream [P1402]", () =>
+  Effect.gen(function* () {
+    const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+      [text.anthropic, ["data: {", '"type": "ping"}\n\n']],
+      [`${text.anthropic}data: {`, [": keep-alive\n"]],
+      [`${text.anthropic}data: {\n`, [": keep-", "alive\n"]],
+      ["{}\n", ["\n"]]
+    ]
+    for (const [first, pieces] of cases) {
+      const { fiber, say } = yield* reading(anthropic)
+      yield* say(first)
+      for (let times = 0; times < 60; times++) {
+        yield* pass(1000)
+        if (isOver(fiber)) break
+        yield* say(pieces[times % pieces.length] ?? "")
+      }
+      assert.isTrue(isOver(fiber), pieces.join())
+    }
+  })
+)
 
 it.effect("half a call, and counts that grow, keep a stream from its end [P1402]", () =>
   Effect.gen(function* () {

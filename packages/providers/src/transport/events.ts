@@ -22,7 +22,6 @@ export interface Limit {
 export class Events {
   readonly #heard: Heard
   readonly #limit: Limit | undefined
-  /** The bytes of the unfinished event, or of the bare JSON, without their framing. */
   #size = 0
   #name = ""
   #hasData = false
@@ -39,6 +38,11 @@ export class Events {
   /** Whether a whole answer is read: JSON by itself, also if its first line has only begun, or an event that repeats one. */
   isWhole(beginning = ""): boolean {
     return this.#bare !== undefined || opening.test(beginning) || this.#limit?.whole?.has(this.#name) === true
+  }
+
+  /** The bytes of the unfinished event, or of the bare JSON, without their framing. */
+  get size(): number {
+    return this.#size
   }
 
   /** Takes a complete line without its line end. */
@@ -71,6 +75,7 @@ export class Events {
   }
 
   #addBare(line: string): void {
+    if (line.trim() === "") return
     if (!this.#admits(Size.ofText(line) + 1)) return
     this.#bare?.add(line)
     this.#bare?.add("\n")

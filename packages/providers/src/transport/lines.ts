@@ -51,6 +51,11 @@ export class Lines {
     this.#unfinished.add(rest)
   }
 
+  /** The bytes of the unfinished line, unless it is blank or a comment. */
+  get begun(): number {
+    return this.#beginning === "" || this.#beginning.startsWith(":") ? 0 : this.#size
+  }
+
   /** Ends the text. Returns the unfinished line. */
   rest(): string {
     return this.#unfinished.take()

@@ -32,7 +32,8 @@ export interface Options {
   readonly firstPart?: Duration.Input
   /**
    * The longest silence after that; 60 seconds by default, `Infinity` for no limit. The time between two pulls of the
-   * reader does not count. After ten times as long with nothing for the reply, such as keep-alives, a stream ends too.
+   * reader does not count. After ten times as long with nothing but keep-alives a stream ends too: comments,
+   * pings, and events that say nothing new, other numbers aside.
    */
   readonly betweenParts?: Duration.Input
   /**

@@ -21,6 +21,7 @@ import type { Silence as Silent } from "./fault.ts"
 import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
 import type { Limits, Silence } from "./settings.ts"
+import { Saying } from "./saying.ts"
 import * as Size from "./Size.ts"
 
 /** Parts, one or more at a time. */
@@ -82,8 +83,9 @@ export const parts = <Part>(
 const patience = 10
 
 /**
- * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping; what the decoder takes
- * something from ends the time of keep-alives. Only the wait for the network counts: while the reader does not pull, the clock stands still.
+ * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping; an event that says
+ * something ends the time of keep-alives, and bytes of an unfinished one do not count towards it. Only the wait for the
+ * network counts: while the reader does not pull, the clock stands still.
  */
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
@@ -93,11 +95,16 @@ const watched = <A, Part>(
   if (!Duration.isFinite(firstPart) && !Duration.isFinite(betweenParts)) return bytes
   const most = Duration.times(betweenParts, patience)
   let heard = 0
-  /** How long the stream was waited for since its last event, in milliseconds. */
+  let begun = 0
+  /** How long the stream was waited for since its last event, and how long for its last bytes, in milliseconds. */
   let waited = 0
+  let last = 0
   return Effect.flatMap(Clock.currentTimeMillis, (start) => {
+    const isGrowing = reader.begun > 0 && reader.begun !== begun
     if (reader.heard > heard) waited = 0
+    else if (!isGrowing) waited += last
     heard = reader.heard
+    begun = reader.begun
     const duration = hasShown() ? betweenParts : firstPart
     const left = Duration.subtract(Duration.max(most, duration), Duration.millis(waited))
     const isAlive = Duration.isLessThan(left, duration)
@@ -106,7 +113,7 @@ const watched = <A, Part>(
     const orElse = () => Effect.fail(isAlive ? silent(most, "kept alive") : silent(duration, "silent"))
     return Effect.tap(Effect.timeoutOrElse(bytes, { duration: limit, orElse }), () =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        waited += now - start
+        last = now - start
       })
     )
   })
@@ -199,8 +206,9 @@ class Reader<Part> {
   #taken = 0
   /** The last parts without bytes, such as counts. */
   #light = "[]"
-  /** How many events and lines had something for the reply: others only keep the connection alive. */
+  /** How many events and lines said something: others only keep the connection alive. */
   heard = 0
+  readonly #saying = new Saying()
   failure: Failure | undefined
   ended = false
 
@@ -251,6 +259,11 @@ class Reader<Part> {
     this.#lines.feed(this.#textOf(chunk))
   }
 
+  /** The bytes of the unfinished event or line, without comments. */
+  get begun(): number {
+    return this.#lines.begun + this.#laidOutSize + (this.#events?.size ?? 0)
+  }
+
   /** Whether the reply has its end, though more may come. */
   get isComplete(): boolean {
     return !this.ended && this.#decoder.state() === "complete"
@@ -278,7 +291,12 @@ class Reader<Part> {
 
   #push(data: string, event?: string): void {
     this.#hasSeen = true
-    if (!this.ended) this.#accept(this.#decoder.push(data, event))
+    if (this.ended) return
+    const before = this.heard
+    const step = this.#decoder.push(data, event)
+    this.#accept(step)
+    const isIgnored = Result.isSuccess(step) && step.success.length === 0 && this.heard === before
+    if (isIgnored && this.#saying.isNew(data, event)) this.heard++
   }
 
   /** Whether an event or a line, or a whole answer, may have so many bytes. */
