@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type LlmError, Message, Model } from "@kintsugi/core"
 import { Anthropic } from "@kintsugi/providers"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { agentWith, eventLog, scripted } from "../../_support/dialogue.ts"
 import { fakeNetwork, respond } from "../../_support/network.ts"
 import { specOf } from "../_support/toolSpecs.ts"
 
@@ -106,6 +107,31 @@ describe("a budget behind results of calls", () => {
       const moved = yield* played({ reasoning: budget }, after(calling(other)))
       assert.notProperty(moved.body, "thinking")
       assert.deepStrictEqual(moved.changes, [{ option: "reasoning", asked: budget }])
+    })
+  )
+
+  it.effect("is sent in the whole of a turn that has begun with thoughts, also behind calls without them [P1410]", () =>
+    Effect.gen(function* () {
+      const usage = { input_tokens: 1, output_tokens: 1 }
+      const says = (content: ReadonlyArray<object>, stop_reason = "tool_use") =>
+        respond(200, { type: "message", role: "assistant", model: "claude-sonnet-4-5", content, stop_reason, usage })
+      const use = (id: string) => ({ type: "tool_use", id, name: "look", input: { n: 1 } })
+      const network = fakeNetwork([
+        says([{ type: "thinking", thinking: "hm", signature: "signed" }, use("c1")]),
+        says([{ type: "text", text: "More." }, use("c2")]),
+        says([use("c3")]),
+        says([{ type: "text", text: "done" }], "end_turn")
+      ])
+      const layer = Anthropic.layer({ model: "claude-sonnet-4-5", apiKey: Redacted.make("k"), reasoning: budget })
+      const log = eventLog()
+      const rain = Effect.succeed("rain")
+      const agent = agentWith(scripted("look", rain, rain, rain).tool).pipe(log.listen)
+      assert.strictEqual(yield* Effect.provide(agent("go"), Layer.provide(layer, network.layer)), "done")
+      const bodies = network.sent.map(({ body }) => JSON.parse(body))
+      assert.strictEqual(bodies.length, 4)
+      for (const body of bodies) assert.deepInclude(body, enabled)
+      assert.strictEqual(bodies[3].messages[1].content[0].type, "thinking")
+      assert.deepStrictEqual(log.of("request-adapted"), [])
     })
   )
 

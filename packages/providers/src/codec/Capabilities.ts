@@ -47,7 +47,7 @@ export interface Capabilities {
   readonly reasoningOff?: boolean
   /** Whether this number must be less than the longest reply. */
   readonly budgetWithinMaxTokens?: boolean
-  /** Whether the model takes such a number behind results of calls that were made without its thoughts. */
+  /** Whether the model takes such a number behind results of calls that were made without its thoughts. A turn counts as a whole. */
   readonly budgetAfterPlainCalls?: boolean
   /** Whether a call can be forced while the model reasons. */
   readonly forcedBesideReasoning?: boolean

@@ -294,11 +294,10 @@ describe("the rest of the body", () => {
       [foreign],
       [foreign, more],
       [foreign, Message.system("Now.")],
-      [own, foreign],
       [so, foreign],
+      [own, more, foreign],
       // thoughts at the end of a message are not sent
-      [said(thought("hm", "s")), foreign],
-      [said(Message.text("so"), thought("hm", "s"), answered(call("c1")))]
+      [said(thought("hm", "s")), foreign]
     ]) {
       assert.isTrue(answers(...plain), JSON.stringify(plain))
     }
@@ -308,6 +307,12 @@ describe("the rest of the body", () => {
       [so],
       [own],
       [own, more],
+      // it need not think before each of its calls
+      [own, foreign],
+      [own, foreign, said(Message.text("so"), answered(call("c1")))],
+      [own, foreign, Message.system("Now."), foreign, more],
+      [so, own],
+      [said(Message.text("so"), thought("hm", "s"), answered(call("c1")))],
       [foreign, own],
       [foreign, so],
       [foreign, so, more],

@@ -76,14 +76,12 @@ export const make = (
 }
 
 /**
- * Makes the check whether a request ends with results of calls that were made without thoughts of this provider.
+ * Makes the check whether a request ends with results of calls, whose whole turn has no thoughts of this provider.
  *
  * @internal
  */
-export const answersPlainCalls =
-  ({ provider }: Source): ((request: Model.Request) => boolean) =>
-  (request) =>
-    MessagesRequest.answersPlainCalls(request, provider)
+export const answersPlainCalls = ({ provider }: Source): ((request: Model.Request) => boolean) =>
+  MessagesRequest.answersPlainCalls(provider)
 
 /**
  * Makes the check whether a request names a file that the provider stores. It remembers the messages that it has looked at.

@@ -112,18 +112,22 @@ const conversation = (said: ReadonlyArray<Blocks.Blocks>, mark: string | undefin
   return turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
 }
 
-/** Whether a request ends with results of calls, and their turn does not begin with thoughts of this provider. */
-export const answersPlainCalls = ({ messages }: Model.Request, provider: string): boolean => {
-  const said = messages.filter(({ role }) => role !== "system")
-  const last = said.findLastIndex(({ role }) => role === "assistant")
-  if (last === -1 || !hasCalls(said[last])) return false
-  const before = said.findLastIndex((message, index) => index < last && (message.role === "user" || hasCalls(message)))
-  const turn = said.slice(before + 1, last + 1).flatMap((message, index) => {
-    if (message.role !== "assistant") return []
+/**
+ * Makes the check whether a request ends with results of calls, and their turn has no thoughts of this provider. A turn is all that the model
+ * has said since the last message of the user: it often thinks once, before the first of its calls, and a turn that has begun with thinking
+ * is refused without it (github.com/BerriAI/litellm/issues/18926, looked up on 2026-11-26).
+ */
+export const answersPlainCalls = (provider: string): ((request: Model.Request) => boolean) => {
+  const hasThoughts = remembering((message: Message.Assistant) => {
     const { blocks, isPaused } = Blocks.ofAssistant(message, provider)
-    return isPaused || before + 1 + index === last ? blocks : ended(blocks)
+    return (isPaused || hasCalls(message) ? blocks : ended(blocks)).some(({ isThinking }) => isThinking)
   })
-  return turn[0]?.isThinking !== true
+  return ({ messages }) => {
+    const last = messages.findLastIndex(({ role }) => role === "assistant")
+    if (!hasCalls(messages[last])) return false
+    const user = messages.findLastIndex(({ role }, index) => index < last && role === "user")
+    return !messages.slice(user + 1, last + 1).some((said) => said.role === "assistant" && hasThoughts(said))
+  }
 }
 
 const hasCalls = (message: Message.Message | undefined): boolean =>
