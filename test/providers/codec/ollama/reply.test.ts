@@ -157,7 +157,7 @@ describe("a prompt that is longer than the context", () => {
   }
 
   it("is compared with the size in other fields, of the request or of the layer [P1410]", () => {
-    const words = { messages: [Message.user("word ".repeat(4500))], tools: [], toolChoice: "auto" } as const
+    const words = { messages: [Message.user("word ".repeat(6500))], tools: [], toolChoice: "auto" } as const
     const six = Message.user("word ".repeat(1000))
     const extra = { options: { num_ctx: 6000 } }
     const isCut = (codec: Provider.Codec, count: number, more: Partial<Model.Request> = {}) => {
@@ -174,7 +174,7 @@ describe("a prompt that is longer than the context", () => {
     assert.isFalse(isCut(OllamaChat.make(source, {}, { contextWindow: 6000 }), 6001))
     assert.isFalse(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six] }))
     // tools that are not offered are not in the prompt
-    const tools = [{ name: "look", description: "word ".repeat(4500), parameters: {} }]
+    const tools = [{ name: "look", description: "word ".repeat(6500), parameters: {} }]
     assert.isTrue(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six], tools }))
     assert.isFalse(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six], tools, toolChoice: "none" }))
   })
@@ -195,6 +195,25 @@ describe("a prompt that is longer than the context", () => {
       assert.deepStrictEqual(reply.content, [{ type: "text", text: "a" }], `${numCtx} ${count} ${words}`)
     }
   })
+
+  const english = "The quick brown fox jumps over the lazy dog. "
+  const whole: ReadonlyArray<readonly [string, number | undefined, number, string]> = [
+    ["of which the server counts only what it had not cached", undefined, 12, english.repeat(200)],
+    ["of which it counts only that, in a known context", 32_768, 12, english.repeat(800)],
+    ["of indented code", 32_768, 7000, `\n${" ".repeat(40)}foo(bar);`.repeat(1200)],
+    ["of rules of tables", undefined, 1100, `${"-".repeat(12_000)}\n${english.repeat(100)}`],
+    ["that fills half of the context by chance", 4096, 2050, english.repeat(200)],
+    ["that fills half of the usual context by chance", undefined, 4098, english.repeat(400)],
+    ["of long words that fill half of the context", 4096, 2046, "internationalization ".repeat(620)]
+  ]
+  for (const [what, numCtx, count, text] of whole) {
+    it(`is not taken for cut ${what} [P1410]`, () => {
+      const own = OllamaChat.make(source, numCtx === undefined ? {} : { numCtx })
+      const answer = answerOf(JSON.stringify(line({ content: "a" }, done({ prompt_eval_count: count }))))
+      const { content } = ok(own.decode(answer, { messages: [Message.user(text)], tools: [], toolChoice: "auto" }))
+      assert.deepStrictEqual(content, [{ type: "text", text: "a" }])
+    })
+  }
 
   it("is a ContextTooLongError if the server may not truncate, in its own words or those of its runner", () => {
     const runner = {

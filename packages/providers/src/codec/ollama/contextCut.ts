@@ -1,8 +1,8 @@
 /**
  * Whether the server has cut a prompt that is longer than its context.
  *
- * It does not say so. It counts what is left as `prompt_eval_count`, also what it had cached (github.com/ollama/ollama, pull request 16428).
- * That is all of the context; or since servers of 2026 half of it and 2 tokens (issues 17427 and 17889, and measurements in public
+ * It does not say so. It counts what is left as `prompt_eval_count`; the first servers 0.30 count of that only what they had not cached
+ * (github.com/ollama/ollama, pull request 16428). What is left is all of the context; or since servers of 2026 half of it and 2 tokens (issues 17427 and 17889, and measurements in public
  * repositories); or less, where whole messages are dropped. All looked up on 2026-11-26; not recorded here. So the count is compared with
  * the context, and with the size of the prompt: a prompt that must have been cut is an error, one that may have been is a remark.
  */
@@ -43,7 +43,8 @@ export const contextCut = (
     const data = { prompt_eval_count: inputTokens, ...(size === undefined ? {} : { num_ctx: size }), ...more }
     return Result.succeed([{ type: "provider-item", kind: "truncated_prompt", opaque: { provider, data } }])
   }
-  if (size !== undefined && (isFull || (isHalf(inputTokens, size, nearHalf) && prompt.bytes > size * leastBytes))) {
+  const hasHalf = size !== undefined && Math.abs(inputTokens - size / 2) <= nearHalf
+  if (size !== undefined && (isFull || (hasHalf && prompt.bytes > inputTokens * mostBytes))) {
     if (truncate) return remark({})
     const detail =
       `the server cut the prompt: it read ${inputTokens} tokens of it, and ` +
@@ -53,23 +54,25 @@ export const contextCut = (
   // without a size in the request the server has its own, by default a power of two
   const own = 2 ** Math.round(Math.log2(inputTokens) + 1)
   const sizes = [size ?? 0, numCtx === undefined && own >= leastOwn ? own : 0]
-  // a prompt has at most as many tokens as bytes
-  const most = prompt.bytes + prompt.images * tokensOfImage
+  const seems = prompt.bytes / usualBytes + prompt.images * tokensOfImage
+  const least = (numCtx ?? leastOwn) / 2
   const isSuspect =
-    sizes.some((one) => isHalf(inputTokens - 2, one, 0) && most > one) ||
-    (most > (numCtx ?? leastOwn) && prompt.chars > inputTokens * mostChars)
+    (sizes.includes((inputTokens - 2) * 2) && seems > inputTokens) ||
+    // fewer are left by no cut, but by a cache whose tokens do not count
+    (inputTokens >= least && prompt.chars > inputTokens * mostChars)
   return isSuspect ? remark({ prompt_bytes: prompt.bytes, suspected: true }) : Result.succeed([])
 }
-
-const isHalf = (tokens: number, size: number, near: number): boolean => Math.abs(tokens - size / 2) <= near
 
 /** How far from the half of the context the count of a prompt may be that does not fit by far. */
 const nearHalf = 8
 
-/** Bytes of a token, on average at least, of texts in any language. Twice as many, as for a false alarm, occur nowhere. */
-const leastBytes = 3
+/** Bytes of a token, on average at most, of texts in most languages. A prompt that was cut to its half has twice the usual number. */
+const mostBytes = 8
 
-/** Characters of a token, on average at most, of texts in any language; long rows of the same character may have more. */
+/** Bytes of a token, on average, of common English. */
+const usualBytes = 4.5
+
+/** Characters of a token, on average at most, of texts in any language. */
 const mostChars = 7
 
 /** The smallest context that a server has had by default. */
@@ -78,7 +81,7 @@ const leastOwn = 2048
 /** The tokens that the server itself takes for an image when it chooses messages (`imageNumTokens` of its `server/prompt.go`). */
 const tokensOfImage = 768
 
-/** The size of the texts of a prompt, and how many images it has. */
+/** The size of the texts of a prompt, each row of the same character counted once, and how many images it has. */
 interface Size {
   readonly bytes: number
   readonly chars: number
@@ -114,7 +117,8 @@ const ofSpec = remembering(({ description, name, parameters }: Message.ToolSpec)
 )
 
 const ofTexts = (texts: ReadonlyArray<string>): Size => {
-  const text = texts.join("")
+  // a row of spaces or of dashes is one token
+  const text = texts.join("").replace(/(.)\1+/gsu, "$1")
   return { bytes: new TextEncoder().encode(text).length, chars: text.length, images: 0 }
 }
 
