@@ -178,7 +178,7 @@ export const providersCodec: Table = {
   "providers/src/codec/Provenance.ts": {
     make: grows(replies, (reply) => traced(requestWith(reply)).request)
   },
-  "providers/src/codec/servedFamily.ts": each(fixed, "fallbacksIn", "servedFamily"),
+  "providers/src/codec/servedFamily.ts": each(fixed, "fallbacksIn", "isRouter", "servedFamily"),
   "providers/src/codec/thoughts.ts": each(reached, "thoughtIn", "unsigned"),
   "providers/src/codec/prefixDigest.ts": {
     digestOf: grows(documents, (document) => digestOf([document])),

@@ -106,6 +106,26 @@ describe("thoughts of a model that the server chose", () => {
     })
   )
 
+  it.effect("are of the model that a router has chosen, and go to no other one that it may choose [P1410]", () =>
+    Effect.gen(function* () {
+      for (const mode of modes) {
+        for (const fallbacks of [undefined, ["anthropic/claude-opus-5.5"]]) {
+          const options = { ...common, ...(fallbacks === undefined ? {} : { fallbacks }) }
+          const layer = OpenRouter.layer({ ...options, model: "openrouter/auto" })
+          const script = [routed(mode, "openai/gpt-5.6-sol"), routed(mode, "anthropic/claude-opus-5.5")]
+          const { bodies, model } = yield* modelAt(layer, script)
+          const reply = yield* replyOf(mode, model, request())
+          assert.deepStrictEqual(new Set(familiesOf(reply)), new Set(["gpt-5.6-sol"]), mode)
+          yield* replyOf(mode, model, request(Message.settle(reply, []), Message.user("b")))
+          assert.notInclude(bodies()[1] ?? "", "secret", mode)
+          const gpt = yield* modelAt(OpenRouter.layer({ ...common, model: "openai/gpt-5.6-sol" }), [routed(mode, "x")])
+          yield* replyOf(mode, gpt.model, request(Message.settle(reply, []), Message.user("b")))
+          assert.include(gpt.bodies()[0] ?? "", "secret", mode)
+        }
+      }
+    })
+  )
+
   it.effect("are of the model that is asked under another name of it, without a fallback or beside one [P1410]", () =>
     Effect.gen(function* () {
       const layers = [

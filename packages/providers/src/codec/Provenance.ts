@@ -5,7 +5,7 @@
  * (platform.claude.com/docs/en/build-with-claude/preserved-thinking, looked up on 2026-11-26).
  *
  * The family is that of the model that was asked, under any other name that the reply may give it: a name of a deployment, or an alias.
- * Only a request that names models to fall back to can have a reply of another model, which the reply then names.
+ * Only a request that names models to fall back to, or a router, can have a reply of another model, which the reply then names.
  *
  * Thoughts without a family or a digest are of an older version of this library: what they lack counts as equal, so they are sent to their
  * provider as before.
@@ -19,7 +19,7 @@ import type { Codec } from "./Codec.ts"
 import { familyOf } from "./Family.ts"
 import { digestOf, digestOfMessage, digestOfSpec } from "./prefixDigest.ts"
 import { remembering } from "./Remembering.ts"
-import { fallbacksIn, servedFamily } from "./servedFamily.ts"
+import { fallbacksIn, isRouter, servedFamily } from "./servedFamily.ts"
 import { kinds, thoughtIn, unsigned } from "./thoughts.ts"
 
 /** A request as it is sent, and what its reply needs. */
@@ -83,7 +83,7 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
       isWhole = false
       return stripped(message)
     })
-    const others = fallbacksIn(request.options) ?? codec.fallbacks
+    const others = isRouter(model) || (fallbacksIn(request.options) ?? codec.fallbacks)
     const marked = <P extends Model.Part | Message.Reply["content"][number]>(
       part: P,
       served: string | undefined

@@ -12,6 +12,13 @@ import { familyOf } from "./Family.ts"
 export const fallbacksIn = (fields: Readonly<Record<string, Schema.Json>> | undefined): Schema.Json | undefined =>
   fields?.["models"] ?? fields?.["fallbacks"]
 
+/**
+ * Whether a name is that of a router, which chooses a model for each request and names it in the reply: OpenRouter's, and Azure's
+ * (openrouter.ai/docs/guides/routing/routers/overview and learn.microsoft.com/azure/foundry/model-router/quickstart, looked up on
+ * 2026-11-26).
+ */
+export const isRouter = (model: string): boolean => /^openrouter\/|^(?:auto|model-router)$/i.test(model.trim())
+
 /** The family of the model that replied: that of the reply if it is one of the others, and else that which was asked. */
 export const servedFamily = (asked: string, served: string | undefined, others: Schema.Json | undefined): string => {
   if (served === undefined || others === undefined) return asked
