@@ -197,6 +197,22 @@ describe("a budget of thinking", () => {
     })
   )
 
+  it.effect("may exceed the longest reply if the thinking is interleaved, unless it stands for an effort [P1410]", () =>
+    Effect.gen(function* () {
+      const beta = "interleaved-thinking-2025-05-14"
+      for (const more of [{ betas: [beta] }, { headers: { "Anthropic-Beta": `${beta},other` } }]) {
+        const asked = { ...more, model: "claude-opus-4-5", maxTokens: 3000 }
+        const above = { max_tokens: 3000, thinking: of(5000), changes: undefined }
+        assert.deepStrictEqual(yield* sent({ ...asked, reasoning: budget }), above)
+        assert.deepStrictEqual((yield* sent({ ...asked, reasoning: "high" })).thinking, of(1500))
+        const within = { ...asked, reasoning: budget, capabilities: { budgetWithinMaxTokens: true } }
+        assert.deepStrictEqual((yield* sent(within)).thinking, of(1500))
+      }
+      const other = { betas: ["files-api-2025-04-14"], maxTokens: 3000, reasoning: budget }
+      assert.deepStrictEqual((yield* sent(other)).thinking, of(1500))
+    })
+  )
+
   it.effect("is sent as the layer says [P1410]", () =>
     Effect.gen(function* () {
       const above = { reasoning: budget, maxTokens: 3000, capabilities: { budgetWithinMaxTokens: false } }
@@ -222,6 +238,38 @@ describe("a budget of thinking", () => {
       }
       const sonnet = { model: "claude-3-7-sonnet-latest", reasoning: "low" } as const
       assert.deepStrictEqual((yield* sent(sonnet)).thinking, of(1024))
+    })
+  )
+})
+
+describe("sampling beside thinking", () => {
+  it.effect("stays where Claude up to 4.6 takes it, and is left out with an event elsewhere [P1410]", () =>
+    Effect.gen(function* () {
+      const sampled = (options: Options) =>
+        Effect.map(played({ reasoning: "high", maxTokens: 30_000, ...options }), ({ body, changes = [] }) => [
+          body["temperature"],
+          body["top_p"],
+          body["top_k"],
+          changes.flatMap(({ option }) => (option === "reasoning" ? [] : [option]))
+        ])
+      for (const model of ["claude-haiku-4-5", "claude-sonnet-4-6"]) {
+        assert.deepStrictEqual(yield* sampled({ model, temperature: 1 }), [1, undefined, undefined, []])
+        for (const topP of [0.95, 0.97, 1]) {
+          assert.deepStrictEqual(yield* sampled({ model, topP }), [undefined, topP, undefined, []])
+        }
+        const none = [undefined, undefined, undefined]
+        assert.deepStrictEqual(yield* sampled({ model, temperature: 0.5 }), [...none, ["temperature"]])
+        assert.deepStrictEqual(yield* sampled({ model, topP: 0.9, topK: 1 }), [...none, ["topP", "topK"]])
+        const off = { model, reasoning: "none", temperature: 0.5, topK: 5 }
+        assert.deepStrictEqual(yield* sampled(off), [0.5, undefined, 5, []])
+        const only = { sampling: "without-reasoning" } as const
+        assert.deepStrictEqual(yield* sampled({ model, temperature: 1, capabilities: only }), [
+          ...none,
+          ["temperature"]
+        ])
+      }
+      const newer = yield* sampled({ model: "claude-opus-4-8", temperature: 1 })
+      assert.deepStrictEqual(newer, [undefined, undefined, undefined, ["temperature"]])
     })
   )
 })

@@ -31,8 +31,11 @@ export interface Capabilities {
   readonly reasoning: "none" | "shown" | "demanded"
   /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share. */
   readonly promptCache: "none" | "automatic" | "breakpoints" | "key" | "key-and-breakpoints"
-  /** Whether the model takes `temperature`, `topP` and `topK`: always, never, or unless it reasons. */
-  readonly sampling?: "always" | "without-reasoning" | "never"
+  /**
+   * Whether the model takes `temperature`, `topP` and `topK`: always, never, or unless it reasons. With `default-with-reasoning` it takes
+   * beside reasoning only a `temperature` of 1 and a `topP` from 0.95 to 1.
+   */
+  readonly sampling?: "always" | "default-with-reasoning" | "without-reasoning" | "never"
   /** Whether `parallelToolCalls` can be set. */
   readonly parallelToolCalls?: boolean
   /** The efforts that the model takes as its `reasoning`, from the least to the greatest; empty if it takes none. */

@@ -34,7 +34,12 @@ export const claude: Catalog = () => {
     maxTokens: 32_000
   } as const
   const always = { ...fifth, reasoningOff: false, toolChoice: ["none"] } as const
-  const older = { sampling: "without-reasoning", budgetWithinMaxTokens: true } as const
+  const older = { budgetWithinMaxTokens: true } as const
+  // it quotes the section "Sampling parameters" of the provider's page about thinking
+  const sampling = reported(
+    "https://docs.memberjunction.org/v6.2/api/functions/_memberjunction_ai-anthropic.ResolveSamplingParams.html",
+    { sampling: "default-with-reasoning" }
+  )
   const ruby =
     "https://rubydoc.info/github/anthropics/anthropic-sdk-ruby/Anthropic/Models/Beta/BetaThinkingConfigEnabled"
   const least = reported(ruby, { leastBudget: 1024 })
@@ -102,6 +107,7 @@ export const claude: Catalog = () => {
         "claude-opus-4-6 claude-sonnet-4-6",
         page(bedrock, { ...by("low medium high max", { byDefault: false, off: true }), budgets: true }),
         page(`${docs}/build-with-claude/extended-thinking`, older),
+        sampling,
         least,
         besideTools,
         page(`${docs}/models/opus-4-6/overview.md`, noPrefill)
@@ -111,6 +117,7 @@ export const claude: Catalog = () => {
         "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1 claude-opus-4 claude-sonnet-4 claude-3-7-*",
         page(bedrock, byBudget(false, true)),
         page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
+        sampling,
         least,
         besideTools,
         page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })

@@ -51,8 +51,9 @@ export const adapted = <P extends Asked>(
   }
   if (hasTools && able.reasoningBesideTools === "none") sent = "none"
   if (hasTools && able.reasoningBesideTools === "unset" && !isOff(sent)) sent = undefined
+  const isDefault = able.sampling === "default-with-reasoning"
   const takesSampling =
-    able.sampling === "never" ? false : able.sampling !== "without-reasoning" || !reasons(able, sent)
+    able.sampling !== "never" && ((able.sampling !== "without-reasoning" && !isDefault) || !reasons(able, sent))
   const left: { -readonly [Option in keyof P]?: unknown } = { ...parameters }
   const changes: Array<Adaptation["changes"][number]> = []
   const note = (option: string, asked: Schema.Json | undefined, given: Schema.Json | undefined) => {
@@ -68,7 +69,7 @@ export const adapted = <P extends Asked>(
     else left[option] = given
   }
   for (const option of ["temperature", "topP", "topK"] as const) {
-    if (takesSampling) continue
+    if (takesSampling || (isDefault && isNearDefault(option, parameters[option] ?? 0))) continue
     note(option, parameters[option], undefined)
     set(option, undefined)
   }
@@ -93,6 +94,9 @@ export const adapted = <P extends Asked>(
   // the same parameters, of which optional ones are left out or have another value of their type
   return { parameters: left as P, toolChoice: isChosen ? toolChoice : undefined, changes }
 }
+
+const isNearDefault = (option: "temperature" | "topP" | "topK", asked: number): boolean =>
+  option === "temperature" ? asked === 1 : option === "topP" && asked >= 0.95 && asked <= 1
 
 /** What a cache takes: the key, the marks, or both. */
 const cacheFor = (cache: NonNullable<Facts["promptCache"]>, { key, ...marks }: NonNullable<Asked["promptCache"]>) => {

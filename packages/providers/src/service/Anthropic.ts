@@ -2,6 +2,7 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as AnthropicMessages from "../codec/anthropic/AnthropicMessages.ts"
 import type { Codec } from "../codec/Codec.ts"
 import type { AnthropicParameters } from "../codec/Parameters.ts"
@@ -64,7 +65,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     options,
     ModelFamilies.claude,
     (asked, able) => AnthropicMessages.make(source, asked, able),
-    {},
+    isInterleaved(options) ? { budgetWithinMaxTokens: false } : {},
     AnthropicMessages.answersPlainCalls(source)
   )
   return Provider.layer({
@@ -86,6 +87,16 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     ...(transport === undefined ? {} : { transport })
   })
 }
+
+/**
+ * Whether a budget is for all thoughts of a turn: it may then exceed `max_tokens` (docs.anthropic.com, "Extended thinking", "Interleaved
+ * thinking", looked up on 2026-11-26). A budget that stands for an effort stays below it, for models that do not know the feature.
+ */
+const isInterleaved = ({ betas = [], headers = {}, reasoning }: Options): boolean =>
+  Predicate.isObject(reasoning) &&
+  [...betas, ...Object.values(headers)].some(
+    (value) => Predicate.isString(value) && value.includes("interleaved-thinking-")
+  )
 
 /**
  * The paths and bodies of Vertex: `anthropic_version` takes the place of `model`. Looked up on 2026-11-26 in public clients
