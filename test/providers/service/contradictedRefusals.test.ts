@@ -40,6 +40,9 @@ describe("a refusal of what the capabilities allow", () => {
         ["sampling", "`temperature` is not supported for this model", { temperature: 0 }],
         ["sampling", "Bad request. `top_p` is deprecated for this model.", { topP: 0.5 }],
         ["sampling", "top_k: Extra inputs are not permitted", { topK: 5 }],
+        ["sampling", "Unknown parameter: 'temperature'.", { temperature: 0 }],
+        ["sampling", "Unrecognized request argument supplied: temperature", { temperature: 0 }],
+        ["sampling", "temperature is not supported with claude-sonnet-4-6", { temperature: 0 }],
         ["toolChoice", 'tool_choice: type "any" is not supported', { toolChoice: "required", capabilities }],
         ["reasoning", "effort 'high' is not supported", { reasoning: "high" }],
         ["reasoning", '"thinking.type.enabled" is not supported for this model', { reasoning: { maxTokens: 2000 } }],
@@ -142,7 +145,10 @@ describe("a refusal is told as it is", () => {
         "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
         // the words of a refusal stand in another sentence
         "The image is not supported. See the page about thinking",
-        "messages: too few"
+        "messages: too few",
+        // it is refused beside something else
+        "thinking.budget_tokens is not supported with thinking type adaptive",
+        "This model does not support extended thinking with images; images are not allowed beside thinking"
       ]
       for (const text of texts) {
         const { message } = yield* failing(claude(asked), refusing(text))

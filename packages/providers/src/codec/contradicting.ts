@@ -52,9 +52,12 @@ const options: ReadonlyArray<Option> = [
   }
 ]
 
-/** The words of a provider that refuses an option, and not its value or something beside it. */
+/** The words of a provider that refuses an option, and not its value. */
 const refuses =
-  /\b(?:unsupported|deprecated|incompatible)\b|\bnot (?:be )?(?:accepted|allowed|compatible|enabled|permitted|supported)\b|\b(?:not|n't) (?:accept|allow|support)\b|\bonly (?:accepts?|supports?|works)\b/i
+  /\b(?:unsupported|deprecated|incompatible)\b|\bnot (?:be )?(?:accepted|allowed|compatible|enabled|permitted|supported)\b|\b(?:not|n't) (?:accept|allow|support)\b|\bonly (?:accepts?|supports?|works)\b|\b(?:unknown|unrecognized) (?:parameter|(?:request )?argument)\b/i
+
+/** The words of one that refuses it beside something else: not with a model, whose name has a number. */
+const beside = /\bbeside\b|\bwith (?!(?:this|that|the|your|model)\b|[^ ]*\d)/i
 
 /** The same error. If the provider has refused an option that was sent and is allowed, the message says so. */
 export const contradicted = (
@@ -64,7 +67,7 @@ export const contradicted = (
   { able, family, own }: Knowledge
 ): LlmError.LlmError => {
   if (error._tag !== "InvalidRequestError" && error._tag !== "CapabilityMismatchError") return error
-  const refusals = (error.detail ?? "").split(/[.!?]\s|\n/).filter((sentence) => refuses.test(sentence))
+  const refusals = (error.detail ?? "").split(/[.!?]\s|\n/).filter((part) => refuses.test(part) && !beside.test(part))
   for (const { allowedBy, name, words } of options) {
     const entry = allowedBy(sent, able)
     if (entry === undefined || !refusals.some((sentence) => words.test(sentence))) continue
