@@ -14,14 +14,14 @@ const agent = Agent.make("asker", { prompt: "Answer." })
 const apiKey = Redacted.make(key)
 
 /** What becomes of a run whose model gives one reply, and how often the model was asked. */
-const playing = (body: string, layerOf: "responses" | "anthropic" | "chat") => {
+const playing = (body: string, layerOf: "responses" | "anthropic" | "chat", model = "m") => {
   const network = fakeNetwork([respond(200, body)])
   const layer =
     layerOf === "anthropic"
       ? Anthropic.layer({ model: "m", apiKey })
       : layerOf === "chat"
-        ? OpenAi.layer({ model: "m", apiKey })
-        : OpenAi.layerResponses({ model: "m", apiKey })
+        ? OpenAi.layer({ model, apiKey })
+        : OpenAi.layerResponses({ model, apiKey })
   return { ...network, model: Layer.provide(layer, network.layer) }
 }
 
@@ -40,7 +40,8 @@ const responses: ReadonlyArray<readonly [string, ReadonlyArray<Item>]> = [
   ["form_request", [item("form_request", { status: "awaiting_input" })]],
   ["computer_call", [item("computer_call", { call_id: "c1" }), message("I have asked.")]],
   ["custom_tool_call", [item("custom_tool_call", { call_id: "c1", name: "sql" }), message("I query.")]],
-  ["custom_tool_call", [item("custom_tool_call", { call_id: "c1", name: "x_keyword_search" }), message("")]],
+  // a tool of the client may have the name of one of xAI's
+  ["custom_tool_call", [item("custom_tool_call", { call_id: "c1", name: "view_image" }), message("I look.")]],
   ["user_confirmation_request", [{ type: "user_confirmation_request", id: "u1", text: "Delete?" }]],
   ["user_confirmation_request", [item("user_confirmation_request"), message("")]],
   ["computer_call", [{ type: "computer_call", id: "i1", actions: [] }]],
@@ -101,6 +102,25 @@ for (const [kind, reason, content] of messages) {
   )
 }
 
+for (const name of ["x_keyword_search", "x_trends_search"]) {
+  it.run(`a call of xAI's own '${name}' waits for nothing if a text stands behind it [P1406]`, (run) =>
+    Effect.gen(function* () {
+      const call = item("custom_tool_call", { call_id: "c1", name, input: "{}" })
+      const bodyOf = (items: ReadonlyArray<Item>) =>
+        run.isStreamed ? written(events(response(items))) : JSON.stringify(response(items))
+      for (const grok of ["grok-4.3", "xai/grok-4.3"]) {
+        const { model } = playing(bodyOf([call, message("Here.")]), "responses", grok)
+        assert.strictEqual(yield* Effect.provide(run(agent, "go"), model), "Here.")
+      }
+      for (const items of [[call], [call, message("")], [message("I look."), call]]) {
+        const { model } = playing(bodyOf(items), "responses", "grok-4.3")
+        const error = failureOf(yield* Effect.exit(Effect.provide(run(agent, "go"), model)))
+        assert.instanceOf(error, LlmError.CapabilityMismatchError)
+      }
+    })
+  )
+}
+
 it.run("a message that is paused behind a summary of its conversation goes on [P1406]", (run) =>
   Effect.gen(function* () {
     const summary: Block = { type: "compaction", content: "What was said." }
@@ -135,7 +155,6 @@ it.run("a custom call of chat completions is no call of a function [P1406]", (ru
 
 /** What stands before the text, and behind it. */
 const answered: ReadonlyArray<readonly [string, ReadonlyArray<Item>, ReadonlyArray<Item>?]> = [
-  ["its own server has answered", [item("custom_tool_call", { call_id: "c1", name: "x_keyword_search" })]],
   ["a container has run", [item("shell_call", { call_id: "c1" }), item("shell_call_output", { call_id: "c1" })]],
   [
     "a person has approved",

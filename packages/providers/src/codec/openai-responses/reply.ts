@@ -38,7 +38,7 @@ export const decode = (
     return Result.fail(Classify.undecodable(source, answer, new Error(why)))
   }
   const items = Json.items(output)
-  const kind = waitingIn(items, calls)
+  const kind = waitingIn(source, items, calls)
   if (kind !== undefined) return Result.fail(Classify.unanswerable(source, answer, kind, usageOf(response)))
   const ids = new Calls.Ids()
   const first = items.findIndex((item) => Json.field(item, "type") === "reasoning")

@@ -224,7 +224,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     for (const unfinished of this.#unfinished.values()) unfinished.final ??= assembled(unfinished)
     const parts = this.#drain()
     const items = [...this.#closed].toSorted(([one], [other]) => one - other).map(([, item]) => item)
-    const kind = waitingIn(items, this.#providerCalls)
+    const kind = waitingIn(this.#source, items, this.#providerCalls)
     if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
     return Result.succeed([
       ...parts,

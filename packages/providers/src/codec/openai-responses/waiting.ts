@@ -6,9 +6,14 @@
  */
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import type { Source } from "../../transport/Source.ts"
 
 /** The kind of the first item that waits, and that no tool of the agent answers; `undefined` if there is none. */
-export const waitingIn = (items: ReadonlyArray<Schema.Json>, calls: ProviderCalls): string | undefined => {
+export const waitingIn = (
+  source: Source,
+  items: ReadonlyArray<Schema.Json>,
+  calls: ProviderCalls
+): string | undefined => {
   const answered = new Set(items.map(answeredBy))
   const lastText = items.findLastIndex(hasText)
   const isAnswer = lastText !== -1 || items.some((item) => isCall(item, calls))
@@ -22,7 +27,7 @@ export const waitingIn = (items: ReadonlyArray<Schema.Json>, calls: ProviderCall
       // its calls are the client's, and it goes on with their results
       if (kind === "program" && isInProgram) return false
       if (isCut(item) || !isAnswer) return !isAnswer
-      if (clients.has(kind)) return kind !== custom || !ofXAi.has(textOf(item, "name") ?? "") || index > lastText
+      if (clients.has(kind)) return kind !== custom || !isOfXAi(source) || index > lastText
       return index > lastText && (textOf(item, "call_id") !== undefined || hasWaitingStatus(item))
     })
   )
@@ -59,15 +64,11 @@ const clients: ReadonlySet<string> = new Set([
   "apply_patch_call"
 ])
 
-/** The custom calls that xAI's own server has answered, without an item for the answer (public repositories, 2026-11-26). */
-const ofXAi: ReadonlySet<string> = new Set([
-  "x_keyword_search",
-  "x_semantic_search",
-  "x_thread_fetch",
-  "x_user_search",
-  "view_image",
-  "view_x_video"
-])
+/**
+ * Whether a model is of xAI, at any host. Its custom calls are those of xAI's own tools (`x_keyword_search`, `view_image`): its server has
+ * answered them, without an item for the answer (github.com/vercel/ai/pull/9896, looked up on 2026-11-26).
+ */
+const isOfXAi = ({ model, provider }: Source): boolean => provider === "xai" || /(?:^|\/)grok-/i.test(model)
 
 /** Kinds that wait for nothing, or for the provider itself, in any status. */
 const others: ReadonlySet<string> = new Set([
