@@ -88,6 +88,8 @@ describe("the table of families", () => {
       [Families.openAi, "gpt-6", undefined],
       [Families.openAi, "gpt-6-sol", "gpt-6"],
       [Families.openAi, "gpt-6-astra", "gpt-6.1"],
+      [Families.openAi, "gpt-6.2-sol", "gpt-6.2"],
+      [Families.openAiResponses, "openai/gpt-6.2-astra", "gpt-6.2"],
       [Families.openAiResponses, "gpt-6.1-terra", "gpt-6.1"],
       [Families.openAi, "mistral-small-2603", "mistral-adjustable"],
       [Families.openAi, "mistral-small-latest", "mistral-adjustable"],
@@ -101,6 +103,9 @@ describe("the table of families", () => {
       [Families.gemini, "gemini-2.5-flash-image", undefined],
       [Families.gemini, "gemini-2.5-pro-preview-tts", undefined],
       [Families.gemini, "gemini-4-argon", "gemini-4"],
+      [Families.gemini, "gemini-4-carbon", "gemini-4"],
+      [Families.gemini, "gemini-4-hydrogen", "gemini-4-xhigh"],
+      [Families.gemini, "google/gemini-4-neon", "gemini-4-xhigh"],
       [Families.gemini, "gemini-3.9-flash", undefined],
       [Families.kimi, "kimi-k3.1-pro", "kimi-k3"],
       [Families.kimi, "kimi-k4", undefined],
@@ -119,7 +124,7 @@ describe("the table of families", () => {
       const { family } = Families.find(catalog, model)
       return family === undefined ? [] : factsOf(family).efforts
     }
-    for (const model of ["gpt-5.6-sol", "gpt-6-sol", "gpt-6-astra", "gpt-6.1-terra"]) {
+    for (const model of ["gpt-5.6-sol", "gpt-6-sol", "gpt-6-astra", "gpt-6.1-terra", "gpt-6.2-sol"]) {
       assert.notInclude(effortsOf(Families.openAi, model), "max", model)
       assert.deepStrictEqual(effortsOf(Families.openAiResponses, model), [...effortsOf(Families.openAi, model), "max"])
     }

@@ -150,6 +150,11 @@ export const gemini: Catalog = () => {
   const byLevel = (words: string) => page(levels, { ...window, ...by(words, { byDefault: true, off: false }) })
   // it says to remove the sampling options from all requests
   const newer = page(`${docs}/generate-content/whats-new-gemini-3.6`, { sampling: "never" })
+  const guides = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides"
+  const fourth = reported(
+    "https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj",
+    { budgets: false, sampling: "never" }
+  )
   const third = page(`${docs}/gemini-3`, { sampling: "always" })
   const second = { ...window, sampling: "always" } as const
   const all = "minimal low medium high"
@@ -157,18 +162,25 @@ export const gemini: Catalog = () => {
     families: [
       family(
         "gemini-4",
-        "gemini-4-argon gemini-4-neon",
+        "gemini-4-argon gemini-4-carbon gemini-4-carbon-cyber-permissive",
         page(`${docs}/generate-content/latest-model`, {
           ...window,
           ...by("low medium high", { byDefault: true, off: false })
         }),
-        reported(
-          "https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj",
-          {
-            budgets: false,
-            sampling: "never"
-          }
-        )
+        page(`${guides}/gemini-4-carbon`, { efforts: ["low", "medium", "high"], contextWindow: 1_048_576 }),
+        fourth
+      ),
+      family(
+        "gemini-4-xhigh",
+        "gemini-4-hydrogen gemini-4-neon",
+        page(`${guides}/gemini-4-hydrogen`, {
+          ...window,
+          ...by("low medium high xhigh", { byDefault: true, off: false })
+        }),
+        reported("https://docs.laozhang.ai/en/announcements/gemini-4-neon-2026-11.md", {
+          efforts: ["low", "medium", "high", "xhigh"]
+        }),
+        fourth
       ),
       family("gemini-3.8", "gemini-3.8-flash gemini-3.7-flash", byLevel("low medium high"), newer),
       family("gemini-3.6", "gemini-3.6-flash gemini-3.5-flash gemini-3.5-flash-lite", byLevel(all), newer),

@@ -18,6 +18,20 @@ export const families = (): ReadonlyArray<Family> => {
   const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key" })
   return [
     family(
+      "gpt-6.2",
+      "gpt-6.2-astra gpt-6.2-sol",
+      // pages differ on tools beside its efforts in chat completions (docs.laozhang.ai/en/announcements/gpt-6-2-2026-11.md: they work); so
+      // they are sent as asked
+      reported("https://github.com/daknoblo/ai-ui/releases/tag/v1.5.2", by(upToXhigh, { byDefault: true, off: false })),
+      // what it says of GPT-6 with reasoning; no page was found that says it of GPT-6.2
+      page(`${guides}/deployment-checklist`, unasked),
+      marksTaken,
+      page("https://developers.openai.com/api/docs/models/gpt-6.2-sol.md", {
+        reasoningOff: false,
+        contextWindow: 1_050_000
+      })
+    ),
+    family(
       "gpt-6.1",
       "gpt-6-astra gpt-6.1-sol gpt-6.1-terra",
       // beside tools their chat completions refuse each effort and its absence (github.com/genkit-ai/genkit/pull/6303): the error says so
@@ -141,6 +155,7 @@ export const families = (): ReadonlyArray<Family> => {
 
 /** The families whose greatest effort the Responses API takes alone, and where it was found. */
 const takesMax: Readonly<Record<string, string>> = {
+  "gpt-6.2": "https://github.com/akiiwa-games/AgentCompass-Router/releases/tag/v0.6.8",
   "gpt-6.1": "https://github.com/BerriAI/litellm-docs/pull/1173",
   "gpt-6": "https://inference.sh/apps/openai/gpt-6-sol.md",
   "gpt-5.6": "https://github.com/anomalyco/models.dev/pull/3151"
