@@ -95,7 +95,6 @@ export const durable: Table = {
     "encodeSpent",
     "decodeSpent"
   ),
-  "durable/src/words.ts": each(none("keeps the parts of a reply as they come"), "Words"),
   "durable/src/deferred.ts": {
     ...each(effectOnly, "settle", "deferring", "poll", "cancel"),
     ...each(fixed, "withdrawing")
@@ -158,7 +157,8 @@ export const durable: Table = {
   "durable/src/tool.ts": each(effectOnly, "attempt", "compensation", "failuresOf"),
   "durable/src/words.ts": {
     ...each(reached, "Written", "inTime", "collected", "parts"),
-    ...each(effectOnly, "failing")
+    ...each(effectOnly, "failing"),
+    ...each(none("keeps the parts of a reply as they come"), "Words")
   },
   "durable/src/wait.ts": each(effectOnly, "wait"),
   "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "listedIn", "isWithdrawn", "untilOver", "waitingNow")
