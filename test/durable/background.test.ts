@@ -99,6 +99,48 @@ for (const isStreamed of [false, true]) {
   )
 }
 
+for (const isStreamed of [false, true]) {
+  const how = isStreamed ? "streamed" : "whole"
+
+  it.effect(`a process that leaves cancels the one whose name comes too late to be recorded, ${how} [P1406]`, () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      let begun = 0
+      const network = fakeNetwork(() => {
+        const { method, url } = network.sent.at(-1) ?? { method: "", url: "" }
+        asked.push(`${method} ${url.replace("https://api.openai.com/v1", "")}`)
+        if (url.endsWith("/cancel")) return respond(200, { ...whole, status: "cancelled" })()
+        if (method === "GET") return respond(200, { ...whole, id: "resp_2" })()
+        const named = { ...queued, id: `resp_${++begun}` }
+        const answer = isStreamed ? event({ ...first[0], response: named }) : named
+        return Effect.delay(respond(200, answer)(), "5 seconds")
+      })
+      const layer = OpenAi.layerResponses({ model: "m", apiKey: Redacted.make(key), background: true })
+      const model = Layer.provide(layer, network.layer)
+      const agent = Agent.make("thinker", { model, budget: { maxDuration: "9 days" } })
+      const durable = Durable.workflow(agent, { ...settings, events: isStreamed })
+      const engine = yield* watched(false)
+      const serve = process(durable.layer.pipe(Layer.provide(engine.layer)))
+      const stop = yield* serve
+      const id = yield* Effect.provide(Durable.start(durable, { id: "one", input: "go" }), engine.layer)
+      yield* passing(3)
+      assert.deepStrictEqual(asked, ["POST /responses"])
+      const stopping = yield* Effect.forkChild(stop)
+      yield* passing(10)
+      yield* Fiber.await(stopping)
+      yield* engine.kill
+      assert.deepStrictEqual(asked.slice(1), ["POST /responses/resp_1/cancel"])
+      yield* serve
+      yield* Effect.provide(Durable.resume(durable, id), engine.layer)
+      yield* passing(60)
+      const end = Option.getOrThrow(yield* Effect.provide(Durable.poll(durable, id), engine.layer))
+      assert(end._tag === "Complete")
+      assert.deepStrictEqual(end.exit, Exit.succeed("Four."))
+      assert.deepStrictEqual(asked.slice(2), ["POST /responses", "GET /responses/resp_2"])
+    })
+  )
+}
+
 /** A provider whose first reply fails, and what it reports of one that is cancelled. */
 const failing = () => {
   const asked: Array<string> = []

@@ -4,6 +4,7 @@
  * asks for the job as well.
  */
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -33,42 +34,61 @@ export const requestOf = (call: Calling, attempting: Attempting): Model.Request 
   const job = call.jobs?.get(model)
   const asked = job === undefined ? request : named(job)
   if (model.background === undefined) return asked
-  const begun = (item: Message.ProviderItem) => note(call, attempting, item, false)
-  return { ...asked, background: job?.isFound === true ? { begun, isFound: true } : { begun } }
+  const background = { begun: (item: Message.ProviderItem) => begun(call, attempting, item) }
+  return { ...asked, background: job?.isFound === true ? { ...background, isFound: true } : background }
 }
 
 const named = ({ message, request }: Job): Model.Request => ({ ...request, messages: [...request.messages, message] })
 
-/** An attempt has begun a job, also in the place of one that it has found cancelled; or a reply names one. */
-export const note = (
+/** The provider has begun a job, also in the place of one that was found cancelled. */
+const begun = (call: Calling, attempting: Attempting, item: Message.ProviderItem): void =>
+  note(call, attempting, item, { isFound: false, isRecorded: false })
+
+/** A reply names a job. The call was told of its own before, and of the one in the place of one that it has found. */
+export const replied = (call: Calling, attempting: Attempting, item: Message.ProviderItem): void =>
+  note(call, attempting, item, { isFound: call.jobs?.has(attempting.model) !== true, isRecorded: true })
+
+/** The same model within a step: what it replies is recorded. */
+export const recording = (call: Calling, model: Model.Service): Model.Service => {
+  if (model.background === undefined) return model
+  const replied = Effect.sync(() => {
+    const job = call.jobs?.get(model)
+    if (job !== undefined) job.isRecorded = true
+  })
+  return {
+    ...model,
+    generate: (request) => Effect.tap(model.generate(request), () => replied),
+    stream: (request) => Stream.tap(model.stream(request), ({ type }) => (type === "finish" ? replied : Effect.void))
+  }
+}
+
+const note = (
   call: Calling,
   { model, request }: Attempting,
   item: Message.ProviderItem,
-  isFound: boolean
+  known: Pick<Job, "isFound" | "isRecorded">
 ): void => {
   call.jobs ??= new Map()
   const before = call.jobs.get(model)
   const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
   const of = before ?? { request, base: call.prefix }
-  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message, isFound })
+  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message, ...known })
 }
 
 /** Whether another model has added to what a reader has seen: a job has not read that. */
 export const isBehind = ({ shown }: Job, prefix: Prefix | undefined): boolean =>
   prefix !== undefined && !shown.startsWith(prefix.text)
 
-/** Cancels the job of a model, if there is one, unless another process goes on with the run. */
+/** Cancels the job of a model, if there is one, unless another process goes on with the run and finds it in the records. */
 export const cancelled = (call: Calling, model: Model.Service): Effect.Effect<Usage.Usage | undefined> =>
   Effect.withFiber((fiber) => {
     const job = call.jobs?.get(model)
     const { background } = model
     call.jobs?.delete(model)
     if (job === undefined || background === undefined) return Effect.undefined
-    if (fiber.getRef(Interception.Current)?.isLeft?.() === true) return Effect.undefined
-    return Interception.step(
-      () => ({ type: "job cancel", model: model.name }),
-      () => background.cancel(named(job))
-    )
+    const cancel = () => background.cancel(named(job))
+    if (fiber.getRef(Interception.Current)?.isLeft?.() === true) return job.isRecorded ? Effect.undefined : cancel()
+    return Interception.step(() => ({ type: "job cancel", model: model.name }), cancel)
   })
 
 /** The call waits no longer for its jobs. What one has cost after its last attempt is an attempt of its own. */

@@ -275,7 +275,8 @@ const begun = (
   const interceptor = fiber.getRef(Interception.Current)
   const continues = typeof options.onPartial === "object" ? options.onPartial.afterDeath : undefined
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-  const stepped = interceptor === undefined ? model : Interception.model(model, continues?.(call, model))
+  const stepped =
+    interceptor === undefined ? model : Interception.model(Jobs.recording(call, model), continues?.(call, model))
   const within = prefix === undefined ? stepped : prefix.around(stepped)
   // the next attempt of a durable run goes on from what was shown
   hold?.begin(prefix?.text ?? "", continues !== undefined && interceptor?.wait !== undefined)

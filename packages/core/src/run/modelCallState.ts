@@ -94,6 +94,8 @@ export interface Job {
   readonly base: Prefix | undefined
   /** Whether a record alone names it: another process has begun it. */
   readonly isFound: boolean
+  /** Whether the paused reply that names it has come to its step, which is recorded. */
+  isRecorded: boolean
   /** What a reader has seen behind that, up to the end of the last attempt that asked for it. */
   shown: string
 }

@@ -21,8 +21,7 @@ export const received = (
   return Effect.flatMap(replied, (reply) => {
     const item = Jobs.itemOf(reply)
     if (item !== undefined) {
-      // the call was told of its own, and of the one in the place of one that it has found
-      Jobs.note(call, attempting, item, call.jobs?.has(model) !== true)
+      Jobs.replied(call, attempting, item)
       return received(call, attempting, within)
     }
     // a job that has ended is not asked for again
