@@ -188,6 +188,7 @@ export const providersTransport: Table = {
     fromCause: grows(causes, (cause) => Fault.fromCause(cause, attempt)),
     ...each(fixed, "timedOut", "silent", "incomplete", "portOf")
   },
+  "providers/src/transport/hold.ts": each(none("runs requests, and reads no text"), "sending", "held"),
   "providers/src/transport/limited.ts": each(
     none("hands the headers that Hints reads to the limiter; none of them is read otherwise"),
     "limited"

@@ -111,8 +111,8 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const cancelled = respond(200, having("cancelled"))
-      const again = begins(run.isStreamed, "resp_2")
-      const { asked, model } = playing([begins(run.isStreamed), cancelled, again, cancelled])
+      const second = begins(run.isStreamed, "resp_2")
+      const { asked, model } = playing([begins(run.isStreamed), cancelled, second, cancelled])
       const log = eventLog()
       const patient = agent.pipe(log.listen, Agent.onLlmError({ UnknownLlmError: Recovery.retry({ retries: 1 }) }))
       const error = failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(model))))

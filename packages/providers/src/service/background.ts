@@ -191,10 +191,10 @@ export const make = ({
 /** Polls are no attempts: a table that replaces the one of the transport does not see them. */
 const resent = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideService(self, Model.Resending, "on")
 
-/** A job that waits for its turn says nothing: its silence is no failure, and `again` asks for it. Its counts may come before. */
+/** A job that waits for its turn says nothing: its silence is no failure, and `anew` asks for it. Its counts may come before. */
 const untilSpoken = (
   parts: Stream.Stream<Model.Part, LlmError.LlmError>,
-  again: () => Stream.Stream<Model.Part, LlmError.LlmError>
+  anew: () => Stream.Stream<Model.Part, LlmError.LlmError>
 ): Stream.Stream<Model.Part, LlmError.LlmError> =>
   Stream.suspend(() => {
     let hasSpoken = false
@@ -202,7 +202,7 @@ const untilSpoken = (
       hasSpoken ||= part.type !== "usage"
       return part
     })
-    return Stream.catchTag(heard, "RequestTimeoutError", (error) => (hasSpoken ? Stream.fail(error) : again()))
+    return Stream.catchTag(heard, "RequestTimeoutError", (error) => (hasSpoken ? Stream.fail(error) : anew()))
   })
 
 /** Without the message that names the job: no later request has it. */

@@ -1,6 +1,8 @@
 /** A request that perhaps begins a job goes on for a moment when it is interrupted; nothing is sent after it. */
+import * as RunContext from "@kintsugi/core/RunContext"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
@@ -33,7 +35,14 @@ const Current = Context.Reference<Hold | undefined>("@kintsugi/providers/Hold", 
 export const sending = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Current, (hold) => (hold === undefined ? self : hold.sending(self)))
 
-/** Gives the request that is under way at an interruption this time to end. */
+/** How much of this time the run of the present fiber has: nothing goes on after its end. */
+const within = (time: Duration.Duration): Effect.Effect<Duration.Duration> =>
+  Effect.map(Effect.all([RunContext.Current, Clock.currentTimeMillis]), ([run, now]) => {
+    const end = run?.meter.deadline?.ownDeadline ?? Infinity
+    return Duration.min(time, Duration.millis(Math.max(0, end - now)))
+  })
+
+/** Gives the request that is under way at an interruption this time to end, but none after the end of its run. */
 export const held = <A, E, R>(self: Effect.Effect<A, E, R>, grace: Duration.Duration): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     const hold = new Hold()
@@ -41,7 +50,8 @@ export const held = <A, E, R>(self: Effect.Effect<A, E, R>, grace: Duration.Dura
       Effect.onInterrupt(Fiber.join(fiber), () => {
         const stopped = Fiber.interrupt(fiber)
         if (!hold.leave()) return stopped
-        return Effect.ensuring(Effect.ignore(Effect.timeout(Fiber.await(fiber), grace)), stopped)
+        const ended = Effect.flatMap(within(grace), (time) => Effect.timeout(Fiber.await(fiber), time))
+        return Effect.ensuring(Effect.ignore(ended), stopped)
       })
     )
   })
