@@ -66,13 +66,13 @@ const note = (
   call: Calling,
   { model, request }: Attempting,
   item: Message.ProviderItem,
-  known: Pick<Job, "isFound" | "isRecorded">
+  state: Pick<Job, "isFound" | "isRecorded">
 ): void => {
   call.jobs ??= new Map()
   const before = call.jobs.get(model)
   const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
   const of = before ?? { request, base: call.prefix }
-  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message, ...known })
+  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message, ...state })
 }
 
 /** Whether another model has added to what a reader has seen: a job has not read that. */
