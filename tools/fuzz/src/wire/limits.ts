@@ -1,18 +1,6 @@
 /** Answers at the edges of the transport's own limits: of what is kept, and of time. */
 import { type Duration, Effect } from "effect"
-import {
-  type Answer,
-  both,
-  brain,
-  changed,
-  each,
-  eventStream,
-  fixed,
-  isGood,
-  isStreamed,
-  sse,
-  text
-} from "./answers.ts"
+import { type Answer, both, brain, changed, each, eventStream, fixed, isGood, isStreamed, sse } from "./answers.ts"
 import type { Expected, Scenario } from "./scenario.ts"
 
 const over = (option: string): Expected => ({
@@ -68,7 +56,7 @@ export const limits: ReadonlyArray<Scenario> = [
   ...each("limits", "a reply within maxReplyBytes", () => ({
     modes: both,
     serve: { type: "handler", handler: brain() },
-    transport: { maxReplyBytes: 2 * text.length },
+    transport: { maxReplyBytes: 100 },
     expected: isGood
   })),
   ...each("limits", "an event or a line above maxEventBytes", () => ({
