@@ -126,10 +126,10 @@ const background: Readonly<Record<string, readonly [Schema.JsonObject, ReadonlyA
     [{ body: JSON.stringify({ ...done, output: [{ type: "computer_call" }] }) }],
     { tags: ["CapabilityMismatchError"], sends: 2 }
   ],
-  "a cancellation, and an answer to the next": [
+  "a cancellation by somebody else": [
     begun,
-    [{ body: JSON.stringify({ ...begun, status: "cancelled" }) }, { body: JSON.stringify(done) }],
-    reads("Done.", 3)
+    [{ body: JSON.stringify({ ...begun, status: "cancelled" }) }],
+    { tags: ["UnknownLlmError"], sends: 2 }
   ]
 }
 
