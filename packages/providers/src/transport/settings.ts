@@ -21,7 +21,7 @@ export interface Options {
   /**
    * The time until the head of the answer and, for a whole reply, its end, over all attempts and waits of one call; 300
    * seconds by default, `Infinity` for no limit. A stream that has begun is not ended by it. Over `layerFetch` it is 300
-   * seconds at most.
+   * seconds at most. `fetch` of Node ends the wait then over `FetchHttpClient.layer` of Effect as well, which looks like any other client.
    */
   readonly requestTimeout?: Duration.Input
   /**
