@@ -57,7 +57,7 @@ const refuses =
   /\b(?:unsupported|deprecated|incompatible)\b|\bnot (?:be )?(?:accepted|allowed|compatible|enabled|permitted|supported)\b|\b(?:not|n't) (?:accept|allow|support)\b|\bonly (?:accepts?|supports?|works)\b|\b(?:unknown|unrecognized) (?:parameter|(?:request )?argument)\b/i
 
 /** The words of one that refuses it beside something else: not with a model, whose name has a number. */
-const beside = /\bbeside\b|\bwith (?!(?:this|that|the|your|model)\b|[^ ]*\d)/i
+const beside = /\bbeside\b|\bwith (?!(?:this|that|the|your|model)\b|[^ \d]*\d)/i
 
 /** The same error. If the provider has refused an option that was sent and is allowed, the message says so. */
 export const contradicted = (
