@@ -13,16 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 167.2,
-  table: 169,
-  fixer: 168.1,
-  streamed: 167.3,
-  approval: 171.3,
-  resumed: 177.9,
-  structured: 170,
-  telemetry: 173.5,
-  composed: 170,
-  models: 189.3
+  hello: 173.7,
+  table: 175.5,
+  fixer: 174.5,
+  streamed: 173.7,
+  approval: 177.7,
+  resumed: 184.4,
+  structured: 176.4,
+  telemetry: 180,
+  composed: 176.4,
+  models: 196.3
 }
 
 /** How far a size may be from what it was. */

@@ -126,7 +126,7 @@ const background: Readonly<Record<string, readonly [Schema.JsonObject, ReadonlyA
     [{ body: JSON.stringify({ ...done, output: [{ type: "computer_call" }] }) }],
     { tags: ["CapabilityMismatchError"], sends: 2 }
   ],
-  "a cancellation by somebody else": [
+  "a cancellation by another client": [
     begun,
     [{ body: JSON.stringify({ ...begun, status: "cancelled" }) }],
     { tags: ["UnknownLlmError"], sends: 2 }
