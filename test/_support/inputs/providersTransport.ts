@@ -202,11 +202,6 @@ export const providersTransport: Table = {
   },
   "providers/src/transport/pieces.ts": each(reached, "Pieces"),
   "providers/src/transport/saying.ts": { Saying: grows(bodies, (text) => new Saying().isNew(text)) },
-  "providers/src/transport/hold.ts": each(
-    none("holds an effect, and looks at nothing that it gives"),
-    "sending",
-    "held"
-  ),
   "providers/src/transport/mayResend.ts": each(effectOnly, "mayResend"),
   "providers/src/transport/send.ts": {
     ...each(none("takes an address and headers of the developer"), "target"),

@@ -42,7 +42,11 @@ const within = (time: Duration.Duration): Effect.Effect<Duration.Duration> =>
     return Duration.min(time, Duration.millis(Math.max(0, end - now)))
   })
 
-/** Gives the request that is under way at an interruption this time to end, but none after the end of its run. */
+/**
+ * Gives the request that is under way at an interruption this time to end, but none after the end of its run.
+ *
+ * @internal
+ */
 export const held = <A, E, R>(self: Effect.Effect<A, E, R>, grace: Duration.Duration): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     const hold = new Hold()
