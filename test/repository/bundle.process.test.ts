@@ -59,6 +59,7 @@ const entries = [
   "@kintsugi/providers/testing",
   "@kintsugi/durable",
   "@kintsugi/interop/AiSdk",
+  "@kintsugi/interop/AiSdkModel",
   "@kintsugi/interop/EventStream",
   "@kintsugi/interop/Mcp",
   "@kintsugi/interop/McpServer",

@@ -92,6 +92,9 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "Fault.gate": "a stream that is held until a test lets it go on",
   "ScriptedApprover.after": "a decision with a delay",
   "ScriptedApprover.make": "an approver that plays a script",
+  "AiSdkModel.CallOptions": "what each version of these is called with",
+  "AiSdkModel.LanguageModel": "what that takes",
+  "AiSdkModel.layer": "language models of the AI SDK",
   "EventStream.answer": "a reader of a run over HTTP",
   "Mcp.Pins": "the store of the definitions of MCP tools that are taken",
   "Mcp.layerPins": "these definitions in a KeyValueStore"

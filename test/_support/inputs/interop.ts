@@ -1,8 +1,13 @@
 /** interop: MCP and the AI SDK. */
+import * as Message from "@kintsugi/core/Message"
 import * as Redaction from "@kintsugi/core/Redaction"
-import { Effect, Result, Schema, Scope } from "effect"
+import { Duration, Effect, Result, Schema, Scope } from "effect"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as UiMessageStream from "../../../packages/interop/src/ai-sdk/UiMessageStream.ts"
+import * as ModelCodec from "../../../packages/interop/src/ai-sdk/codec.ts"
+import * as ModelFailure from "../../../packages/interop/src/ai-sdk/failure.ts"
+import * as Prompt from "../../../packages/interop/src/ai-sdk/prompt.ts"
+import { givenBy } from "../../../packages/interop/src/ai-sdk/versions.ts"
 import { copyOf } from "../../../packages/interop/src/ai-sdk/copy.ts"
 import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
 import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
@@ -107,12 +112,77 @@ const lists: Inputs<ReadonlyArray<Named>> = {
 
 const decoded = (result: object) => Schema.decodeUnknownSync(McpSchema.CallToolResult)({ content: [], ...result })
 
+const source = { provider: "a.b", model: "m", secrets: [] }
+
+const addressee = { version: "v4", provider: "a.b", providerTools: [] } as const
+
+const codec = ModelCodec.make(source, addressee, undefined)
+
+/** Reads an answer of a language model, whole and as a stream. */
+const answeredBy = (body: string) => {
+  const answer = { status: 200, headers: {}, body, at: 0, elapsed: Duration.zero }
+  return [codec.decode(answer), codec.decoder(answer).push(body)]
+}
+
+const callWith = (text: string) =>
+  ({
+    call: { type: "tool-call", id: "c", name: "look", arguments: text },
+    settlement: { kind: "result", text }
+  }) as const
+
+const promptOf = (content: Message.Assistant["content"]) =>
+  Prompt.optionsOf({ messages: [{ role: "assistant", content }], tools: [], toolChoice: "auto" }, addressee)
+
 export const interop: Table = {
   "interop/src/ai-sdk/AiSdk.ts": each(
     none("takes tools of the developer; what they give is read by output.ts"),
     "tool",
     "tools"
   ),
+  "interop/src/ai-sdk/AiSdkModel.ts": each(
+    none("takes a model of the developer; what it gives is read by codec.ts"),
+    "layer"
+  ),
+  "interop/src/ai-sdk/client.ts": each(reached, "make"),
+  "interop/src/ai-sdk/codec.ts": {
+    make: merged({
+      texts: grows({ ...texts, ...documents }, (text) =>
+        answeredBy(JSON.stringify({ content: [{ type: "text", text }] }))
+      ),
+      bodies: grows({ ...texts, ...documents }, answeredBy),
+      parts: grows(values, (value) => answeredBy(JSON.stringify({ content: [{ type: "beam", value }] }))),
+      failures: grows(texts, (message) =>
+        answeredBy(JSON.stringify({ type: "error", error: { name: "Error", message } }))
+      )
+    })
+  },
+  "interop/src/ai-sdk/failure.ts": {
+    thrown: grows(texts, (text) => ModelFailure.thrown({ statusCode: 400, message: text, responseBody: text })),
+    asJson: grows({ ...values, ...deepValues }, ModelFailure.asJson),
+    ...each(reached, "ended", "failureOf")
+  },
+  "interop/src/ai-sdk/metadata.ts": {
+    ...each(reached, "dataOf", "optionsOf", "merged", "byProvider", "opaqueOf"),
+    ...each(looksOnce, "objectOf", "fieldOf", "textOf", "countOf")
+  },
+  "interop/src/ai-sdk/prompt.ts": {
+    optionsOf: grows(texts, (text) =>
+      promptOf([
+        { type: "text", text },
+        { type: "settled-call", ...callWith(text) }
+      ])
+    ),
+    ...each(reached, "isTaken")
+  },
+  "interop/src/ai-sdk/reply.ts": each(reached, "PartReader", "finishOf", "usageOf"),
+  "interop/src/ai-sdk/urls.ts": each(
+    none("compares addresses of the developer with those that a package declares"),
+    "check"
+  ),
+  "interop/src/ai-sdk/versions.ts": {
+    givenBy: grows(texts, (url) => givenBy(Message.image("image/png", { url }))),
+    ...each(reached, "fileOf")
+  },
   "interop/src/ai-sdk/UiMessageStream.ts": {
     // as they are written down: of an event only its fields are read
     fromEvents: grows(runs, (events) => UiMessageStream.fromEvents(events as never)),

@@ -106,7 +106,13 @@ export const packages: ReadonlyArray<Package> = [
           "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient http/HttpClientError " +
           "http/HttpClientRequest http/HttpClientResponse http/HttpRouter persistence/KeyValueStore process/ChildProcess process/ChildProcessSpawner"
       ),
-      "ai-sdk": effect("Array SchemaIssue"),
+      "ai-sdk": [
+        ...effect(
+          "Array Layer SchemaIssue http/HttpClient http/HttpClientError http/HttpClientRequest http/HttpClientResponse"
+        ),
+        // AiSdkModel alone: providers is an optional peer
+        ...["OpenAiChat", "Provider", "Transport"].map((module) => `@kintsugi/providers/${module}`)
+      ],
       sse: effect("Option Schedule")
     }
   },

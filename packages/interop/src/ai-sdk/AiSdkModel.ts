@@ -1,0 +1,77 @@
+/**
+ * Language models of the Vercel AI SDK as models of this library. `doGenerate` and `doStream` are called directly, so nothing of the SDK
+ * resends, loops or runs tools; the transport of `@kintsugi/providers` sends, as for every other model. This module does not need the `ai` package.
+ */
+import type * as Model from "@kintsugi/core/Model"
+import * as Provider from "@kintsugi/providers/Provider"
+import * as Transport from "@kintsugi/providers/Transport"
+import * as Layer from "effect/Layer"
+import * as Client from "./client.ts"
+import * as Codec from "./codec.ts"
+import type { CallSettings, LanguageModel, ProviderTool, Version } from "./specification.ts"
+
+export type { CallOptions, LanguageModel } from "./specification.ts"
+
+/** What is sent with each call, and what is known of the model. */
+interface Options {
+  /** Sent with each call, in the names of the SDK: `temperature`, `maxOutputTokens`, `providerOptions` … */
+  readonly settings?: CallSettings
+  /** Tools that the provider runs, as `anthropic.tools.webSearch_20250305()` makes them: offered beside those of the agent. */
+  readonly providerTools?: ReadonlyArray<ProviderTool>
+  /** How many tokens a request and its reply may have together, for `Agent.compactAt`. */
+  readonly contextWindow?: number
+  /** Time limits, sizes and resends; by default those of every model. */
+  readonly transport?: Transport.Options
+}
+
+/**
+ * The model of a language model of the SDK, version 2, 3 or 4 of its specification. Throws a `TypeError` for anything else, such as the name of
+ * a model, and a `RangeError` for invalid options of the transport.
+ *
+ * @example
+ * ```ts no-run
+ * import { Agent } from "@kintsugi/core"
+ * import * as AiSdkModel from "@kintsugi/interop/AiSdkModel"
+ *
+ * // `openai("gpt-5.6-sol")` of `@ai-sdk/openai`, or any other
+ * export const clerk = (theirs: AiSdkModel.LanguageModel) => Agent.make("clerk", { model: AiSdkModel.layer(theirs) })
+ * ```
+ */
+export const layer = (languageModel: LanguageModel, options: Options = {}): Layer.Layer<Model.Model> => {
+  const version = versionOf(languageModel)
+  const { contextWindow, providerTools = [], settings = {}, transport } = options
+  const provider = nameOf(languageModel.provider)
+  const to = { version, provider, providerTools }
+  const source = { provider, model: languageModel.modelId, secrets: [] }
+  const at = (way: keyof typeof Client.ways) => `https://${hostOf(provider)}/${Client.ways[way]}`
+  return Provider.layer({
+    source,
+    codec: Codec.make(source, to, contextWindow),
+    url: at("whole"),
+    streamUrl: at("streamed"),
+    headers: {},
+    ...(transport === undefined ? {} : { transport })
+  }).pipe(Layer.provide(Layer.succeed(Transport.HttpClient, Client.make(languageModel, to, settings))))
+}
+
+const versions: ReadonlyArray<unknown> = ["v2", "v3", "v4"] satisfies ReadonlyArray<Version>
+
+/** Programs without types pass anything. */
+const versionOf = (model: LanguageModel | string): Version => {
+  if (typeof model === "string") {
+    throw new TypeError(`AiSdkModel: '${model}' is the name of a model; give the model, such as openai('${model}')`)
+  }
+  if (versions.includes(model.specificationVersion)) return model.specificationVersion
+  throw new TypeError(
+    `AiSdkModel: a language model of specification version '${String(model.specificationVersion)}' is not read; v2, v3 and v4 are`
+  )
+}
+
+/** The provider as the SDK names it: `openai.responses`. One without an interface gets one, or its data were those of our own provider. */
+const nameOf = (provider: string): string => (provider.includes(".") ? provider : `${provider}.ai-sdk`)
+
+/** The name in errors about connections. */
+const hostOf = (provider: string): string => {
+  const host = provider.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")
+  return URL.canParse(`https://${host}`) ? host : "ai-sdk"
+}

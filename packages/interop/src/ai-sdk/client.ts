@@ -1,0 +1,178 @@
+/**
+ * A language model of the SDK behind an HTTP client: a request of the transport is one call of `doGenerate` or `doStream`, and what they give
+ * is its answer, as JSON. So the transport alone resends, waits and gives up, as for every other model.
+ */
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Failure from "./failure.ts"
+import { type Addressee, optionsOf, type Sent } from "./prompt.ts"
+import * as Urls from "./urls.ts"
+import type { CallSettings, LanguageModel, Version } from "./specification.ts"
+
+/** The ends of the addresses of the two ways to call. */
+export const ways = { whole: "doGenerate", streamed: "doStream" } as const
+
+/** The client of a model. */
+export const make = (model: LanguageModel, to: Addressee<Version>, settings: CallSettings): HttpClient.HttpClient =>
+  HttpClient.make((request, url, signal) =>
+    Effect.map(
+      Effect.tryPromise({
+        try: () =>
+          answering(model, to, settings, {
+            sent: sentIn(request),
+            isStreamed: url.pathname.endsWith(ways.streamed),
+            signal
+          }),
+        catch: (cause) =>
+          new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+      }),
+      (response) => HttpClientResponse.fromWeb(request, response)
+    )
+  )
+
+const sentIn = ({ body }: HttpClientRequest.HttpClientRequest): Sent => {
+  // the codec of the same model has written it
+  const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : "{}"
+  return JSON.parse(text) as Sent
+}
+
+interface Call {
+  readonly sent: Sent
+  readonly isStreamed: boolean
+  readonly signal: AbortSignal
+}
+
+/** The answer of a model. It rejects where the connection failed. */
+const answering = async (
+  model: LanguageModel,
+  to: Addressee<Version>,
+  settings: CallSettings,
+  { isStreamed, sent, signal }: Call
+): Promise<Response> => {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  signal.addEventListener("abort", stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    await Urls.check(sent.messages, model.supportedUrls)
+    const own = optionsOf(sent, to)
+    // each version takes its own options, which `optionsOf` makes of the version of the model
+    const options = {
+      ...settings,
+      ...own,
+      ...(settings.providerOptions === undefined && own.providerOptions === undefined
+        ? {}
+        : { providerOptions: merged(settings.providerOptions ?? {}, own.providerOptions ?? {}) }),
+      abortSignal: stopping.signal
+    } as never
+    if (isStreamed) {
+      const { response, stream } = await model.doStream(options)
+      return new Response(linesOf(stream, stop), { headers: headersOf(response) })
+    }
+    const generated = await model.doGenerate(options)
+    const { content, finishReason, providerMetadata, response, usage } = generated
+    if (Predicate.hasProperty(finishReason, "unified") && finishReason.unified === "interrupted")
+      throw new Interrupted()
+    return new Response(written({ content, finishReason, providerMetadata, response: factsIn(response), usage }), {
+      headers: headersOf(response)
+    })
+  } catch (failure) {
+    return answerOf(failure)
+  }
+}
+
+/** The settings of the model stand, field by field: the options of one request replace none of them. */
+const merged = (
+  settings: NonNullable<CallSettings["providerOptions"]>,
+  own: NonNullable<CallSettings["providerOptions"]>
+): CallSettings["providerOptions"] => {
+  const all = { ...own }
+  for (const [name, fields] of Object.entries(settings)) all[name] = { ...all[name], ...fields }
+  return all
+}
+
+/** The provider broke off a whole reply, as the SDK says from version 4 on: a broken connection. */
+class Interrupted extends Error {
+  override readonly name = "ConnectionClosed"
+  readonly code = "ECONNRESET"
+  constructor() {
+    super("the reply ended before it was complete")
+  }
+}
+
+const answerOf = (failure: unknown): Response => {
+  const thrown = Failure.thrown(failure)
+  if (thrown.type === "connection") throw thrown.cause
+  if (thrown.type === "answer") return new Response(thrown.body, { status: thrown.status, headers: headersOf(thrown) })
+  return new Response(written({ type: "error", error: thrown }))
+}
+
+/** The parts of a stream, one in a line. A reader that goes away aborts the call. */
+const linesOf = (parts: ReadableStream<unknown>, stop: () => void): ReadableStream<Uint8Array> => {
+  const reader = parts.getReader()
+  const encoder = new TextEncoder()
+  const line = (part: unknown) => encoder.encode(`${written(part)}\n`)
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        const isError = Predicate.hasProperty(value, "type") && value.type === "error"
+        if (isError) return put(controller, Predicate.hasProperty(value, "error") ? value.error : undefined)
+        controller.enqueue(line(value))
+      } catch (failure) {
+        put(controller, failure)
+      }
+    },
+    cancel: async (reason) => {
+      stop()
+      await reader.cancel(reason)
+    }
+  })
+
+  function put(controller: ReadableStreamDefaultController<Uint8Array>, failure: unknown): void {
+    const thrown = Failure.thrown(failure)
+    if (thrown.type === "connection") return controller.error(thrown.cause)
+    controller.enqueue(line({ type: "error", error: thrown }))
+    controller.close()
+    // nothing is read behind a failure
+    stop()
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** JSON, bytes in base64. Throws for what cannot be written down. */
+const written = (value: unknown): string =>
+  JSON.stringify(value, function (this: unknown, key: string, json: unknown): unknown {
+    // `Buffer` would write itself down as a list of numbers
+    const bytes = Predicate.hasProperty(this, key) ? this[key] : json
+    return bytes instanceof Uint8Array ? Result.getOrElse(encoded(bytes), () => "") : json
+  })
+
+const encoded = Schema.encodeResult(Schema.Uint8ArrayFromBase64)
+
+const factsIn = (response: unknown): object => {
+  const [id, modelId] = ["id", "modelId"].map((key) =>
+    Predicate.hasProperty(response, key) ? response[key] : undefined
+  )
+  return { id, modelId }
+}
+
+/** What describes the bytes of the provider's own answer is not true of this one. */
+const ofBytes: ReadonlySet<string> = new Set(["content-length", "content-encoding", "transfer-encoding"])
+
+const headersOf = (response: unknown): Headers => {
+  const headers = new Headers()
+  const given = Predicate.hasProperty(response, "headers") ? response.headers : undefined
+  if (!Predicate.isObject(given)) return headers
+  for (const [name, value] of Object.entries(given)) {
+    if (Predicate.isString(value) && !ofBytes.has(name.toLowerCase())) Result.try(() => headers.set(name, value))
+  }
+  return headers
+}

@@ -1,0 +1,192 @@
+/** The parts of a reply of the SDK, whole or streamed, as parts of a reply of ours. They come as JSON, see `client`. */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import type { Json, JsonObject } from "effect/Schema"
+import * as Metadata from "./metadata.ts"
+import type { ByProvider } from "./specification.ts"
+
+/** A text or a thought that has begun. */
+interface Begun {
+  readonly length: number
+  readonly metadata: ByProvider
+}
+
+/** The part of a reply that asks its reader for something: no run can give the answer. */
+export const approvalRequest = "tool-approval-request"
+
+/** Reads the parts of one reply in their order. What the provider says beside a part stays with it. */
+export class PartReader {
+  readonly #provider: string
+  readonly #begun = new Map<string, Begun>()
+
+  constructor(provider: string) {
+    this.#provider = provider
+  }
+
+  read(part: JsonObject): ReadonlyArray<Model.Part> {
+    const metadata = Metadata.byProvider(part["providerMetadata"])
+    const { delta, text, toolName, type } = texts(part)
+    switch (type) {
+      case "text":
+        return [...said(text), ...this.#mark(text.length, metadata), ...this.#cited(part)]
+      case "reasoning":
+        return [{ type: "reasoning-delta", text, ...Metadata.opaqueOf(this.#provider, metadata) }]
+      case "text-start":
+      case "reasoning-start":
+        this.#goOn(part, 0, metadata)
+        return []
+      case "text-delta":
+        this.#goOn(part, delta.length, metadata)
+        return said(delta)
+      case "reasoning-delta":
+        this.#goOn(part, 0, metadata)
+        return delta === "" ? [] : [{ type: "reasoning-delta", text: delta }]
+      case "text-end": {
+        const ended = this.#end(part, metadata)
+        return [...this.#mark(ended.length, ended.metadata), ...this.#cited(part)]
+      }
+      case "reasoning-end": {
+        const opaque = Metadata.opaqueOf(this.#provider, this.#end(part, metadata).metadata)
+        return opaque.opaque === undefined ? [] : [{ type: "reasoning-delta", text: "", ...opaque }]
+      }
+      case "tool-call":
+        return [part["providerExecuted"] === true ? this.#item(toolName, part, metadata) : this.#call(part, metadata)]
+      case "tool-result":
+        // the last result replaces those before it
+        return part["preliminary"] === true ? [] : [this.#item(`${toolName} result`, part, metadata)]
+      case "custom":
+        return [this.#item(Metadata.textOf(part["kind"]) ?? type, part, metadata)]
+      // A call comes whole behind its pieces. The decoder reads what is about the reply as a whole.
+      case "tool-input-start":
+      case "tool-input-delta":
+      case "tool-input-end":
+      case "stream-start":
+      case "response-metadata":
+      case "ping":
+      case "raw":
+      case "finish":
+      case "error":
+        return []
+      default:
+        // sources, files, and what later versions may add
+        return [this.#item(type, part, metadata)]
+    }
+  }
+
+  #goOn(part: JsonObject, length: number, metadata: ByProvider): void {
+    const before = this.#begun.get(keyOf(part)) ?? none
+    this.#begun.set(keyOf(part), {
+      length: before.length + length,
+      metadata: Metadata.merged(before.metadata, metadata)
+    })
+  }
+
+  #end(part: JsonObject, metadata: ByProvider): Begun {
+    const before = this.#begun.get(keyOf(part)) ?? none
+    this.#begun.delete(keyOf(part))
+    return { length: before.length, metadata: Metadata.merged(before.metadata, metadata) }
+  }
+
+  #mark(length: number, metadata: ByProvider): ReadonlyArray<Message.ProviderItem> {
+    const { opaque } = Metadata.opaqueOf(this.#provider, metadata)
+    if (opaque === undefined) return []
+    const data = { ...Metadata.objectOf(opaque.data), length }
+    return [{ type: "provider-item", kind: "text", opaque: { ...opaque, data } }]
+  }
+
+  /** The sources that a text cites. */
+  #cited({ citations }: JsonObject): ReadonlyArray<Message.ProviderItem> {
+    return Array.isArray(citations) && citations.length > 0
+      ? [{ type: "provider-item", kind: "citations", opaque: { provider: this.#provider, data: { citations } } }]
+      : []
+  }
+
+  #call(part: JsonObject, metadata: ByProvider): Message.ToolCall {
+    const { toolCallId, toolName } = texts(part)
+    return {
+      type: "tool-call",
+      id: toolCallId,
+      name: toolName,
+      arguments: part["input"] ?? null,
+      ...Metadata.opaqueOf(this.#provider, metadata)
+    }
+  }
+
+  #item(
+    kind: string,
+    { providerMetadata: _metadata, ...part }: JsonObject,
+    metadata: ByProvider
+  ): Message.ProviderItem {
+    const data = { ...Metadata.dataOf(metadata), part }
+    return { type: "provider-item", kind, opaque: { provider: this.#provider, data } }
+  }
+}
+
+const none: Begun = { length: 0, metadata: {} }
+
+/** `text-delta` and `text-end` of one id belong together. */
+const keyOf = (part: JsonObject): string => {
+  const { id, type } = texts(part)
+  return `${type.slice(0, type.indexOf("-"))} ${id}`
+}
+
+const said = (text: string): ReadonlyArray<Model.Part> => (text === "" ? [] : [{ type: "text-delta", text }])
+
+const texts = (part: JsonObject) => {
+  const of = (key: string): string => Metadata.textOf(part[key]) ?? ""
+  return {
+    type: of("type"),
+    id: of("id"),
+    text: of("text"),
+    delta: of("delta"),
+    toolCallId: of("toolCallId"),
+    toolName: of("toolName")
+  }
+}
+
+/** The word of a finish reason, and that of the provider, which version 2 does not have. */
+export const finishOf = (reason: Json | undefined): { readonly unified: string; readonly raw: string | undefined } => ({
+  unified: Metadata.textOf(reason) ?? Metadata.textOf(Metadata.fieldOf(reason, "unified")) ?? "other",
+  raw: Metadata.textOf(Metadata.fieldOf(reason, "raw"))
+})
+
+/** How a reply ended, that is a reply. */
+export const finishes: ReadonlyMap<string, Message.FinishReason> = new Map<string, Message.FinishReason>([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool-calls", "tool-calls"],
+  // words of providers, which their packages call "stop" or "other": these come first
+  ["pause_turn", "paused"],
+  ["model_context_window_exceeded", "length"]
+])
+
+/**
+ * The counts of a reply. In version 2, packages for Anthropic leave what is read from and written to the cache out of `inputTokens`, and have
+ * what is written beside the usage (`@ai-sdk/anthropic` 2, looked up on 2026-11-26); from version 3 on the total has all.
+ */
+export const usageOf = (usage: Json | undefined, metadata: ByProvider): Message.Reply["usage"] => {
+  const [input, output] = [Metadata.fieldOf(usage, "inputTokens"), Metadata.fieldOf(usage, "outputTokens")]
+  const count = (json: Json | undefined, key: string): number => Metadata.countOf(Metadata.fieldOf(json, key)) ?? 0
+  if (Metadata.objectOf(input) !== undefined || Metadata.objectOf(output) !== undefined) {
+    const [cachedInputTokens, cacheWriteTokens] = [count(input, "cacheRead"), count(input, "cacheWrite")]
+    const [inputTotal, outputTotal] = [input, output].map((counts) => Metadata.fieldOf(counts, "total"))
+    return {
+      inputTokens: Metadata.countOf(inputTotal) ?? count(input, "noCache") + cachedInputTokens + cacheWriteTokens,
+      outputTokens: Metadata.countOf(outputTotal) ?? count(output, "text") + count(output, "reasoning"),
+      cachedInputTokens,
+      cacheWriteTokens,
+      reasoningTokens: count(output, "reasoning")
+    }
+  }
+  const cachedInputTokens = count(usage, "cachedInputTokens")
+  const cacheWriteTokens = count(metadata["anthropic"], "cacheCreationInputTokens")
+  const uncached = count(usage, "inputTokens")
+  const isWithout = metadata["anthropic"] !== undefined || cachedInputTokens > uncached
+  return {
+    inputTokens: isWithout ? uncached + cachedInputTokens + cacheWriteTokens : uncached,
+    outputTokens: count(usage, "outputTokens"),
+    cachedInputTokens,
+    cacheWriteTokens,
+    reasoningTokens: count(usage, "reasoningTokens")
+  }
+}

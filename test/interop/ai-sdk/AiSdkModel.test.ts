@@ -1,0 +1,163 @@
+/** Language models of the AI SDK under agents of ours; `test/sdk/aiSdkModel.process.test.ts` tries the real types. */
+import { assert, describe } from "@effect/vitest"
+import { LlmError, Model, Tool } from "@kintsugi/core"
+import * as AiSdkModel from "@kintsugi/interop/AiSdkModel"
+import { Effect, Fiber, Stream } from "effect"
+import { agentWith, busy, eventLog, lastUsage, scripted as tooled } from "../../_support/dialogue.ts"
+import { calm, finished, pass } from "../../_support/network.ts"
+import { it } from "../../_support/run.ts"
+import * as Script from "./_support/languageModel.ts"
+
+const { plainRequest, replies, scripted, versions } = Script
+
+const once = { transport: { retry: false } } as const
+
+describe.each(versions)("a model of version %s", (version) => {
+  it.run("answers, after it has called tools of the agent, and knows each result [P1381]", (run) =>
+    Effect.gen(function* () {
+      const { called, model } = scripted(version, [
+        Script.calls(["look", '{"n":1}', "c1"], ["look", '{"n":2}', "c2"]),
+        Script.says("do", "ne")
+      ])
+      const { runs, tool } = tooled("look", Effect.succeed("seen"), Effect.fail(busy("not now")))
+      const agent = agentWith(tool.pipe(Tool.onError({ Busy: () => Effect.succeed("later") })))
+      const log = eventLog()
+      const text = yield* run(log.listen(agent), "go").pipe(Effect.provide(AiSdkModel.layer(model)))
+      assert.strictEqual(text, "done")
+      assert.deepStrictEqual(
+        runs.map(({ params }) => params),
+        [{ n: 1 }, { n: 2 }]
+      )
+      const [first, second] = called
+      assert(first !== undefined)
+      assert.strictEqual(first.isStreamed, run.isStreamed)
+      assert.deepStrictEqual(first.toolChoice, { type: "auto" })
+      assert.deepInclude((first.tools as ReadonlyArray<object>)[0], { type: "function", name: "look" })
+      const output = (value: string) => ({ type: "text", value })
+      assert.deepStrictEqual(second?.prompt.slice(-2), [
+        {
+          role: "assistant",
+          content: [
+            { type: "tool-call", toolCallId: "c1", toolName: "look", input: { n: 1 } },
+            { type: "tool-call", toolCallId: "c2", toolName: "look", input: { n: 2 } }
+          ]
+        },
+        {
+          role: "tool",
+          content: [
+            { type: "tool-result", toolCallId: "c1", toolName: "look", output: output("seen") },
+            { type: "tool-result", toolCallId: "c2", toolName: "look", output: output("later") }
+          ]
+        }
+      ])
+      assert.deepInclude(lastUsage(log.end()) ?? {}, { inputTokens: 20, outputTokens: 10 })
+    })
+  )
+
+  it.effect("gives its usage, its ids and its finish reason [P1381]", () =>
+    Effect.gen(function* () {
+      const step: Script.Reply = {
+        ...Script.says("hello"),
+        finish: "length",
+        usage: [100, 40, 30, 12],
+        headers: { "X-Request-Id": "req-7", "content-encoding": "gzip" }
+      }
+      const { model } = scripted(version, [step, step])
+      assert.deepStrictEqual(yield* replies(AiSdkModel.layer(model)), {
+        content: [{ type: "text", text: "hello" }],
+        finish: "length",
+        usage: {
+          inputTokens: 100,
+          outputTokens: 30,
+          cachedInputTokens: 40,
+          cacheWriteTokens: 0,
+          reasoningTokens: 12
+        },
+        model: "script-1-large",
+        responseId: "r-1",
+        requestId: "req-7",
+        rawFinish: "length"
+      })
+    })
+  )
+
+  it.effect("is sent again by the transport alone: one send, then one more [P1381]", () =>
+    Effect.gen(function* () {
+      const overloaded = new Script.ApiCallError("Overloaded", { statusCode: 529, responseBody: "" })
+      for (const way of ["generate", "stream"] as const) {
+        const { called, model } = scripted(version, [{ throws: overloaded }, Script.says("hello")])
+        const fiber = yield* Effect.forkChild(calling(model, way))
+        yield* awaited(() => called.length === 1)
+        yield* pass(249)
+        assert.strictEqual(called.length, 1)
+        yield* pass(1)
+        yield* awaited(() => called.length === 2)
+        yield* Fiber.join(fiber)
+        assert.strictEqual(called.length, 2)
+        const sentOnce = scripted(version, [{ throws: overloaded }])
+        const failure = yield* Effect.flip(calling(sentOnce.model, way, once))
+        assert(failure instanceof LlmError.ModelOverloadedError)
+        assert.strictEqual(sentOnce.called.length, 1)
+      }
+    })
+  )
+
+  it.effect("an interrupted call aborts its signal [P1381]", () =>
+    Effect.gen(function* () {
+      for (const way of ["generate", "stream"] as const) {
+        const { called, model } = scripted(version, ["silence"])
+        const fiber = yield* Effect.forkChild(calling(model, way))
+        yield* awaited(() => called.length === 1)
+        const signal = called[0]?.abortSignal
+        assert(signal !== undefined && !signal.aborted)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(signal.aborted, true)
+      }
+      const { called, model } = scripted(version, [{ ...Script.says("hello"), breaks: "silence" }])
+      const heard: Array<Model.Part> = []
+      const listening = Effect.flatMap(Model.Model, ({ stream }) =>
+        Stream.runForEach(stream(plainRequest), (part) => Effect.sync(() => heard.push(part)))
+      )
+      const fiber = yield* Effect.forkChild(listening.pipe(Effect.provide(AiSdkModel.layer(model))))
+      yield* awaited(() => heard.length === 2)
+      yield* Fiber.interrupt(fiber)
+      yield* awaited(() => called[0]?.abortSignal.aborted === true)
+    })
+  )
+
+  it.effect("a silent model ends at the time limit of the transport [P1381]", () =>
+    Effect.gen(function* () {
+      const { called, model } = scripted(version, ["silence"])
+      const layer = AiSdkModel.layer(model, { transport: { requestTimeout: "5 seconds" } })
+      const exit = yield* finished(
+        Effect.flip(Effect.flatMap(Model.Model, ({ generate }) => generate(plainRequest)).pipe(Effect.provide(layer)))
+      )
+      assert(exit._tag === "Success" && exit.value._tag === "RequestTimeoutError")
+      assert.strictEqual(called[0]?.abortSignal.aborted, true)
+    })
+  )
+})
+
+const calling = (model: AiSdkModel.LanguageModel, way: "generate" | "stream", options = {}) =>
+  Effect.flatMap(Model.Model, (service): Effect.Effect<void, LlmError.LlmError> =>
+    way === "generate" ? Effect.asVoid(service.generate(plainRequest)) : Stream.runDrain(service.stream(plainRequest))
+  ).pipe(Effect.provide(AiSdkModel.layer(model, options)))
+
+/** Lets promises settle until that is so. */
+const awaited = (isSo: () => boolean) =>
+  Effect.gen(function* () {
+    for (let tries = 0; tries < 100 && !isSo(); tries++) yield* calm
+    assert.isTrue(isSo())
+  })
+
+describe("refused", () => {
+  it("is what is no language model of a known version [P1381]", () => {
+    const { model } = scripted("v3", [])
+    assert.throws(
+      () => AiSdkModel.layer({ ...model, specificationVersion: "v1" as "v2" }),
+      "a language model of specification version 'v1' is not read; v2, v3 and v4 are"
+    )
+    // a program without types may pass a name, which generateText admits
+    assert.throws(() => AiSdkModel.layer("openai/gpt-5" as never), "'openai/gpt-5' is the name of a model")
+  })
+})
