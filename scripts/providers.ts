@@ -5,8 +5,10 @@
  *   node scripts/launch.mjs scripts/providers.ts
  */
 import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import * as Bedrock from "@kintsugi/providers/Bedrock"
 import type * as Capabilities from "../packages/providers/src/codec/Capabilities.ts"
 import * as AnthropicMessages from "../packages/providers/src/codec/anthropic/AnthropicMessages.ts"
+import * as BedrockConverse from "../packages/providers/src/codec/bedrock/BedrockConverse.ts"
 import * as GeminiContent from "../packages/providers/src/codec/gemini/GeminiContent.ts"
 import * as OllamaChat from "../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as OpenAiChat from "../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
@@ -51,6 +53,12 @@ export const providers: Readonly<Record<string, Listed>> = {
     key: "GEMINI_API_KEY",
     model: Gemini.model,
     capabilities: GeminiContent.capabilities
+  },
+  Bedrock: {
+    title: "Amazon Bedrock, Converse",
+    key: "AWS_ACCESS_KEY_ID",
+    model: Bedrock.model,
+    capabilities: BedrockConverse.capabilities
   },
   Ollama: { title: "Ollama", model: Ollama.model, capabilities: OllamaChat.capabilities },
   DeepSeek: { title: "DeepSeek", key: "DEEPSEEK_API_KEY", ...DeepSeek },

@@ -1,4 +1,5 @@
 /** All tables: what the growth test measures, and what the architecture test asks for. */
+import { bedrock } from "./bedrock.ts"
 import { coreCoercion } from "./coreCoercion.ts"
 import { coreData } from "./coreData.ts"
 import { coreErrors } from "./coreErrors.ts"
@@ -17,6 +18,7 @@ export const tables: Readonly<Record<string, Table>> = {
   "providers, transport": providersTransport,
   "providers, classify": providersClassify,
   "providers, codec": providersCodec,
+  "providers, Bedrock": bedrock,
   interop,
   "view, recordings and command line": viewRecording,
   "view, pictures and pages": viewPictures,

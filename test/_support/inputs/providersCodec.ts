@@ -203,7 +203,7 @@ export const providersCodec: Table = {
   },
   "providers/src/codec/anthropic/continuation.ts": each(fixed, "continuationOf"),
   "providers/src/codec/anthropic/error.ts": each(reached, "classify", "inside"),
-  "providers/src/codec/anthropic/ids.ts": each(reached, "CallIds"),
+  "providers/src/codec/callIds.ts": each(reached, "CallIds"),
   "providers/src/codec/anthropic/output.ts": each(reached, "schemaOf"),
   "providers/src/codec/anthropic/parameters.ts": each(fixed, "fieldsOf"),
   "providers/src/codec/anthropic/reply.ts": {

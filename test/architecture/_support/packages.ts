@@ -56,6 +56,7 @@ export const packages: ReadonlyArray<Package> = [
       "classify",
       "codec",
       "codec/anthropic",
+      "codec/bedrock",
       "codec/gemini",
       "codec/ollama",
       "codec/openai-chat",

@@ -74,6 +74,23 @@ export interface AnthropicParameters extends Pick<
   readonly promptCache?: Omit<PromptCache, "key">
 }
 
+/**
+ * For Bedrock's Converse. `reasoning` is sent in the words of Claude, Nova and OpenAI, and refused for other models. Without `maxTokens` Bedrock
+ * reserves the model's longest reply of the account's quota.
+ */
+export interface BedrockParameters extends Pick<
+  Every,
+  "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice"
+> {
+  /** Where to put cache points; none by default. This format has no key. */
+  readonly promptCache?: Omit<PromptCache, "key">
+  /**
+   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
+   * Fields within `inferenceConfig`, `toolConfig` and `additionalModelRequestFields` are merged with its own.
+   */
+  readonly extra?: Every["extra"]
+}
+
 /** For chat completions. Reasoning in tokens is an `InvalidRequestError` if the dialect takes only an effort. */
 export interface ChatParameters extends Omit<Every, "promptCache"> {
   /** The cache key that requests with the same prefix share, and a mark behind the system text. */

@@ -14,7 +14,7 @@ import type { Codec } from "../codec/Codec.ts"
 import { isContinued } from "../codec/Continued.ts"
 import * as Provenance from "../codec/Provenance.ts"
 import type { Answer } from "../transport/Answer.ts"
-import type { Header } from "../transport/Header.ts"
+import type { Header, HeadersOf } from "../transport/Header.ts"
 import type { Source } from "../transport/Source.ts"
 import type * as Background from "./background.ts"
 import * as Transport from "../transport/Transport.ts"
@@ -43,6 +43,18 @@ interface Provider {
   readonly transport?: Transport.Options
   /** What the model costs; `reported` if each reply has its cost. */
   readonly price?: Model.Service["price"] | undefined
+  /**
+   * Makes the headers of each send that has not begun yet.
+   *
+   * @internal
+   */
+  readonly headersOf?: HeadersOf
+  /**
+   * Reads the messages of Amazon's event stream.
+   *
+   * @internal
+   */
+  readonly frame?: (message: Uint8Array) => string
   /**
    * Asks for replies that the provider makes in the background.
    *
@@ -97,10 +109,11 @@ interface Transports {
 }
 
 const transportsWith = (
-  { codec, continuationUrl, source, streamUrl, transport, url }: Provider,
+  { codec, continuationUrl, frame, headersOf, source, streamUrl, transport, url }: Provider,
   headers: Headers
 ): Effect.Effect<Transports, never, Transport.HttpClient> => {
-  const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)
+  const to = (url: string) =>
+    Transport.make({ source, url, headers, headersOf, frame, classify: codec.classify }, transport)
   const whole = to(url)
   return Effect.all({
     whole,

@@ -19,6 +19,6 @@ export const isSuccess = (self: Answer): boolean => self.status >= 200 && self.s
 
 /** The provider's own id of the request, if it named one. */
 export const requestId = (self: Answer): string | undefined => {
-  const ids = [self.headers["x-request-id"], self.headers["request-id"]]
+  const ids = [self.headers["x-request-id"], self.headers["request-id"], self.headers["x-amzn-requestid"]]
   return ids.find((id) => id !== undefined && id !== "")
 }

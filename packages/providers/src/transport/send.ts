@@ -18,8 +18,9 @@ import * as Answer from "./Answer.ts"
 import * as Source from "./Source.ts"
 import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
+import * as Frames from "./frames.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
-import type { Header } from "./Header.ts"
+import type { Header, HeadersOf } from "./Header.ts"
 import { mayResend } from "./mayResend.ts"
 import type { Limits } from "./settings.ts"
 
@@ -31,6 +32,10 @@ export interface Endpoint {
   readonly method?: "GET" | "POST"
   /** Sent with every request. Secrets are `Redacted`. */
   readonly headers: Readonly<Record<string, Header>>
+  /** Makes further headers of each send, such as a signature. They replace those of the same name. A failure is not resent. */
+  readonly headersOf?: HeadersOf | undefined
+  /** Reads a message of Amazon's event stream, for bodies of this type. */
+  readonly frame?: Frames.Decode | undefined
   /** The error of an answer whose status is not 2xx. */
   readonly classify: (answer: Answer.Answer) => LlmError.LlmError
 }
@@ -96,10 +101,10 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
 
 const unsendableHeader = (name: string): string => `The header '${name}' holds a character that HTTP does not admit`
 
-/** The target with the headers that each send asks for. */
-const withAsked = (target: Target): Effect.Effect<Target, Failure> => {
-  if (target.asked.length === 0) return Effect.succeed(target)
-  const { source } = target.endpoint
+/** The target with the headers that this send asks for, and those that are made for it. */
+const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure> => {
+  const { headersOf, source } = target.endpoint
+  if (target.asked.length === 0 && headersOf === undefined) return Effect.succeed(target)
   const refused = (why: string, cause?: unknown): Failure => ({
     error: unauthorised(source, why, cause),
     resend: false
@@ -115,14 +120,24 @@ const withAsked = (target: Target): Effect.Effect<Target, Failure> => {
       }
     })
   )
-  return Effect.map(given, (given) => ({
-    ...target,
-    request: HttpClientRequest.setHeaders(
-      target.request,
-      given.map(([name, secret]) => [name, Redacted.value(secret).trim()] as const)
-    ),
-    given: given.map(([, secret]) => secret)
-  }))
+  const made: ReturnType<HeadersOf> = headersOf?.({ url: target.url, body }) ?? Effect.succeed({})
+  const more = Effect.mapBoth(made, {
+    onFailure: (error): Failure => ({ error, resend: false }),
+    onSuccess: (headers) => Object.entries(headers)
+  })
+  return Effect.map(Effect.all([given, more]), ([given, more]) => {
+    const all: ReadonlyArray<readonly [name: string, value: string | Redacted.Redacted]> = [...given, ...more]
+    const secrets = all.flatMap(([name, value]) => (Redacted.isRedacted(value) ? [[name, value] as const] : []))
+    return {
+      ...target,
+      request: HttpClientRequest.setHeaders(
+        target.request,
+        all.map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value).trim() : value] as const)
+      ),
+      hidden: [...target.hidden, ...secrets.map(([name]) => name)],
+      given: secrets.map(([, secret]) => secret)
+    }
+  })
 }
 
 /**
@@ -148,7 +163,8 @@ export const exchange = (
   client: HttpClient.HttpClient,
   target: Target,
   content: Content
-): Effect.Effect<Exchange, Failure> => Effect.flatMap(withAsked(target), (target) => sent(client, target, content))
+): Effect.Effect<Exchange, Failure> =>
+  Effect.flatMap(withAsked(target, content.body), (target) => sent(client, target, content))
 
 /** The body of a request, and what it is answered with. */
 interface Content {
@@ -193,15 +209,21 @@ const sent = (
         error: tooLarge(target.endpoint.source, answer, option, limits[option]),
         resend: false
       })
+      const truncated = () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true })
+      const bytes = Body.bytes(response, failed)
+      const { frame } = target.endpoint
+      const isFramed = frame !== undefined && answer.headers["content-type"]?.startsWith(Frames.mediaType) === true
+      const { maxEventBytes } = limits
+      const faults = { maxEventBytes, broken: truncated, oversized: () => oversized("maxEventBytes") }
       const incoming: Exchange = {
         answer,
-        bytes: Body.bytes(response, failed),
+        bytes: isFramed ? Frames.events(bytes, frame, faults) : bytes,
         text: Body.text(response, answer.headers, limits.maxBodyBytes, {
           failed,
           oversized: () => oversized("maxBodyBytes")
         }),
         failed: (error) => ({ error, resend: mayResend(error, answer) }),
-        truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
+        truncated,
         oversized
       }
       return Answer.isSuccess(answer) ? Effect.succeed(incoming) : rejected(target, incoming)

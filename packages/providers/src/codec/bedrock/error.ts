@@ -1,0 +1,111 @@
+/** Finds the errors in bodies and events of Converse, and in its stop reasons. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type { Usage } from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Classify from "../../classify/Classify.ts"
+import * as ErrorBody from "../../classify/ErrorBody.ts"
+import type { Codes, Report } from "../../classify/Report.ts"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Json from "../../transport/Json.ts"
+import type { Source } from "../../transport/Source.ts"
+
+/**
+ * The names of errors (the exceptions of Converse and the common errors of docs.aws.amazon.com/bedrock, looked up on 2026-11-26). A
+ * `ValidationException` is absent: it has many reasons, which its text tells.
+ */
+const codes: Codes = {
+  accessdeniedexception: "AuthenticationError",
+  expiredtokenexception: "AuthenticationError",
+  incompletesignatureexception: "AuthenticationError",
+  invalidsignatureexception: "AuthenticationError",
+  missingauthenticationtokenexception: "AuthenticationError",
+  unrecognizedclientexception: "AuthenticationError",
+  internalfailure: "ServerError",
+  internalserverexception: "ServerError",
+  modelerrorexception: "ServerError",
+  modelstreamerrorexception: "ServerError",
+  modelnotreadyexception: "ModelOverloadedError",
+  serviceunavailableexception: "ModelOverloadedError",
+  modeltimeoutexception: "RequestTimeoutError",
+  resourcenotfoundexception: "ModelNotFoundError",
+  servicequotaexceededexception: "QuotaExhaustedError",
+  throttlingexception: "RateLimitError",
+  unknownoperationexception: "InvalidRequestError"
+}
+
+/** Stop reasons that are errors. */
+const endings: Codes = {
+  content_filtered: "ContentFilteredError",
+  guardrail_intervened: "ContentFilteredError",
+  malformed_model_output: "ServerError",
+  malformed_tool_use: "MalformedToolCallError"
+}
+
+/** The statuses of exceptions, which come in a stream whose own status is 200. */
+const statuses: Readonly<Record<string, number>> = {
+  internalserverexception: 500,
+  modelstreamerrorexception: 424,
+  serviceunavailableexception: 503,
+  throttlingexception: 429,
+  validationexception: 400
+}
+
+/** The error of an answer: its name is in a header, or in the body (smithy.io, "AWS restJson1 protocol", looked up on 2026-11-26). */
+export const classify = (source: Source, answer: Answer): LlmError => {
+  const inHeader = Json.text(answer.headers["x-amzn-errortype"])
+  const read = (json: Schema.Json): Report | undefined => {
+    const type = inHeader ?? Json.text(Json.field(json, "__type")) ?? Json.text(Json.field(json, "code"))
+    const inner = Json.text(Json.field(Json.field(json, "Output"), "__type"))
+    return reportOf(json, type ?? inner)
+  }
+  return ErrorBody.classify({ codes, read }, source, answer)
+}
+
+/** Without the namespace before the name, and what stands behind it. */
+const nameOf = (type: string): string => (type.split(":")[0] ?? "").split("#").at(-1) ?? ""
+
+const reportOf = (json: Schema.Json, type: string | undefined): Report | undefined => {
+  const report = ErrorBody.reportOf(json)
+  if (report === undefined) return undefined
+  // gateways before the service write it with a capital
+  const text = report.text === "" ? (Json.text(Json.field(json, "Message")) ?? "") : report.text
+  return { ...report, text, codes: [...(type === undefined ? [] : [nameOf(type)]), ...report.codes] }
+}
+
+/** The error of an event or of a body; `usage` is the usage of the attempt so far, and a body has its own. */
+export const inside = (source: Source, answer: Answer, json: Schema.Json, usage?: Usage): LlmError | undefined => {
+  const used = usage === undefined ? {} : { usage }
+  const error = ErrorBody.inside(
+    { codes, read: (body) => withUsage(ErrorBody.reportOf(body), used) },
+    source,
+    answer,
+    json
+  )
+  if (error !== undefined) return error
+  const [name, body] = Object.entries(Json.fields(json)).find(([key]) => /exception$/i.test(key)) ?? []
+  if (name !== undefined) {
+    const status = statuses[name.toLowerCase()]
+    const report = reportOf(body ?? null, name) ?? { codes: [name], text: "" }
+    return Classify.failure(source, answer, { ...report, ...(status === undefined ? {} : { status }), ...used }, codes)
+  }
+  return ended(source, answer, json, used)
+}
+
+const withUsage = (report: Report | undefined, used: Pick<Report, "usage">): Report | undefined =>
+  report === undefined ? undefined : { ...report, ...used }
+
+const ended = (
+  source: Source,
+  answer: Answer,
+  json: Schema.Json,
+  used: Pick<Report, "usage">
+): LlmError | undefined => {
+  const reason = Json.text(Json.field(Json.field(json, "messageStop") ?? json, "stopReason"))
+  if (reason === undefined || !Object.hasOwn(endings, reason)) return undefined
+  // the words that a guardrail puts in the place of the reply
+  const content = Json.items(Json.field(Json.field(Json.field(json, "output"), "message"), "content"))
+  const said = content.flatMap((block) => Json.text(Json.field(block, "text")) ?? []).join("\n")
+  const text = Predicate.isString(said) && said !== "" ? said : `the reply ended with ${reason}`
+  return Classify.failure(source, answer, { codes: [reason], text, ...used }, endings)
+}

@@ -1,0 +1,125 @@
+/** Models of Amazon Bedrock by its Converse API, as a `Model`. */
+import type * as Model from "@kintsugi/core/Model"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as BedrockConverse from "../codec/bedrock/BedrockConverse.ts"
+import { fitting } from "../codec/Fitting.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
+import type { BedrockParameters } from "../codec/Parameters.ts"
+import type * as Source from "../transport/Source.ts"
+import * as Transport from "../transport/Transport.ts"
+import * as Aws from "./aws.ts"
+import * as ByName from "./byName.ts"
+import * as PathSegment from "./pathSegment.ts"
+import * as Prices from "./prices.ts"
+import * as Provider from "./Provider.ts"
+
+export type { Credentials } from "./aws.ts"
+
+/** `baseUrl` is `https://bedrock-runtime.REGION.amazonaws.com` by default. */
+export interface Options extends BedrockParameters, ByName.Reach {
+  /** The region of the model, and of the signature, such as `us-east-1`. */
+  readonly region?: string
+  /**
+   * The key that signs each send, or an effect that is asked for it at each send: for credentials that expire, as those of STS. Cache
+   * it as long as they hold, with `Effect.cachedWithTTL`. A failure of the effect is an `AuthenticationError`.
+   */
+  readonly credentials?: Aws.Credentials | Effect.Effect<Aws.Credentials, unknown>
+}
+
+/** The options, with model, region and credentials. */
+interface LayerOptions extends Options {
+  readonly region: string
+  readonly credentials: Aws.Credentials | Effect.Effect<Aws.Credentials, unknown>
+  /** The id of a model or of an inference profile, or its ARN: `us.anthropic.claude-sonnet-4-6`. */
+  readonly model: string
+}
+
+/**
+ * The model over your own `HttpClient`. The packages `@smithy/signature-v4`, `@smithy/eventstream-codec` and `@aws-crypto/sha256-js` have
+ * to be installed. Throws a `RangeError` for a region that is no name, and for invalid options.
+ */
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { baseUrl, credentials, headers, model, price, region, transport } = options
+  if (!/^[a-z0-9-]+$/.test(region))
+    throw new RangeError(`Bedrock: region must be a name as 'us-east-1', got '${region}'`)
+  const base = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`
+  const source: Source.Source = {
+    provider: options.host ?? "bedrock",
+    model,
+    secrets: [
+      ...(Effect.isEffect(credentials) ? [] : [credentials.secretAccessKey, credentials.sessionToken ?? []].flat()),
+      ...ByName.secretsOf(undefined, headers, base)
+    ]
+  }
+  const segment = PathSegment.segment(model)
+  const codec = fitting(
+    source,
+    options,
+    model.includes("claude") ? ModelFamilies.claude : ModelFamilies.none,
+    (asked, able) => BedrockConverse.make(source, asked, able),
+    { output: "none", continuation: "none" }
+  )
+  // invalid options are refused at once
+  Transport.explain(transport)
+  const provider = {
+    source,
+    codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
+    url: ByName.join(base, `/model/${segment ?? "-"}/converse`),
+    streamUrl: ByName.join(base, `/model/${segment ?? "-"}/converse-stream`),
+    headers: headers ?? {},
+    price: Prices.of([], { baseUrl: base, price }, base, model),
+    ...(transport === undefined ? {} : { transport })
+  }
+  return Layer.unwrap(
+    Effect.map(Aws.load(), (packages) =>
+      Provider.layer({
+        ...provider,
+        headersOf: Aws.signing(packages, source, { region, service: "bedrock" }, credentials),
+        frame: Aws.frames(packages)
+      })
+    )
+  )
+}
+
+/**
+ * The model by name, over the runtime's own `fetch`. What is not given comes from `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from
+ * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or
+ * key is a `ConfigError`.
+ */
+export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const given = options?.credentials
+      const accessKeyId = given === undefined ? yield* text("AWS_ACCESS_KEY_ID") : ""
+      const region = options?.region ?? (yield* regionIn)
+      const token = given === undefined ? yield* ByName.read("AWS_SESSION_TOKEN") : ""
+      const session = token === "" ? {} : { sessionToken: Redacted.make(token) }
+      const variables = {
+        baseUrl: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        ...(given === undefined ? { apiKey: "AWS_SECRET_ACCESS_KEY" } : {})
+      }
+      return ByName.layer(variables, options, ({ apiKey, baseUrl }) =>
+        layer({
+          ...options,
+          ...(baseUrl === undefined ? {} : { baseUrl }),
+          model: name,
+          region,
+          credentials: given ?? { accessKeyId, secretAccessKey: apiKey, ...session }
+        })
+      )
+    })
+  )
+
+const text = (name: string) => Effect.suspend(() => Config.schema(Schema.NonEmptyString, name))
+
+const regionIn = Effect.flatMap(ByName.read("AWS_REGION"), (region) =>
+  region === ""
+    ? Effect.flatMap(ByName.read("AWS_DEFAULT_REGION"), (other) =>
+        other === "" ? text("AWS_REGION") : Effect.succeed(other)
+      )
+    : Effect.succeed(region)
+)
