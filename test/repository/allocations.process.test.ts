@@ -9,9 +9,9 @@ import { root } from "../../scripts/files.ts"
  * keep, empty in each of these, take some 100 bytes. The look for a reply that its provider makes in the background takes some 300.
  */
 const limits = {
-  "a text reply": { fibers: 2, bytes: 35_700 },
-  "a successful call": { fibers: 2, bytes: 68_700 },
-  "a failure that the model reads": { fibers: 2, bytes: 113_200 }
+  "a text reply": { fibers: 2, bytes: 36_200 },
+  "a successful call": { fibers: 2, bytes: 69_300 },
+  "a failure that the model reads": { fibers: 2, bytes: 114_000 }
 }
 
 it("a run without optional features forks two fibers, and allocates no more than it is known to", () => {

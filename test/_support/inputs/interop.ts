@@ -7,7 +7,8 @@ import * as UiMessageStream from "../../../packages/interop/src/ai-sdk/UiMessage
 import * as ModelCodec from "../../../packages/interop/src/ai-sdk/codec.ts"
 import * as ModelFailure from "../../../packages/interop/src/ai-sdk/failure.ts"
 import * as Prompt from "../../../packages/interop/src/ai-sdk/prompt.ts"
-import { givenBy } from "../../../packages/interop/src/ai-sdk/versions.ts"
+import * as Metadata from "../../../packages/interop/src/ai-sdk/metadata.ts"
+import { fileOf, givenBy } from "../../../packages/interop/src/ai-sdk/versions.ts"
 import { copyOf } from "../../../packages/interop/src/ai-sdk/copy.ts"
 import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
 import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
@@ -143,7 +144,7 @@ export const interop: Table = {
     none("takes a model of the developer; what it gives is read by codec.ts"),
     "layer"
   ),
-  "interop/src/ai-sdk/client.ts": each(reached, "make"),
+  "interop/src/ai-sdk/client.ts": each(effectOnly, "make"),
   "interop/src/ai-sdk/codec.ts": {
     make: merged({
       texts: grows({ ...texts, ...documents }, (text) =>
@@ -162,7 +163,9 @@ export const interop: Table = {
     ...each(reached, "ended", "failureOf")
   },
   "interop/src/ai-sdk/metadata.ts": {
-    ...each(reached, "dataOf", "optionsOf", "merged", "byProvider", "opaqueOf"),
+    ...each(reached, "dataOf", "byProvider", "opaqueOf"),
+    optionsOf: grows(values, (metadata) => Metadata.optionsOf({ metadata })),
+    merged: grows(values, (data) => Metadata.merged({ a: { data } }, { a: { more: data } })),
     ...each(looksOnce, "objectOf", "fieldOf", "textOf", "countOf")
   },
   "interop/src/ai-sdk/prompt.ts": {
@@ -172,7 +175,7 @@ export const interop: Table = {
         { type: "settled-call", ...callWith(text) }
       ])
     ),
-    ...each(reached, "isTaken")
+    ...each(looksOnce, "isTaken")
   },
   "interop/src/ai-sdk/reply.ts": each(reached, "PartReader", "finishOf", "usageOf"),
   "interop/src/ai-sdk/urls.ts": each(
@@ -181,7 +184,7 @@ export const interop: Table = {
   ),
   "interop/src/ai-sdk/versions.ts": {
     givenBy: grows(texts, (url) => givenBy(Message.image("image/png", { url }))),
-    ...each(reached, "fileOf")
+    fileOf: grows(texts, (data) => fileOf({ mediaType: "image/png", data }))
   },
   "interop/src/ai-sdk/UiMessageStream.ts": {
     // as they are written down: of an event only its fields are read

@@ -27,6 +27,8 @@ import { adapted } from "../../../packages/providers/src/codec/gemini/schema.ts"
 import { objectRoot, parametersRoot } from "../../../packages/providers/src/codec/rootSchema.ts"
 import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"
 import * as Text from "../../../packages/providers/src/codec/text.ts"
+import { unsigned } from "../../../packages/providers/src/codec/thoughts.ts"
+import { answersPlainCalls } from "../../../packages/providers/src/codec/anthropic/request.ts"
 import type { Format } from "../../../packages/providers/src/testing/wire/wire.ts"
 import { wires } from "../../../packages/providers/src/testing/wire/AnyWire.ts"
 import { answerOf, errorOf, inPieces, source } from "./answers.ts"
@@ -179,18 +181,17 @@ export const providersCodec: Table = {
     make: grows(replies, (reply) => traced(requestWith(reply)).request)
   },
   "providers/src/codec/servedFamily.ts": each(fixed, "fallbacksIn", "isRouter", "servedFamily"),
-  "providers/src/codec/thoughts.ts": each(reached, "thoughtIn", "unsigned"),
+  "providers/src/codec/thoughts.ts": {
+    ...each(reached, "thoughtIn"),
+    unsigned: grows(values, (data) => unsigned({ provider: "a", data }))
+  },
   "providers/src/codec/prefixDigest.ts": {
     digestOf: grows(documents, (document) => digestOf([document])),
     digestOfMessage: grows(replies, (reply) => digestOfMessage(Message.settle(reply, []))),
     digestOfSpec: grows(schemas, (parameters) => digestOfSpec({ name: "look", description: "Looks.", parameters }))
   },
   "providers/src/codec/anthropic/AnthropicMessages.ts": {
-    ...entriesOf({
-      ...Anthropic,
-      codec: Anthropic.make(source),
-      format: "anthropic-messages"
-    }),
+    ...entriesOf({ ...Anthropic, codec: Anthropic.make(source), format: "anthropic-messages" }),
     ...each(looksOnce, "namesFile", "answersPlainCalls")
   },
   "providers/src/codec/anthropic/blocks.ts": {
@@ -210,7 +211,10 @@ export const providersCodec: Table = {
     ...each(reached, "decode", "factsIn", "opening", "texts", "closing"),
     ...each(fixed, "finishOf")
   },
-  "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing", "answersPlainCalls"),
+  "providers/src/codec/anthropic/request.ts": {
+    ...each(reached, "make", "refusing"),
+    answersPlainCalls: grows(replies, (reply) => answersPlainCalls("anthropic")(requestWith(reply)))
+  },
   "providers/src/codec/anthropic/stream.ts": each(reached, "MessagesDecoder"),
   "providers/src/codec/anthropic/waiting.ts": { ...each(reached, "Unanswered"), ...each(fixed, "unansweredNames") },
   "providers/src/codec/anthropic/usage.ts": each(reached, "read", "toUsage"),

@@ -7,7 +7,7 @@ import {
   KintsugiError,
   LlmError,
   Message,
-  type Model,
+  Model,
   Recovery,
   RunError,
   Telemetry,
@@ -16,7 +16,7 @@ import {
   Usage
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Logger, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Schema, Stream } from "effect"
 import { schemas } from "../../../packages/core/src/event/codec.ts"
 import { withoutBytes } from "../../../packages/core/src/event/withoutBytes.ts"
 import { agentWith, batch, busy, done, eventLog, scripted } from "../../_support/dialogue.ts"
@@ -140,9 +140,10 @@ it.effect(
       const carriers = Object.entries(classes).filter(([, one]) => "fields" in one && "transcript" in one.fields)
       assert.isAtLeast(carriers.length, 5)
       const fields = { agent: "a", tool: "t", callId: "c", text: "", issues: [], reason: "maxTurns", side: "input" }
+      const ofPrice = { model: "m", option: "maxCost" }
       const more = { guard: "g", limit: 1, spent: 1, partial: "", candidates: [], answer: "", attempts: [], usage }
       for (const [tag, Class] of carriers) {
-        const error = new Class({ ...fields, ...more, message: `${tag} happened`, transcript })
+        const error = new Class({ ...fields, ...more, ...ofPrice, message: `${tag} happened`, transcript })
         const around: ReadonlyArray<Error> = [
           error,
           ToolError.executionErrorOf({ tool: "t", kind: "local", callId: "c", args: null }, error),
@@ -188,6 +189,14 @@ const seer = Agent.asTool(Agent.make("seer", { tools: [shot], ...limit }), { des
 const last = Compaction.make("last", ({ transcript }) => Effect.succeed(transcript.slice(-1)))
 const look = calls(call("seer", { input: "look" }))
 
+const free = { usdPerMillionTokens: { input: 0, output: 0 } }
+const unpriced = Layer.succeed(Model.Model, {
+  name: "unpriced",
+  provider: "test",
+  generate: () => Effect.never,
+  stream: () => Stream.never
+})
+
 /** Runs that end in every way after a picture was returned, and what they fail with. */
 const endings = {
   completed: { agent: agentWith(shot), steps: [batch("shot"), done] },
@@ -199,6 +208,12 @@ const endings = {
   GuardrailError: {
     agent: agentWith(shot).pipe(Agent.guardOutput(() => Agent.guard.block("no"))),
     steps: [batch("shot"), done]
+  },
+  UnknownPriceError: {
+    agent: Agent.make("a", { tools: [shot], budget: { maxCost: 9, prices: { scripted: free } } }).pipe(
+      Agent.prepareTurn(({ turn }) => Effect.succeed(turn === 1 ? {} : { model: unpriced }))
+    ),
+    steps: [batch("shot")]
   },
   InvalidOutputError: {
     agent: Agent.make("a", { tools: [shot], output: Schema.Finite }).pipe(Agent.outputRetries(0)),

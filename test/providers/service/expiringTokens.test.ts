@@ -65,7 +65,8 @@ describe("a token that expires", () => {
           const error = failureOf(exit)
           assert.strictEqual(error._tag, "AuthenticationError")
           assert.include(error.message, `The effect of the header '${header}' failed`)
-          assert.instanceOf(error.cause, Expired)
+          // its stack may have a path that looks like a key: then it is a copy
+          assert.include(String(error.cause), "Expired: the session is over")
           assert.lengthOf(network.sent, 0)
         })
       )

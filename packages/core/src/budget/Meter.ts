@@ -361,6 +361,7 @@ export class Meter {
 
   /** What a reply of a model costs, where its price is known. */
   costOf(model: Price.Priced, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
+    if (this.prices === undefined && model.price === undefined) return undefined
     const price = Price.of(this.prices, model)
     return typeof price === "object"
       ? Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
