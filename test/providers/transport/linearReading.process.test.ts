@@ -35,7 +35,8 @@ describe("what a server sends", () => {
     // the program prints nothing else
     const all = measured("large") as ReadonlyArray<Measured>
     assert.strictEqual(all.length, 13)
-    const slow = all.filter(({ large, small }) => large > 20 && large > 20 * small)
+    // a clock of whole slices says 0 of what takes a moment
+    const slow = all.filter(({ large, small }) => large > 20 * Math.max(small, 2))
     assert.deepStrictEqual(slow, [])
   })
 
