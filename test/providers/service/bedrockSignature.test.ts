@@ -74,7 +74,7 @@ describe("the signature of Bedrock", () => {
         const temporary = Effect.sync(() => ({
           ...credentials,
           accessKeyId: `AKID${++asked}`,
-          sessionToken: Redacted.make(`token-${asked}-0123456789abcdef`)
+          sessionToken: Redacted.make(`token-${asked}-QwZ7rT2mXp9Lk4vB`)
         }))
         const network = fakeNetwork(respond(503, { message: "busy" }))
         const transport = { retry: { retries: 2, initialBackoff: "10 seconds" } } as const
@@ -87,7 +87,7 @@ describe("the signature of Bedrock", () => {
         assert.strictEqual(asked, 3)
         assert.deepStrictEqual(
           sent.map((headers) => headers["x-amz-security-token"]),
-          [1, 2, 3].map((count) => `token-${count}-0123456789abcdef`)
+          [1, 2, 3].map((count) => `token-${count}-QwZ7rT2mXp9Lk4vB`)
         )
         for (const [index, headers] of sent.entries()) {
           assert.match(
@@ -155,12 +155,12 @@ describe("Bedrock.model", () => {
     Effect.gen(function* () {
       const server = yield* LoopbackServer.make(() => Effect.succeed({ body: recorded.text("tool.json") }))
       const call = Effect.provide(ask, Bedrock.model("amazon.nova-pro-v1:0", { maxTokens: 9 }))
-      const more = { AWS_SESSION_TOKEN: "t-0123456789abcdef", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: server.url }
+      const more = { AWS_SESSION_TOKEN: "t-QwZ7rT2mXp9Lk4vB", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: server.url }
       yield* environment({ ...key, ...more, AWS_DEFAULT_REGION: "eu-west-1" })(call)
       const [sent] = yield* server.requests
       assert(sent?.authorization !== undefined)
       assert.strictEqual(sent.path, "/model/amazon.nova-pro-v1%3A0/converse")
-      assert.strictEqual(sent.headers["x-amz-security-token"], "t-0123456789abcdef")
+      assert.strictEqual(sent.headers["x-amz-security-token"], "t-QwZ7rT2mXp9Lk4vB")
       assert.match(Redacted.value(sent.authorization), /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-west-1\/bedrock\//)
       assert.deepInclude(sent.body, { inferenceConfig: { maxTokens: 9 } })
     })
