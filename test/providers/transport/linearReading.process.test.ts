@@ -34,7 +34,7 @@ describe("what a server sends", () => {
   it("is read so at 8 MiB too, unpacked, and as many items, by a run too [P1404]", { timeout: 5 * minutes }, () => {
     // the program prints nothing else
     const all = measured("large") as ReadonlyArray<Measured>
-    assert.strictEqual(all.length, 13)
+    assert.strictEqual(all.length, 14)
     // a clock of whole slices says 0 of what takes a moment
     const slow = all.filter(({ large, small }) => large > 20 * Math.max(small, 2))
     assert.deepStrictEqual(slow, [])
@@ -55,4 +55,14 @@ describe("what a server sends", () => {
     const [mebibytes] = measured(name)
     assert.isAtMost(Number(mebibytes), 64 + 6 * 15)
   })
+
+  it(
+    "takes no more of it by a run in parts of four characters, in a process that has read before [P1404]",
+    { timeout: 5 * minutes },
+    () => {
+      // an event of four characters has 105 bytes
+      const [mebibytes] = measured("small parts, by a run", "105", "16")
+      assert.isAtMost(Number(mebibytes), 64 + 6 * 4)
+    }
+  )
 })

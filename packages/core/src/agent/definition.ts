@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Inspectable from "effect/Inspectable"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, Prototype } from "effect/Pipeable"
-import * as Queue from "effect/Queue"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -14,6 +13,7 @@ import type * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
 import type { Prepared } from "../run/Preparing.ts"
 import * as Router from "../run/Router.ts"
+import * as Reader from "../run/Reader.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -190,11 +190,7 @@ export function fromDefinition<A>(definition: Definition): A {
   const reads: Reads = composed?.reads ?? (isPlain ? "arguments" : meansOf(definition))
   const part: Part = { name, run, cost, mayBeUnsafe: isUnsafe, reads }
   const agent = (input: unknown) => run(input, undefined, whole)
-  const stream = (input: unknown) =>
-    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) => {
-      const sink: Frame.Sink = (event) => void Queue.offerUnsafe(queue, event)
-      return Queue.into(run(input, sink, streamed), queue)
-    })
+  const stream = (input: unknown) => Reader.reading((sink) => run(input, sink, streamed))
   const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
   Object.defineProperties(agent, { name: { value: name }, [Cost]: { value: cost }, [MayBeUnsafe]: { get: isUnsafe } })
   const inside = { definition, part, nest: nesting(definition) }

@@ -7,6 +7,7 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
 import { cutOff, generate, onlyPartial, stream, withPartial } from "../model/ModelCall.ts"
 import * as Jobs from "./jobs.ts"
+import * as Reader from "./Reader.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
 /** The reply of an attempt. A provider that makes it in the background is asked for it until it is there. */
@@ -78,7 +79,7 @@ const withShown = (call: Calling, error: LlmError): LlmError => {
 }
 
 /** Shows parts to the readers of the stream. */
-export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Part>): Effect.Effect<void> =>
+export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Part>): Effect.Effect<unknown> =>
   Effect.withFiber((fiber) => {
     const { conversation, hold, run } = call.options
     const { shown } = call.state
@@ -92,7 +93,7 @@ export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Mo
     for (const part of parts) {
       if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
     }
-    return Effect.void
+    return Reader.room(fiber)
   })
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"

@@ -1,6 +1,7 @@
 /**
  * A program: reads answers that are sixteen times as large as others, and prints the CPU time of both in milliseconds; with `large` those of
- * 8 MiB and of 1 MiB; or, with the name of an answer, reads 15 MiB of that, and prints the memory in MiB that it has taken at most.
+ * 8 MiB and of 1 MiB; or, with the name of an answer, reads 15 MiB of that, or as many as the next argument says, and prints the memory in MiB
+ * that it has taken at most. A third argument says how many MiB the process has read before.
  */
 import { Readable } from "node:stream"
 import { createGunzip, createGzip } from "node:zlib"
@@ -162,6 +163,8 @@ const block = (index: number, content_block: object) => [
   { type: "content_block_start", index, content_block },
   { type: "content_block_stop", index }
 ]
+const opened = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }
+const small = (text: string) => [{ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }]
 const thought = (index: number) => block(index, { type: "redacted_thinking", data: "x" })
 
 const begin = 'data: {"choices":[{"index":0,"delta":{"content":"'
@@ -193,7 +196,11 @@ const large: Record<string, Large> = {
     "a run",
     (index) => [...block(2 * index, { type: "text", text: "a" }), ...thought(2 * index + 1)],
     [[start], stop]
-  )
+  ),
+  "small parts, by a run": items("a run", (index) => small(String(index % 1e4).padStart(4, "0")), [
+    [start, opened],
+    [{ type: "content_block_stop", index: 0 }, ...stop]
+  ])
 }
 
 /** The answer with so many MiB. A packed one is packed before, and unpacked as fetch does it. */
@@ -245,10 +252,11 @@ const unpacked = (packed: Uint8Array): ReadableStream<Uint8Array> =>
 const read = ({ by = "chat" }: Large, network: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.runPromise(Effect.asVoid(readers[by]).pipe(Effect.provide(network)))
 
-const [name = ""] = process.argv.slice(2)
+const [name = "", mebibytes = "15", before = "0"] = process.argv.slice(2)
 const one = large[name]
 if (one !== undefined) {
-  const network = await sending(one, 15)
+  if (before !== "0") await read(one, await sending(one, Number(before)))
+  const network = await sending(one, Number(mebibytes))
   const idle = process.memoryUsage.rss() / kibi / kibi
   await read(one, network)
   console.log(JSON.stringify(process.resourceUsage().maxRSS / kibi - idle))
