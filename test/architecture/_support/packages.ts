@@ -41,7 +41,7 @@ export const packages: ReadonlyArray<Package> = [
     aside: ["telemetry", "testing"],
     // these are stable, or the parts that core uses of them are: see stability.ts
     everywhere: effect(
-      "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function Inspectable JsonSchema Layer Logger Metric " +
+      "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function Inspectable JsonSchema Latch Layer Logger Metric " +
         "Option Pipeable Predicate Pull Queue Random Redacted Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
         "SchemaRepresentation SchemaTransformation Scope Stream Tracer Types"
     ),

@@ -1,20 +1,14 @@
 /** The reader of a streamed run: the run goes on writing only while its reader follows. */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import type { Sink } from "./Frame.ts"
+import { Room } from "./room.ts"
 
 /** So many events may wait for the reader before the run reads no more of a reply. */
 const most = 4096
-
-/** Ends once the readers of all streamed runs around this effect have room for more. */
-const Room = Context.Reference<Effect.Effect<unknown>>("@kintsugi/core/Reader/Room", {
-  defaultValue: () => Effect.void
-})
 
 /** The events of a run. What it shows of its replies waits for the reader, all else does not. */
 export const reading = <E, R>(
@@ -35,6 +29,3 @@ export const reading = <E, R>(
       return taken
     })
   })
-
-/** Waits for the readers of this fiber's run. */
-export const room = (fiber: Fiber.Fiber<unknown, unknown>): Effect.Effect<unknown> => fiber.getRef(Room)

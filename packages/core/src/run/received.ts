@@ -7,7 +7,7 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
 import { cutOff, generate, onlyPartial, stream, withPartial } from "../model/ModelCall.ts"
 import * as Jobs from "./jobs.ts"
-import * as Reader from "./Reader.ts"
+import { room } from "./room.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
 /** The reply of an attempt. A provider that makes it in the background is asked for it until it is there. */
@@ -93,7 +93,7 @@ export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Mo
     for (const part of parts) {
       if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
     }
-    return Reader.room(fiber)
+    return room(fiber)
   })
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
