@@ -1,9 +1,9 @@
-/** Background replies that take their time: what is silent, and how long a run waits for it. */
+/** Background replies that are silent. */
 import { assert, it } from "@effect/vitest"
 import { Agent, LlmError } from "@kintsugi/core"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { eventLog } from "../../_support/dialogue.ts"
-import { calm, failureOf, finished, pass, respond, respondWith, silence } from "../../_support/network.ts"
+import { failureOf, finished, respond, respondWith, silence } from "../../_support/network.ts"
 import { it as each } from "../../_support/run.ts"
 import type { Item } from "../codec/openai-responses/_support/responses.ts"
 import { begins, having, numbered, playing, written } from "./_support/background.ts"
@@ -61,35 +61,5 @@ each.run("a poll without an answer is a failure that names it [P1406]", (run) =>
     const error = failureOf(yield* finished(Effect.provide(run(agent, "go"), model)))
     assert.instanceOf(error, LlmError.RequestTimeoutError)
     assert.strictEqual(error.operation, "GET https://api.openai.com/v1/responses/resp_1")
-  })
-)
-
-/** An agent whose runs end after 3 seconds. */
-const hurried = Agent.make("thinker", { prompt: "Think.", budget: { maxDuration: "3 seconds" } })
-
-each.run("the end of a run does not wait for the answer that names it [P1406]", (run) =>
-  Effect.gen(function* () {
-    const { asked, model } = playing(silence)
-    const fiber = yield* Effect.forkChild(Effect.exit(Effect.provide(run(hurried, "go"), model)))
-    yield* calm
-    yield* pass(2999)
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* pass(1)
-    assert.strictEqual(failureOf(yield* Fiber.join(fiber))._tag, "BudgetExceededError")
-    assert.deepStrictEqual(asked(), ["POST /responses"])
-  })
-)
-
-each.run("an interruption waits for that answer until the end of the run at most [P1406]", (run) =>
-  Effect.gen(function* () {
-    const { model } = playing(silence)
-    const fiber = yield* Effect.forkChild(Effect.provide(run(hurried, "go"), model))
-    yield* calm
-    yield* pass(1000)
-    const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
-    yield* pass(1999)
-    assert.isUndefined(stopping.pollUnsafe())
-    yield* pass(1)
-    assert.isDefined(stopping.pollUnsafe())
   })
 )

@@ -92,8 +92,8 @@ export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport
           return Effect.provide(Transport.make(endpoint, { ...transport, retry }), context)
         }
         const marking = Provenance.make(source, codec)
-        return Effect.succeed(
-          contradicting(codec, { ...model, ...background({ codec, jobs, to, marking, anew: model }) })
+        return Effect.map(background({ codec, jobs, to, marking, anew: model }), (replying) =>
+          contradicting(codec, { ...model, ...replying })
         )
       })
     )

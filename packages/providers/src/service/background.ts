@@ -3,12 +3,13 @@
  * that fails is sent again on its own. A job that a run finds cancelled by the process before it cannot go on: then another one is begun.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
-import type * as Message from "@kintsugi/core/Message"
+import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Codec, Job, Jobs } from "../codec/Codec.ts"
 import * as JobItem from "../codec/JobItem.ts"
@@ -50,18 +51,17 @@ type Polled = { readonly status: "at work" | "lost" } | { readonly status: "over
 
 type Read = Result.Result<Message.Reply, LlmError.LlmError>
 
+type Replying = Pick<Model.Service, "background" | "generate" | "stream">
+
 /**
- * The model whose requests may name a job.
+ * The model whose requests may name a job. A job whose name comes too late for its run is cancelled, within the present scope.
  *
  * @internal
  */
-export const make = ({
-  anew,
-  codec,
-  jobs,
-  marking,
-  to
-}: Background): Pick<Model.Service, "background" | "generate" | "stream"> => {
+export const make = (background: Background): Effect.Effect<Replying, never, Scope.Scope> =>
+  Effect.map(Transport.holding(grace), (held) => replying(background, held))
+
+const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transport.Holding): Replying => {
   const decoding = (request: Model.Request): ((answer: Answer) => Read) => {
     const { marked } = marking(request)
     return (answer) => Result.map(codec.decode(answer, request), marked)
@@ -102,26 +102,44 @@ export const make = ({
     )
   }
 
+  /** The run knows at once of the job that it has begun. If it waits no longer, the job is cancelled here. */
+  const named = (request: Model.Request, parts: Parameters<typeof namesIn>[0], isLate: boolean) =>
+    Effect.forEach(
+      namesIn(parts),
+      (item) => {
+        if (!isLate) return Effect.sync(() => request.background?.begun(item))
+        const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
+        const job = jobs.of({ ...request, messages: [message] })
+        return job === undefined ? Effect.void : cancel(job)
+      },
+      { discard: true }
+    )
+
   /** Begins a job. The run knows of it before anything else happens to the reply. */
   const begin = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> => {
     const reply = anew.generate(request)
     return jobs.begins(request)
-      ? Transport.held(
-          Effect.tap(reply, ({ content }) => tell(request, content)),
-          grace
-        )
+      ? held((isLate) => Effect.tap(reply, ({ content }) => named(request, content, isLate())))
       : reply
   }
 
   const beginStream = (request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
     const parts = anew.stream(request)
     if (!jobs.begins(request)) return parts
-    const pulling = Effect.map(Stream.toPull(parts), (pull) => {
+    const pulling = Effect.gen(function* () {
+      // that of the stream ends before the answer may come
+      const scope = yield* Scope.make()
+      let outlives = () => false
+      yield* Effect.addFinalizer((exit) => (outlives() ? Effect.void : Scope.close(scope, exit)))
+      const pull = yield* Scope.provide(Stream.toPull(parts), scope)
+      const first = held((isLate) => {
+        outlives = isLate
+        return pull.pipe(
+          Effect.tap((parts) => named(request, parts, isLate())),
+          Effect.onExit((exit) => (isLate() ? Scope.close(scope, exit) : Effect.void))
+        )
+      })
       let isBegun = false
-      const first = Transport.held(
-        Effect.tap(pull, (parts) => tell(request, parts)),
-        grace
-      )
       const next = Effect.suspend(() => {
         if (isBegun) return pull
         isBegun = true
@@ -211,11 +229,8 @@ const withoutLast = (request: Model.Request): Model.Request => ({ ...request, me
 const whole = (reply: Effect.Effect<Message.Reply, LlmError.LlmError>): Stream.Stream<Model.Part, LlmError.LlmError> =>
   Stream.unwrap(Effect.map(reply, (reply) => Stream.fromIterable(Model.partsOf(reply))))
 
-/** Tells a run the name of the job that it has begun. */
-const tell = ({ background }: Model.Request, parts: ReadonlyArray<Model.Part | Message.Reply["content"][number]>) =>
-  Effect.sync(() => {
-    for (const part of parts) if (JobItem.is(part)) background?.begun(part)
-  })
+/** The names of jobs among these parts. */
+const namesIn = (parts: ReadonlyArray<Model.Part | Message.Reply["content"][number]>) => parts.filter(JobItem.is)
 
 /** Of a request whose answer says no more than that it came. */
 const nothing: Read = Result.succeed({ content: [], finish: "other", usage: Usage.empty })

@@ -36,7 +36,9 @@ export { HttpClient } from "effect/http/HttpClient"
 export { layerFetch, layerUndici } from "./clients.ts"
 export type { Options } from "./settings.ts"
 /** @internal */
-export { held } from "./hold.ts"
+export { holding } from "./hold.ts"
+/** @internal */
+export type { Holding } from "./hold.ts"
 /** @internal */
 export { limited } from "./limited.ts"
 /** @internal */
