@@ -5,8 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Agent, LlmError, Model } from "@kintsugi/core"
 import { OpenAi, Resilience, Transport } from "@kintsugi/providers"
 import { AnyWire, Fault, LoopbackServer, Recording } from "@kintsugi/providers/testing"
-import { Cause, Deferred, Effect, Exit, Fiber, Latch, Layer, Redacted, Scope, Stream } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { Cause, Deferred, Effect, Exit, Fiber, Latch, Layer, Redacted, Schedule, Scope, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Undici from "undici"
 import { undiciLayer } from "../../../packages/providers/src/transport/clients.ts"
@@ -233,6 +233,63 @@ describe("layerFetch", () => {
       const agent = Agent.make("worker", { model: own })
       assert.strictEqual(yield* Effect.provide(agent("go"), Transport.layerFetch), "ok")
       assert(Exit.isSuccess(yield* Effect.exit(Layer.build(Layer.provide(own, Transport.layerFetch)))))
+    })
+  )
+
+  it.effect("Effect's own FetchHttpClient is refused too, at the first request, and nothing is sent [P1402]", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(brain)
+      const retried = (client: HttpClient.HttpClient) =>
+        HttpClient.retryTransient(client, { times: 2, schedule: Schedule.spaced(0) })
+      const around = (make: (client: HttpClient.HttpClient) => HttpClient.HttpClient) =>
+        Layer.provide(
+          Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, make)),
+          FetchHttpClient.layer
+        )
+      const guarded = Layer.provide(Resilience.layerHttp, FetchHttpClient.layer)
+      for (const client of [FetchHttpClient.layer, around(tagged), around(retried), guarded]) {
+        for (const call of [whole, streamed]) {
+          const exit = yield* Effect.exit(
+            Effect.provide(call, modelAt(server.url, { requestTimeout: "15 minutes" }, client))
+          )
+          assert(Exit.isFailure(exit))
+          const defect = Cause.squash(exit.cause)
+          assert(defect instanceof RangeError)
+          assert.include(defect.message, "Transport: requestTimeout is 15m, and fetch ends")
+        }
+      }
+      assert.lengthOf(yield* server.requests, 0)
+      for (const call of [whole, streamed]) yield* Effect.provide(call, modelAt(server.url, {}, FetchHttpClient.layer))
+    })
+  )
+
+  it.effect("a fetch of one's own is not refused, nor a client of another kind [P1402]", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(brain)
+      let own = 0
+      const fetching = Layer.succeed(FetchHttpClient.Fetch, (url, init) => {
+        own++
+        return globalThis.fetch(url, init)
+      })
+      const overOwn = Layer.provide(FetchHttpClient.layer, fetching)
+      const hidden = (client: Layer.Layer<HttpClient.HttpClient>) =>
+        Layer.provide(
+          Layer.effect(
+            HttpClient.HttpClient,
+            Effect.map(HttpClient.HttpClient, (inner) => HttpClient.make((request) => inner.execute(request)))
+          ),
+          client
+        )
+      const undici = Transport.layerUndici()
+      for (const client of [overOwn, hidden(overOwn), undici, hidden(undici)]) {
+        for (const call of [whole, streamed]) {
+          yield* Effect.provide(call, modelAt(server.url, { requestTimeout: "15 minutes" }, client))
+        }
+      }
+      const around = Effect.provide(whole, modelAt(server.url, { requestTimeout: "15 minutes" }, FetchHttpClient.layer))
+      yield* Effect.provide(around, fetching)
+      assert.strictEqual(own, 5)
+      yield* Effect.provide(whole, modelAt(server.url, { requestTimeout: "15 minutes" }, fakeNetwork([ok]).layer))
     })
   )
 })

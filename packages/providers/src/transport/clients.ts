@@ -14,14 +14,18 @@ const redirect = "manual"
 /**
  * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom
  * headers of a request to another host. `fetch` of Node ends each wait for an answer after 300 seconds, so a model with a
- * longer `requestTimeout` is refused when its layer is built, or, where your own client hides this one, at its first request:
- * give it `layerUndici`.
+ * longer `requestTimeout` is refused when its layer is built, or, where your own client hides this one, and over
+ * `FetchHttpClient.layer` of Effect, at its first request: give it `layerUndici`.
  */
 export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, ({ postprocess, preprocess }) => {
     const client = HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
-      (request) => Effect.flatMap(Patience, (timeout) => refusal(timeout) ?? postprocess(request)),
+      (request) =>
+        Effect.flatMap(Patience, (timeout) => {
+          const refused = refusedOver(timeout)
+          return refused === undefined ? postprocess(request) : Effect.die(refused)
+        }),
       (request) => preprocess(request)
     )
     overFetch.add(client.preprocess).add(client.postprocess)
@@ -39,26 +43,55 @@ const Patience = Context.Reference<Duration.Duration>("@kintsugi/providers/Trans
 
 const most = Duration.seconds(300)
 
-const refusal = (timeout: Duration.Duration): Effect.Effect<never> | undefined =>
+const refusedOver = (timeout: Duration.Duration): RangeError | undefined =>
   Duration.isGreaterThan(timeout, most)
-    ? Effect.die(
-        new RangeError(
-          `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after ` +
-            `${Duration.format(most)}; put Transport.layerUndici() in the place of Transport.layerFetch, or a client of your own`
-        )
+    ? new RangeError(
+        `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after ` +
+          `${Duration.format(most)}; put Transport.layerUndici() in the place of Transport.layerFetch, or a client of your own`
       )
     : undefined
 
-/** The client for requests that may wait so long. It dies with a `RangeError` where `layerFetch` sends them. */
+/** The client for requests that may wait so long. It dies with a `RangeError` where the runtime's own `fetch` would send them. */
 export const waiting = (
   client: HttpClient.HttpClient,
   timeout: Duration.Duration
 ): Effect.Effect<HttpClient.HttpClient> => {
-  const refused = refusal(timeout)
+  const refused = refusedOver(timeout)
   if (refused === undefined) return Effect.succeed(client)
-  if (overFetch.has(client.preprocess) || overFetch.has(client.postprocess)) return refused
-  return Effect.succeed(HttpClient.transformResponse(client, Effect.provideService(Patience, timeout)))
+  if (overFetch.has(client.preprocess) || overFetch.has(client.postprocess)) return Effect.die(refused)
+  return Effect.succeed(HttpClient.transformResponse(watched(client), Effect.provideService(Patience, timeout)))
 }
+
+/** The `fetch` of a program that sets none. */
+const runtimeFetch = () => Context.get(Context.empty(), FetchHttpClient.Fetch)
+
+/**
+ * The client that dies where it calls the runtime's own `fetch` for a request that may wait too long for it. `FetchHttpClient.layer` of Effect
+ * sends each request in the context of its layer, which alone knows which `fetch` that is: so it is looked at, and replaced, within.
+ */
+export const watched = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
+    (request) =>
+      Effect.withFiber((outside) => {
+        const around = outside.context
+        const refused = refusedOver(outside.getRef(Patience))
+        if (refused === undefined) return client.postprocess(request)
+        const looked = Effect.withFiber((fiber) => {
+          const { context } = fiber
+          // a client that shows the same context is of another kind, or hides the one that sends
+          if (context !== around && fiber.getRef(FetchHttpClient.Fetch) === runtimeFetch()) {
+            fiber.setContext(Context.add(context, FetchHttpClient.Fetch, () => Promise.reject(refused)))
+          }
+          return Effect.void
+        })
+        return Effect.catchIf(
+          client.postprocess(Effect.tap(request, looked)),
+          ({ reason }) => reason.cause === refused,
+          () => Effect.die(refused)
+        )
+      }),
+    (request) => client.preprocess(request)
+  )
 
 /** A dispatcher of `undici`, such as an `Agent`, a `ProxyAgent` or a `Pool`. */
 interface Dispatcher {

@@ -7,6 +7,7 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Clock from "effect/Clock"
+import { watched } from "./clients.ts"
 import * as Hints from "./Hints.ts"
 
 export type Limiter = HttpClient.WithRateLimiter.Options["limiter"]
@@ -17,7 +18,7 @@ export type Limiter = HttpClient.WithRateLimiter.Options["limiter"]
  * @internal
  */
 export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpClient.HttpClient => {
-  const { postprocess } = client.pipe(
+  const { postprocess } = watched(client).pipe(
     HttpClient.transformResponse(Effect.flatMap(translated)),
     HttpClient.withRateLimiter({
       limiter,

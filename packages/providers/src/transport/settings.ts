@@ -20,8 +20,8 @@ export interface Options {
   readonly retry?: RetryOptions | Schedule.Schedule<unknown, LlmError.LlmError> | Model.TransportRows | false
   /**
    * The time until the head of the answer and, for a whole reply, its end, over all attempts and waits of one call; 300
-   * seconds by default, `Infinity` for no limit. A stream that has begun is not ended by it. Over `layerFetch` it is 300
-   * seconds at most. `fetch` of Node ends the wait then over `FetchHttpClient.layer` of Effect as well, which looks like any other client.
+   * seconds by default, `Infinity` for no limit. A stream that has begun is not ended by it. Over the runtime's
+   * own `fetch` (`layerFetch`, and `FetchHttpClient.layer` of Effect) it is 300 seconds at most.
    */
   readonly requestTimeout?: Duration.Input
   /**
