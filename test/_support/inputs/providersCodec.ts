@@ -361,7 +361,7 @@ export const providersCodec: Table = {
   "providers/src/codec/Fitting.ts": each(none("sees the options that the developer gives"), "fitting"),
   "providers/src/codec/contradicting.ts": each(none("sees the first 1,000 UTF-16 units of an error"), "contradicted"),
   "providers/src/codec/ModelFamilies.ts": each(
-    none("sees the name of a model, which the developer gives"),
+    noInput,
     "claude",
     "openAi",
     "openAiResponses",
@@ -369,12 +369,12 @@ export const providersCodec: Table = {
     "kimi",
     "deepSeek",
     "perplexity",
-    "none",
-    "find"
+    "none"
   ),
-  "providers/src/codec/familyClaims.ts": each(noInput, "family", "page", "reported", "by", "byBudget"),
-  "providers/src/codec/openAiFamilies.ts": each(noInput, "families", "ofResponses"),
-  "providers/src/codec/endedModels.ts": each(noInput, "claude", "openAi", "gemini", "kimi", "deepSeek", "perplexity"),
+  "providers/src/codec/familyClaims.ts": {
+    ...each(noInput, "family", "ended", "by", "byBudget"),
+    ...each(none("sees the name of a model, which the developer gives"), "find")
+  },
   "providers/src/codec/cacheMarks.ts": each(
     none("looks at the options and at the roles of messages"),
     "isMarked",

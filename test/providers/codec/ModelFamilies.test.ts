@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Claims from "../../../packages/providers/src/codec/familyClaims.ts"
 import * as Families from "../../../packages/providers/src/codec/ModelFamilies.ts"
 
 const all: Readonly<Record<string, Families.Catalog>> = {
@@ -16,7 +17,7 @@ const ended = Object.values(all).flatMap((catalog) => catalog().ended)
 const isDay = (text: string) => /^20\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 const isPage = (text: string) => text.startsWith("https://") && URL.canParse(text) && new URL(text).pathname.length > 1
 
-const factsOf = (family: Families.Family) => Object.assign({}, ...family.claims.map(({ facts }) => facts))
+const factsOf = (family: Claims.Family) => Object.assign({}, ...family.claims.map(({ facts }) => facts))
 
 describe("the table of families", () => {
   it("has a source and a date for each fact, and for each model that ends [P1410]", () => {
@@ -115,13 +116,13 @@ describe("the table of families", () => {
       [Families.claude, "", undefined]
     ]
     for (const [catalog, model, family] of names) {
-      assert.strictEqual(Families.find(catalog, model).family?.name, family, model)
+      assert.strictEqual(Claims.find(catalog, model).family?.name, family, model)
     }
   })
 
   it("has the greatest effort of OpenAI for the Responses API alone [P1410]", () => {
     const effortsOf = (catalog: Families.Catalog, model: string): ReadonlyArray<string> => {
-      const { family } = Families.find(catalog, model)
+      const { family } = Claims.find(catalog, model)
       return family === undefined ? [] : factsOf(family).efforts
     }
     for (const model of ["gpt-5.6-sol", "gpt-6-sol", "gpt-6-astra", "gpt-6.1-terra", "gpt-6.2-sol"]) {
@@ -161,12 +162,12 @@ describe("the table of families", () => {
       [Families.perplexity, "sonar-pro", "2026-09-27"],
       [Families.perplexity, "sonarish", undefined]
     ]
-    for (const [catalog, model, on] of ends) assert.strictEqual(Families.find(catalog, model).end?.on, on, model)
+    for (const [catalog, model, on] of ends) assert.strictEqual(Claims.find(catalog, model).end?.on, on, model)
   })
 
   it("does not say when clouds of others end a model of Anthropic [P1410]", () => {
     for (const model of ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5@20250929"]) {
-      const found = Families.find(Families.claude, model)
+      const found = Claims.find(Families.claude, model)
       assert.isUndefined(found.end, model)
       assert.isDefined(found.family, model)
     }

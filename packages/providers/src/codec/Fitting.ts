@@ -6,9 +6,7 @@ import { type Adapted, adapted, type Asked } from "./adapting.ts"
 import type { CapabilityOptions, Facts } from "./Capabilities.ts"
 import type { Codec } from "./Codec.ts"
 import { contradicted } from "./contradicting.ts"
-import type { Ended } from "./endedModels.ts"
-import type { Claim } from "./familyClaims.ts"
-import * as ModelFamilies from "./ModelFamilies.ts"
+import { find, type Catalog, type Claim, type Ended } from "./familyClaims.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RequestOptions from "./requestOptions.ts"
 import { fallbacksIn } from "./servedFamily.ts"
@@ -29,12 +27,12 @@ type Make<P> = (parameters: P, able: Facts) => Codec
 export const fitting = <P extends Options>(
   source: Source,
   options: P,
-  catalog: ModelFamilies.Catalog,
+  catalog: Catalog,
   make: Make<P>,
   wire: Facts = {},
   answersPlainCalls: (request: Request) => boolean = () => false
 ): Codec => {
-  const { end, family } = ModelFamilies.find(catalog, source.model)
+  const { end, family } = find(catalog, source.model)
   const { unsupported = "adapt", ...own } = options.capabilities ?? {}
   const claims = family?.claims ?? []
   const table: Facts = Object.assign({}, ...claims.map(({ facts }) => facts), wire)

@@ -1,25 +1,30 @@
 /**
- * What families of models take, as data: each claim has the public page that documents it, and the day on which that page was read. A
- * claim that was found on no page of the provider itself is marked. A model is found by its name; a name that no family has is sent as
+ * What families of models take, and when models end, as data: each claim has the public page that documents it, read on the day `seen`. A
+ * claim that was found on no page of the provider itself is `reported`. A model is found by its name; a name that no family has is sent as
  * asked.
  *
  * A later claim of a family wins over an earlier one. The numbers of `maxTokens` are this library's: the pages say that thoughts count.
+ *
+ * Anthropic's pages of ends could be read in translations and quotations alone, OpenAI's in part. No page was found for the ends of Claude
+ * Haiku 3 and Kimi K2.6, nor Google's own for the day of Gemini 2.5.
  */
-import * as EndedModels from "./endedModels.ts"
-import { familyOf } from "./Family.ts"
-import { by, byBudget, family, page, reported, type Family } from "./familyClaims.ts"
-import * as OpenAiFamilies from "./openAiFamilies.ts"
+import type { Facts } from "./Capabilities.ts"
+import { always, asked, by, byBudget, byDefault, ended, family, never, notOff } from "./familyClaims.ts"
+import type { Catalog, Claim, End, Ended, Family } from "./familyClaims.ts"
 
-export type { Family } from "./familyClaims.ts"
+export type { Catalog } from "./familyClaims.ts"
 
-/** What is known of one provider's models. A function, so that a program has only the data of its providers. */
-export type Catalog = () => {
-  readonly families: ReadonlyArray<Family>
-  readonly ended: ReadonlyArray<EndedModels.Ended>
-}
+/** The day on which all pages of this table were read. */
+const seen = "2026-11-26"
+
+const page = (source: string, facts: Facts): Claim => ({ source, seen, facts })
+const reported = (source: string, facts: Facts): Claim => ({ source, seen, facts, isReported: true })
+const ends = (source: string, ...end: End): Ended => ended(source, seen, ...end)
+const reportedEnd = (source: string, ...end: End): Ended => ({ ...ends(source, ...end), isReported: true })
 
 export const claude: Catalog = () => {
   const docs = "https://platform.claude.com/docs/en"
+  const models = `${docs}/models`
   const bedrock = "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html"
   const openRouter = "https://openrouter.ai/docs/cookbook/evaluate-and-optimize/model-migrations"
   // it quotes the pages of the provider
@@ -27,216 +32,323 @@ export const claude: Catalog = () => {
   const upToMax = "low medium high xhigh max"
   const noPrefill = { contextWindow: 1_000_000, continuation: "none" } as const
   // from Claude 5 on the model thinks unless it is told otherwise, and its thoughts count towards the longest reply
-  const fifth = {
-    ...noPrefill,
-    ...by(upToMax, { byDefault: true, off: true }),
-    sampling: "never",
-    maxTokens: 32_000
-  } as const
-  const always = { ...fifth, reasoningOff: false, toolChoice: ["none"] } as const
+  const fifth = { ...noPrefill, ...by(upToMax, byDefault), sampling: "never", maxTokens: 32_000 } as const
+  const obliged = { ...fifth, reasoningOff: false, toolChoice: ["none"] } as const
   const older = { budgetWithinMaxTokens: true } as const
   // it quotes the section "Sampling parameters" of the provider's page about thinking
-  const sampling = reported(
-    "https://docs.memberjunction.org/v6.2/api/functions/_memberjunction_ai-anthropic.ResolveSamplingParams.html",
-    { sampling: "default-with-reasoning" }
-  )
+  const params =
+    "https://docs.memberjunction.org/v6.2/api/functions/_memberjunction_ai-anthropic.ResolveSamplingParams.html"
+  const sampling = reported(params, { sampling: "default-with-reasoning" })
   const ruby =
     "https://rubydoc.info/github/anthropics/anthropic-sdk-ruby/Anthropic/Models/Beta/BetaThinkingConfigEnabled"
   const least = reported(ruby, { leastBudget: 1024 })
   const beside = { budgetAfterPlainCalls: false, forcedBesideBudget: false, forcedBesideReasoning: true }
   const besideTools = page("https://platform.claude.com/docs/build-with-claude/thinking-tool-workflows", beside)
   // they are not among the models that think
-  const thoughtless = page(
-    "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md",
-    {
-      ...byBudget(false, false),
-      budgets: false,
-      sampling: "always",
-      continuation: "rest"
-    }
-  )
+  const thinking = "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md"
+  const plain = { ...byBudget(never), budgets: false, sampling: "always", continuation: "rest" } as const
+  const thoughtless = page(thinking, plain)
+  const sdk = "https://github.com/anthropics/anthropic-sdk-typescript/blob/main/src/resources/messages/messages.ts"
+  const retired = `${docs}/about-claude/model-deprecations`
+  const notes = `${docs}/release-notes/overview`
   return {
     families: [
       family(
         "claude-opus-5.5",
         "claude-opus-5-5 claude-fable-5-1 claude-mythos-5-1 claude-fable-5-2 claude-mythos-5-2",
-        page(`${docs}/models/opus-5-5/whats-new-opus-5-5`, always),
-        page(`${docs}/models/fable-5-2/whats-new-fable-5-2`, { reasoningOff: false, contextWindow: 1_000_000 }),
-        page(`${docs}/models/fable-5-1/migration-guide`, { reasoningOff: false, toolChoice: ["none"], budgets: false }),
-        reported(`${openRouter}/claude-5-5`, { sampling: "never", continuation: "none" })
+        [
+          page(`${models}/opus-5-5/whats-new-opus-5-5`, obliged),
+          page(`${models}/fable-5-2/whats-new-fable-5-2`, { reasoningOff: false, contextWindow: 1_000_000 }),
+          page(`${models}/fable-5-1/migration-guide`, { reasoningOff: false, toolChoice: ["none"], budgets: false }),
+          reported(`${openRouter}/claude-5-5`, { sampling: "never", continuation: "none" })
+        ]
       ),
-      family(
-        "claude-sonnet-5.5",
-        "claude-sonnet-5-5",
-        page(`${docs}/models/sonnet-5-5/migration-guide`, {
-          ...always,
-          efforts: ["between_tools", ...upToMax.split(" ")]
-        })
-      ),
-      family(
-        "claude-haiku-5.5",
-        "claude-haiku-5-5",
-        page(`${docs}/models/haiku-5-5/migration-guide.md`, fifth),
+      family("claude-sonnet-5.5", "claude-sonnet-5-5", [
+        page(`${models}/sonnet-5-5/migration-guide`, { ...obliged, efforts: ["between_tools", ...upToMax.split(" ")] })
+      ]),
+      family("claude-haiku-5.5", "claude-haiku-5-5", [
+        page(`${models}/haiku-5-5/migration-guide.md`, fifth),
         reported("https://docs.apiyi.com/en/live/2026-11/claude-thinking-guide-refresh", { reasoningOff: true })
-      ),
-      family(
-        "claude-fable-5",
-        "claude-fable-5 claude-mythos-5 claude-mythos",
-        page(`${docs}/models/fable-5/migration-guide`, { ...fifth, reasoningOff: false }),
+      ]),
+      family("claude-fable-5", "claude-fable-5 claude-mythos-5 claude-mythos", [
+        page(`${models}/fable-5/migration-guide`, { ...fifth, reasoningOff: false }),
         page(bedrock, { budgets: false, reasoningOff: false }),
         // Claude Fable 5.1 is the first to refuse a forced call
         reported(forced, { forcedBesideReasoning: true })
-      ),
-      family(
-        "claude-5",
-        "claude-opus-5 claude-sonnet-5",
-        page(`${docs}/models/sonnet-5/migration-guide.md`, fifth),
+      ]),
+      family("claude-5", "claude-opus-5 claude-sonnet-5", [
+        page(`${models}/sonnet-5/migration-guide.md`, fifth),
         page("https://platform.claude.com/docs/zh-CN/models/opus-5/migration-guide", { reasoningOff: true })
-      ),
-      family(
-        "claude-4.7",
-        "claude-opus-4-7 claude-opus-4-8",
+      ]),
+      family("claude-4.7", "claude-opus-4-7 claude-opus-4-8", [
         // it does not think unless it is told to, and the page says that `disabled` is refused
-        page(bedrock, by(upToMax, { byDefault: false, off: false })),
+        page(bedrock, by(upToMax, notOff)),
         reported("https://apidog.com/kr/blog/claude-opus-4-7-api/", noPrefill),
         reported(forced, { forcedBesideReasoning: true }),
         reported(`${openRouter}/claude-4-7.md`, { sampling: "never" })
-      ),
-      family(
-        "claude-4.6",
-        "claude-opus-4-6 claude-sonnet-4-6",
-        page(bedrock, { ...by("low medium high max", { byDefault: false, off: true }), budgets: true }),
+      ]),
+      family("claude-4.6", "claude-opus-4-6 claude-sonnet-4-6", [
+        page(bedrock, { ...by("low medium high max", asked), budgets: true }),
         page(`${docs}/build-with-claude/extended-thinking`, older),
         sampling,
         least,
         besideTools,
-        page(`${docs}/models/opus-4-6/overview.md`, noPrefill)
-      ),
+        page(`${models}/opus-4-6/overview.md`, noPrefill)
+      ]),
       family(
         "claude-4.5",
         "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1 claude-opus-4 claude-sonnet-4 claude-3-7-*",
-        page(bedrock, byBudget(false, true)),
-        page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
-        sampling,
-        least,
-        besideTools,
-        page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
+        [
+          page(bedrock, byBudget(asked)),
+          page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
+          sampling,
+          least,
+          besideTools,
+          page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
+        ]
       ),
-      family(
-        "claude-3",
-        "claude-3 claude-3-* claude-2-*",
+      family("claude-3", "claude-3 claude-3-* claude-2-*", [
         thoughtless,
         page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
-      ),
+      ]),
       // their windows were smaller; no page was found
-      family("claude-2", "claude-2 claude-instant claude-instant-*", thoughtless)
+      family("claude-2", "claude-2 claude-instant claude-instant-*", [thoughtless])
     ],
-    ended: EndedModels.claude()
+    // the days of Anthropic's own platforms: Bedrock and Google Cloud have others
+    ended: [
+      ends(sdk, "2026-11-30", "claude-sonnet-4-5"),
+      reportedEnd("https://github.com/talex-touch/tuff/pull/1935", "2026-08-05", "claude-opus-4-1"),
+      ends(notes, "2026-06-15", "claude-opus-4", "claude-opus-4-8"),
+      ends(notes, "2026-06-15", "claude-sonnet-4", "claude-sonnet-4-6"),
+      ends(sdk, "2026-02-19", "claude-3-7-sonnet claude-3-5-haiku"),
+      ends(retired, "2026-01-05", "claude-3-opus"),
+      ends("https://docs.claude.com/en/release-notes/overview", "2025-10-28", "claude-3-5-sonnet"),
+      ends(retired, "2025-07-21", "claude-2 claude-2-* claude-3-sonnet"),
+      ends(retired, "2024-11-06", "claude-1 claude-1-* claude-instant claude-instant-*")
+    ]
   }
 }
 
-export const openAi: Catalog = () => ({ families: OpenAiFamilies.families(), ended: EndedModels.openAi() })
+/** Families of OpenAI, and of Mistral, which has the same wire. */
+const openAiFamilies = (isResponses: boolean): ReadonlyArray<Family> => {
+  const docs = "https://developers.openai.com/api/docs"
+  const guides = `${docs}/guides`
+  const azure = "https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/reasoningeffort"
+  const oxen = "https://docs.oxen.ai/inference-api/reference/models"
+  const vercel = "https://vercel.com/ai-gateway/models"
+  const koog =
+    "https://api.koog.ai/prompt/prompt-executor/prompt-executor-clients/prompt-executor-openai-client/" +
+    "ai.koog.prompt.executor.clients.openai/-open-a-i-models"
+  const first = "https://learnku.com/articles/90544"
+  const mistral = "https://docs.mistral.ai/api/"
+  const unasked = { sampling: "without-reasoning" } as const
+  const upToXhigh = "low medium high xhigh"
+  const byXhigh = by(upToXhigh, byDefault)
+  const guide = "https://dev.to/hassann/how-to-use-gpt-61-sol-apl--45cg"
+  const thinking = "https://docs.mistral.ai/inference/conversations/reasoning"
+  // the greatest effort, which the Responses API takes alone
+  const max = (source: string) => (isResponses ? [reported(source, { efforts: `${upToXhigh} max`.split(" ") })] : [])
+  // before GPT-5.6 a request with marks is refused
+  const marksTaken = page(`${guides}/prompt-caching`, { promptCache: "key-and-breakpoints" })
+  const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key" })
+  return [
+    family("gpt-6.2", "gpt-6.2-astra gpt-6.2-sol", [
+      // pages differ on tools beside its efforts in chat completions (docs.laozhang.ai/en/announcements/gpt-6-2-2026-11.md: they work); so
+      // they are sent as asked
+      reported("https://github.com/daknoblo/ai-ui/releases/tag/v1.5.2", by(upToXhigh, always)),
+      // what it says of GPT-6 with reasoning; no page was found that says it of GPT-6.2
+      page(`${guides}/deployment-checklist`, unasked),
+      marksTaken,
+      page(`${docs}/models/gpt-6.2-sol.md`, { reasoningOff: false, contextWindow: 1_050_000 }),
+      ...max("https://github.com/akiiwa-games/AgentCompass-Router/releases/tag/v0.6.8")
+    ]),
+    family("gpt-6.1", "gpt-6-astra gpt-6.1-sol gpt-6.1-terra", [
+      // beside tools their chat completions refuse each effort and its absence (github.com/genkit-ai/genkit/pull/6303): the error says so
+      reported("https://github.com/BerriAI/litellm-docs/pull/1173", by(upToXhigh, always)),
+      reported("https://github.com/BerriAI/litellm/pull/39631", { sampling: "never" }),
+      marksTaken,
+      reported(guide, { reasoningOff: false, contextWindow: 1_050_000 }),
+      ...max("https://github.com/BerriAI/litellm-docs/pull/1173")
+    ]),
+    family("gpt-6", "gpt-6-sol gpt-6-luna", [
+      reported("https://qiita.com/kai_kou/items/92d3e48a0e78bfa1d853", { ...byXhigh, ...unasked }),
+      reported("https://github.com/onyx-dot-app/onyx/issues/15008", { reasoningBesideTools: "none" }),
+      marksTaken,
+      reported(guide, { contextWindow: 1_050_000 }),
+      ...max("https://inference.sh/apps/openai/gpt-6-sol.md")
+    ]),
+    family("gpt-5.6", "gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna", [
+      // its chat completions name the efforts that they take, without `max` (github.com/mnfst/modelparams.dev/pull/236)
+      reported("https://github.com/livekit/agents/pull/7169", { ...byXhigh, reasoningBesideTools: "none" }),
+      reported("https://github.com/khoj-ai/khoj/issues/1377", { sampling: "never" }),
+      marksTaken,
+      reported(`${oxen}/gpt-5-6-sol.md`, { contextWindow: 1_050_000 }),
+      ...max("https://github.com/anomalyco/models.dev/pull/3151")
+    ]),
+    family("gpt-5.5", "gpt-5.5", [
+      noMarks,
+      reported(`${oxen}/gpt-5-5-2026-04-23.md`, { ...byXhigh, contextWindow: 1_050_000 }),
+      reported("https://github.com/Science-Discovery/Aether/issues/1026", { reasoningBesideTools: "unset" }),
+      reported("https://www.bolna.ai/docs/integrations/llm-model/openai", { sampling: "never" })
+    ]),
+    family("gpt-5.4", "gpt-5.4 gpt-5.4-mini gpt-5.4-nano", [
+      noMarks,
+      page(azure, by(upToXhigh, asked)),
+      reported("https://github.com/openai/openai-openapi/issues/541", { reasoningBesideTools: "unset" }),
+      reported("https://github.com/tmc/langchaingo/issues/1497", unasked)
+    ]),
+    family("gpt-5.2", "gpt-5.2 gpt-5.2-codex gpt-5.3-codex", [
+      noMarks,
+      page(azure, by(upToXhigh, asked)),
+      reported("https://github.com/vercel/ai/issues/10932", unasked),
+      reported(`${oxen}/gpt-5-2-2025-12-11.md`, { contextWindow: 400_000 })
+    ]),
+    family("gpt-5.1", "gpt-5.1 gpt-5.1-codex", [
+      noMarks,
+      page(azure, by("low medium high", asked)),
+      reported("https://github.com/vercel/ai/issues/10932", unasked)
+    ]),
+    family("gpt-5", "gpt-5 gpt-5-mini gpt-5-nano gpt-5-codex", [
+      noMarks,
+      page(azure, by("minimal low medium high", always)),
+      reported(first, { sampling: "never" }),
+      reported(`${vercel}/gpt-5/faq`, { contextWindow: 400_000 })
+    ]),
+    family("gpt-5-pro", "gpt-5-pro", [
+      noMarks,
+      page(azure, by("high", always)),
+      reported(first, { sampling: "never" }),
+      reported(`${koog}/-chat/-g-p-t5-pro.html`, { contextWindow: 400_000 })
+    ]),
+    family("o-series", "o1 o3 o3-mini o3-pro o4-mini", [
+      noMarks,
+      page(azure, by("low medium high", always)),
+      reported("https://github.com/openai/openai-python/issues/2104", { sampling: "never" }),
+      reported("https://github.com/evalstate/fast-agent/issues/279", { parallelToolCalls: false }),
+      reported(`${vercel}/o4-mini.md`, { contextWindow: 200_000 })
+    ]),
+    family("mistral-large-4", "mistral-large-4-0", [
+      // the line about switching it off could not be read
+      page(thinking, { budgets: false, efforts: ["low", "medium", "high"], reasoningByDefault: true }),
+      page(mistral, { sampling: "always" })
+    ]),
+    family("mistral-adjustable", "mistral-small-latest mistral-small-2603 mistral-medium-3-5 mistral-medium-3.5", [
+      // not Mistral Small 3, whose names are the same without their dates
+      page("https://docs.mistral.ai/capabilities/reasoning/adjustable", by("high", asked)),
+      page(thinking, { efforts: ["high"] }),
+      page(mistral, { sampling: "always" }),
+      reported(`${vercel}/mistral-medium-3.5.md`, { contextWindow: 262_144 })
+    ]),
+    family(
+      "mistral",
+      "mistral-* ministral-* magistral-* codestral-* devstral-* pixtral-* open-mistral-* open-mixtral-*",
+      [page(mistral, { sampling: "always" })]
+    )
+  ]
+}
+
+const openAiEnded = (): ReadonlyArray<Ended> => {
+  const deprecations = "https://developers.openai.com/api/docs/deprecations"
+  const sdk = "https://github.com/openai/openai-node/blob/v7.57.0/src/resources/shared.ts"
+  const pros = "https://dev.to/aideprecations/what-to-do-before-openai-gpt-5-and-o3-shut-down-on-december-11-2026-fap"
+  return [
+    ends(sdk, "2027-04-01", "gpt-5.1 gpt-5.4-nano"),
+    ends(sdk, "2027-01-14", "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini", "gpt-6-luna"),
+    ends(deprecations, "2026-12-11", "gpt-5 o3", "gpt-6.1-sol"),
+    ends(deprecations, "2026-12-11", "gpt-5-mini", "gpt-6.1-terra"),
+    ends(sdk, "2026-12-11", "gpt-5-nano", "gpt-6-luna"),
+    reportedEnd(pros, "2026-12-11", "gpt-5-pro o3-pro", "gpt-5.6-sol with reasoning.mode pro"),
+    ends(sdk, "2026-10-23", "o1 o3-mini gpt-4 gpt-4-turbo", "gpt-5.6-sol"),
+    ends(sdk, "2026-10-23", "o4-mini gpt-3.5-turbo", "gpt-5.6-terra"),
+    ends(sdk, "2026-10-23", "gpt-4.1-nano"),
+    ends(sdk, "2026-08-10", "gpt-5.2-chat gpt-5.3-chat"),
+    ends(sdk, "2026-07-23", "gpt-5-chat gpt-5.1-chat gpt-5.1-codex")
+  ]
+}
+
+export const openAi: Catalog = () => ({ families: openAiFamilies(false), ended: openAiEnded() })
 
 /** The same models by the Responses API, which takes an effort more of some. */
-export const openAiResponses: Catalog = () => ({
-  families: OpenAiFamilies.ofResponses(),
-  ended: EndedModels.openAi()
-})
+export const openAiResponses: Catalog = () => ({ families: openAiFamilies(true), ended: openAiEnded() })
 
 export const gemini: Catalog = () => {
   const docs = "https://ai.google.dev/gemini-api/docs"
   const levels = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking"
   const window = { contextWindow: 1_048_576 }
-  const byLevel = (words: string) => page(levels, { ...window, ...by(words, { byDefault: true, off: false }) })
+  const byLevel = (words: string) => page(levels, { ...window, ...by(words, always) })
   // it says to remove the sampling options from all requests
   const newer = page(`${docs}/generate-content/whats-new-gemini-3.6`, { sampling: "never" })
   const guides = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides"
-  const fourth = reported(
-    "https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj",
-    { budgets: false, sampling: "never" }
-  )
+  const neon = "https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj"
+  const fourth = reported(neon, { budgets: false, sampling: "never" })
   const third = page(`${docs}/gemini-3`, { sampling: "always" })
   const second = { ...window, sampling: "always" } as const
   const all = "minimal low medium high"
+  // the pages of the provider that could be read have earlier days, as the earliest possible ones
+  const route =
+    "https://dev.to/aideprecations/what-to-do-before-gemini-25-pro-and-25-flash-are-retired-on-december-1-2026-5gg9"
+  const september = "https://dev.to/akaranjkar08/gemini-api-shutdowns-30-sept-omni-flash-preview-migration-guide-2jae"
   return {
     families: [
-      family(
-        "gemini-4",
-        "gemini-4-argon gemini-4-carbon gemini-4-carbon-cyber-permissive",
-        page(`${docs}/generate-content/latest-model`, {
-          ...window,
-          ...by("low medium high", { byDefault: true, off: false })
-        }),
+      family("gemini-4", "gemini-4-argon gemini-4-carbon gemini-4-carbon-cyber-permissive", [
+        page(`${docs}/generate-content/latest-model`, { ...window, ...by("low medium high", always) }),
         page(`${guides}/gemini-4-carbon`, { efforts: ["low", "medium", "high"], contextWindow: 1_048_576 }),
         fourth
-      ),
-      family(
-        "gemini-4-xhigh",
-        "gemini-4-hydrogen gemini-4-neon",
-        page(`${guides}/gemini-4-hydrogen`, {
-          ...window,
-          ...by("low medium high xhigh", { byDefault: true, off: false })
-        }),
+      ]),
+      family("gemini-4-xhigh", "gemini-4-hydrogen gemini-4-neon", [
+        page(`${guides}/gemini-4-hydrogen`, { ...window, ...by("low medium high xhigh", always) }),
         reported("https://docs.laozhang.ai/en/announcements/gemini-4-neon-2026-11.md", {
           efforts: ["low", "medium", "high", "xhigh"]
         }),
         fourth
-      ),
-      family("gemini-3.8", "gemini-3.8-flash gemini-3.7-flash", byLevel("low medium high"), newer),
-      family("gemini-3.6", "gemini-3.6-flash gemini-3.5-flash gemini-3.5-flash-lite", byLevel(all), newer),
-      family("gemini-3.1-pro", "gemini-3.1-pro", byLevel("low medium high"), third),
-      family("gemini-3-pro", "gemini-3-pro", byLevel("low high"), third),
-      family("gemini-3-flash", "gemini-3-flash gemini-3.1-flash-lite", byLevel(all), third),
-      family(
-        "gemini-2.5-pro",
-        "gemini-2.5-pro",
-        page(`${docs}/thinking`, { ...second, ...byBudget(true, false) }),
+      ]),
+      family("gemini-3.8", "gemini-3.8-flash gemini-3.7-flash", [byLevel("low medium high"), newer]),
+      family("gemini-3.6", "gemini-3.6-flash gemini-3.5-flash gemini-3.5-flash-lite", [byLevel(all), newer]),
+      family("gemini-3.1-pro", "gemini-3.1-pro", [byLevel("low medium high"), third]),
+      family("gemini-3-pro", "gemini-3-pro", [byLevel("low high"), third]),
+      family("gemini-3-flash", "gemini-3-flash gemini-3.1-flash-lite", [byLevel(all), third]),
+      family("gemini-2.5-pro", "gemini-2.5-pro", [
+        page(`${docs}/thinking`, { ...second, ...byBudget(always) }),
         reported("https://hexdocs.pm/gemini_ex/0.11.0/Gemini.Validation.ThinkingConfig.md", { leastBudget: 128 })
-      ),
-      family("gemini-2.5-flash", "gemini-2.5-flash", page(`${docs}/thinking`, { ...second, ...byBudget(true, true) })),
-      family(
-        "gemini-2.5-flash-lite",
-        "gemini-2.5-flash-lite",
-        page(`${docs}/thinking`, { ...second, ...byBudget(false, true), leastBudget: 512 })
-      )
+      ]),
+      family("gemini-2.5-flash", "gemini-2.5-flash", [page(`${docs}/thinking`, { ...second, ...byBudget(byDefault) })]),
+      family("gemini-2.5-flash-lite", "gemini-2.5-flash-lite", [
+        page(`${docs}/thinking`, { ...second, ...byBudget(asked), leastBudget: 512 })
+      ])
     ],
-    ended: EndedModels.gemini()
+    ended: [
+      reportedEnd(route, "2026-12-01", "gemini-2.5-flash", "gemini-3.5-flash-lite"),
+      reportedEnd(route, "2026-12-01", "gemini-2.5-pro", "gemini-3.8-flash"),
+      reportedEnd(september, "2026-06-01", "gemini-2.0-flash gemini-2.0-flash-lite"),
+      ends(`${docs}/deprecations.md`, "2026-03-09", "gemini-3-pro", "gemini-3.1-pro-preview")
+    ]
   }
 }
 
 export const kimi: Catalog = () => {
   const agentScope = "https://java.agentscope.io/v2/en/integration/model/kimi"
   const choices = "https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152"
+  const second = "https://www.chatbase.co/blog/kimi-k2-api"
   const fixed = { sampling: "never" } as const
   return {
     families: [
-      family(
-        "kimi-k3",
-        "kimi-k3 kimi-k3.1-pro kimi-k3.1-pro-highspeed",
-        reported(agentScope, {
-          ...fixed,
-          ...by("low high max", { byDefault: true, off: false }),
-          reasoningField: "effort"
-        }),
+      family("kimi-k3", "kimi-k3 kimi-k3.1-pro kimi-k3.1-pro-highspeed", [
+        reported(agentScope, { ...fixed, ...by("low high max", always), reasoningField: "effort" }),
         reported(choices, { toolChoice: ["none", "required"] }),
         reported("https://vercel.com/ai-gateway/models/kimi-k3.1-pro.md", { contextWindow: 1_048_576 })
-      ),
-      family(
-        "kimi-k2.7",
-        "kimi-k2.7-code kimi-k2.7-code-highspeed",
-        reported(agentScope, { ...fixed, ...by("on", { byDefault: true, off: false }) }),
+      ]),
+      family("kimi-k2.7", "kimi-k2.7-code kimi-k2.7-code-highspeed", [
+        reported(agentScope, { ...fixed, ...by("on", always) }),
         reported(choices, { toolChoice: ["none"] }),
         reported("https://www.promptfoo.dev/docs/providers/moonshot/", { contextWindow: 262_144 })
-      ),
-      family(
-        "kimi-k2.6",
-        "kimi-k2.6 kimi-k2.5",
-        reported(agentScope, { ...fixed, ...by("on", { byDefault: true, off: true }) }),
+      ]),
+      family("kimi-k2.6", "kimi-k2.6 kimi-k2.5", [
+        reported(agentScope, { ...fixed, ...by("on", byDefault) }),
         reported(choices, { forcedBesideReasoning: false }),
         page("https://platform.kimi.com/docs/pricing/chat-k26", { contextWindow: 262_144 })
-      )
+      ])
     ],
-    ended: EndedModels.kimi()
+    ended: [reportedEnd(second, "2026-05-25", "kimi-k2 kimi-k2-* kimi-latest", "kimi-k2.6")]
   }
 }
 
@@ -244,44 +356,27 @@ export const deepSeek: Catalog = () => {
   const release = "https://github.com/arikusi/deepseek-mcp-server/releases/tag/v2.0.0"
   return {
     families: [
-      family(
-        "deepseek-v4",
-        "deepseek-v4-* deepseek-flash deepseek-pro",
+      family("deepseek-v4", "deepseek-v4-* deepseek-flash deepseek-pro", [
         page("https://api-docs.deepseek.com/guides/thinking_mode.md", {
           // the provider itself maps them to low, high and max
-          ...by("minimal low medium high xhigh max ultra", { byDefault: true, off: true }),
+          ...by("minimal low medium high xhigh max ultra", byDefault),
           sampling: "without-reasoning"
         }),
         reported("https://github.com/deepseek-ai/DeepSeek-V3/issues/1376", { forcedBesideReasoning: false }),
         reported(release, { contextWindow: 1_000_000 })
-      )
+      ])
     ],
-    ended: EndedModels.deepSeek()
+    // the names of V4 are served on, by V4.1 (api-docs.deepseek.com, which names `deepseek-flash` for all)
+    ended: [reportedEnd(release, "2026-07-24", "deepseek-chat deepseek-reasoner", "deepseek-flash")]
   }
 }
 
 /** For servers of models of others: each request is sent as asked. */
 export const none: Catalog = () => ({ families: [], ended: [] })
 
-export const perplexity: Catalog = () => ({ families: [], ended: EndedModels.perplexity() })
-
-const isNamed = (models: ReadonlyArray<string>, name: string): boolean =>
-  models.some((model) => (model.endsWith("*") ? name.startsWith(model.slice(0, -1)) : name === model))
-
-/** The family of a model, and when its provider ends it. */
-export const find = (
-  catalog: Catalog,
-  model: string
-): { readonly family?: Family; readonly end?: EndedModels.Ended } => {
-  const { ended, families } = catalog()
-  const name = familyOf(model)
-  // a name with its date or stage comes before the names that are the same without
-  const exact = model.trim().toLowerCase().split("/").at(-1) ?? ""
-  const found =
-    families.find(({ models }) => models.includes(exact)) ?? families.find(({ models }) => isNamed(models, name))
-  const end = elsewhere.test(model) ? undefined : ended.find(({ models }) => isNamed(models, name))
-  return { ...(found === undefined ? {} : { family: found }), ...(end === undefined ? {} : { end }) }
+/** The chat completions and their names of models; the agent API has `perplexity/sonar`. */
+export const perplexity: Catalog = () => {
+  const use = "perplexity/sonar or a preset of the agent API"
+  const chat = "https://github.com/anomalyco/models.dev/pull/4993"
+  return { families: [], ended: [reportedEnd(chat, "2026-09-27", "sonar sonar-*", use)] }
 }
-
-/** Names that Claude has on Bedrock and Google Cloud, which end models on days of their own. */
-const elsewhere = /anthropic\.|@/
