@@ -381,7 +381,7 @@ export const providersCodec: Table = {
     "lastInstruction"
   ),
   "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted", "isOff"),
-  "providers/src/codec/requestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),
+  "providers/src/codec/Extra.ts": each(none("has the fields that the developer gives"), "perRequest", "merged"),
   "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),

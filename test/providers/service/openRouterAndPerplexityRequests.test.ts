@@ -28,7 +28,7 @@ describe("OpenRouter", () => {
         requireParameters: true,
         dataCollection: "deny",
         sort: "price",
-        extra: { zdr: true, order: ["never"] }
+        extra: { zdr: true, sort: "throughput" }
       } as const
       const { sent } = yield* exchangeWith(
         OpenRouter.layer({
@@ -38,8 +38,7 @@ describe("OpenRouter", () => {
           routing,
           fallbacks: ["a/b"],
           seed: 3,
-          parallelToolCalls: false,
-          extra: { provider: { order: ["never"] }, plugins: [{ id: "web" }] }
+          extra: { provider: { order: ["own"] }, plugins: [{ id: "web" }] }
         })
       )
       assert.strictEqual(sent?.headers["http-referer"], "https://example.org")
@@ -48,15 +47,14 @@ describe("OpenRouter", () => {
       assert.deepStrictEqual(others, {
         model: "m",
         seed: 3,
-        parallel_tool_calls: false,
         plugins: [{ id: "web" }],
         models: ["a/b"],
         provider: {
-          order: ["anthropic"],
+          order: ["own"],
           allow_fallbacks: false,
           require_parameters: true,
           data_collection: "deny",
-          sort: "price",
+          sort: "throughput",
           zdr: true
         }
       })

@@ -19,8 +19,8 @@ export interface Request {
   /** The form of the final text, if it has to be JSON; providers without such a feature ignore it. */
   readonly output?: OutputSpec
   /**
-   * Further fields of the body of this request, under their names on the wire, before those of the model's `extra`. They replace nothing that
-   * the library writes, and no parameter of the model, such as its temperature.
+   * Further fields of the body of this request, under their names on the wire. They win over the `extra` of the model, and over its other
+   * options, such as its temperature. One that only the library writes, such as `messages`, is an `InvalidRequestError`.
    */
   readonly options?: Readonly<Record<string, Schema.Json>>
   /** The kinds of provider calls that tools of the agent answer, see `Tool.provider`; absent if there are none. */

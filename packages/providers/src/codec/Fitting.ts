@@ -8,7 +8,6 @@ import type { Codec } from "./Codec.ts"
 import { contradicted } from "./contradicting.ts"
 import { find, type Catalog, type Claim, type Ended } from "./familyClaims.ts"
 import * as Parameters from "./Parameters.ts"
-import * as RequestOptions from "./requestOptions.ts"
 import { fallbacksIn } from "./servedFamily.ts"
 import type { Source } from "../transport/Source.ts"
 
@@ -41,7 +40,7 @@ export const fitting = <P extends Options>(
   const codecOf = ({ changes, parameters }: Adapted<P>): Codec => {
     // what a codec caches of a transcript lasts as long as the parameters are the same
     const key = JSON.stringify(changes)
-    const codec = made.get(key) ?? RequestOptions.perRequest((asked) => make(asked, able), parameters)
+    const codec = made.get(key) ?? make(parameters, able)
     made.set(key, codec)
     return codec
   }

@@ -31,7 +31,11 @@ interface Every {
   readonly providerTools?: ReadonlyArray<Schema.Json>
   /** How the provider caches the prompt. */
   readonly promptCache?: PromptCache
-  /** Further fields of the body, under their names on the wire. They cannot replace fields that the library writes. */
+  /**
+   * Further fields of the body, under their names on the wire. A field wins over the option that sets it; objects are merged, unless their
+   * types differ. One that only the library writes (messages, tools, their choice, the model, whether to stream), and more than one reply
+   * (`n`), is a `RangeError`. The `options` of a request are such fields, too, and win over these; there it is an `InvalidRequestError`.
+   */
   readonly extra?: Readonly<Record<string, Schema.Json>>
 }
 
@@ -80,15 +84,10 @@ export interface AnthropicParameters extends Pick<
  */
 export interface BedrockParameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice"
+  "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "extra"
 > {
   /** Where to put cache points; none by default. This format has no key. */
   readonly promptCache?: Omit<PromptCache, "key">
-  /**
-   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
-   * Fields within `inferenceConfig`, `toolConfig` and `additionalModelRequestFields` are merged with its own.
-   */
-  readonly extra?: Every["extra"]
 }
 
 /** For chat completions. Reasoning in tokens is an `InvalidRequestError` if the dialect takes only an effort. */
@@ -104,19 +103,17 @@ export interface ChatParameters extends Omit<Every, "promptCache"> {
  */
 export interface GeminiParameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools"
+  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools" | "extra"
 > {
   /** Whether a reply has summaries of its thoughts. By default it has them if `reasoning` asks for thoughts. */
   readonly includeThoughts?: boolean
-  /**
-   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
-   * Fields within `generationConfig` and `toolConfig` are merged with its own.
-   */
-  readonly extra?: Every["extra"]
 }
 
 /** For Ollama's own chat. `truncate` is always sent. `maxTokens` is Ollama's `num_predict`. */
-export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "maxTokens" | "stop" | "seed"> {
+export interface OllamaParameters extends Pick<
+  Every,
+  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "extra"
+> {
   /** Whether a reasoning model thinks; for models with levels, `low`, `medium` or `high`. `none` is `false`. */
   readonly reasoning?: boolean | string
   /**
@@ -135,11 +132,6 @@ export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "
    * `ContextTooLongError`. With `true`, or if a cut is only likely, the reply has a provider item of the kind `truncated_prompt`.
    */
   readonly truncate?: boolean
-  /**
-   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
-   * Fields within `options` are merged with its own.
-   */
-  readonly extra?: Every["extra"]
 }
 
 /** For OpenAI's Responses. */

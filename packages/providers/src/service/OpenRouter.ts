@@ -5,6 +5,7 @@ import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Capabilities } from "../codec/Capabilities.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
+import { merged } from "../codec/Extra.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -76,26 +77,27 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     ...(referer === undefined ? {} : { "http-referer": referer }),
     ...(title === undefined ? {} : { "x-title": title })
   }
-  const routed = {
-    ...extra,
-    ...(routing === undefined ? {} : { provider: preferences(routing) }),
-    ...(fallbacks === undefined ? {} : { models: fallbacks })
-  }
+  const routed = merged(
+    { provider: routing === undefined ? undefined : preferences(routing), models: fallbacks },
+    extra
+  )
   return ChatProvider.layer({ ...openRouter, headers }, { ...options, extra: routed })
 }
 
 const preferences = (routing: Routing): Readonly<Record<string, Schema.Json>> => {
   const { allowFallbacks, dataCollection, extra, ignore, only, order, requireParameters, sort } = routing
-  return {
-    ...extra,
-    ...(order === undefined ? {} : { order }),
-    ...(only === undefined ? {} : { only }),
-    ...(ignore === undefined ? {} : { ignore }),
-    ...(allowFallbacks === undefined ? {} : { allow_fallbacks: allowFallbacks }),
-    ...(requireParameters === undefined ? {} : { require_parameters: requireParameters }),
-    ...(dataCollection === undefined ? {} : { data_collection: dataCollection }),
-    ...(sort === undefined ? {} : { sort })
-  }
+  return merged(
+    {
+      order,
+      only,
+      ignore,
+      allow_fallbacks: allowFallbacks,
+      require_parameters: requireParameters,
+      data_collection: dataCollection,
+      sort
+    },
+    extra
+  )
 }
 
 /**

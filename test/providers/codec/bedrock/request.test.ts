@@ -65,7 +65,6 @@ describe("a request of Converse", () => {
         maxTokens: 100,
         stop: ["END"],
         extra: {
-          messages: "no",
           guardrailConfig: { guardrailIdentifier: "g" },
           inferenceConfig: { maxTokens: 1 },
           additionalModelRequestFields: { top_k: 5 }
@@ -74,7 +73,7 @@ describe("a request of Converse", () => {
     )
     assert.deepStrictEqual(sent, {
       guardrailConfig: { guardrailIdentifier: "g" },
-      inferenceConfig: { maxTokens: 100, temperature: 0.5, topP: 0.9, stopSequences: ["END"] },
+      inferenceConfig: { maxTokens: 1, temperature: 0.5, topP: 0.9, stopSequences: ["END"] },
       additionalModelRequestFields: { top_k: 5 },
       messages: [{ role: "user", content: [{ text: "hi" }] }]
     })

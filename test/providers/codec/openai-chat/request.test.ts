@@ -188,15 +188,6 @@ describe("the output", () => {
 })
 
 describe("the rest of the body", () => {
-  it("lets the user's own fields set parameters that are not given", () => {
-    const own = { temperature: 1, seed: 7, stop: ["x"] }
-    assert.deepStrictEqual(encode({}, { temperature: 0, extra: own }), { ...encode({}), ...own, temperature: 0 })
-  })
-
-  it("requests one reply, because one is read", () => {
-    assert.deepStrictEqual(encode({}, { extra: { n: 2 } }), encode({}))
-  })
-
   it("sends no parameter that is not given", () => {
     assert.deepStrictEqual(encode({}), { model: "gpt-x", messages: [{ role: "user", content: "hi" }] })
   })
@@ -212,8 +203,7 @@ describe("the rest of the body", () => {
         seed: 7,
         reasoning: "low",
         promptCache: { key: "k" },
-        parallelToolCalls: false,
-        extra: { user: "u", messages: "never", stream: "never" }
+        extra: { user: "u" }
       }
     )
     const { messages: _, ...others } = body
@@ -225,11 +215,22 @@ describe("the rest of the body", () => {
       stop: ["x"],
       seed: 7,
       reasoning_effort: "low",
-      parallel_tool_calls: false,
       prompt_cache_key: "k",
       user: "u"
     })
     assert.isArray(body.messages)
+  })
+
+  it("says whether one reply may call several tools, beside tools alone [P1416]", () => {
+    const asked = { parallelToolCalls: false }
+    assert.notProperty(encode({}, asked), "parallel_tool_calls")
+    assert.notProperty(encode({ tools: [tool] }), "parallel_tool_calls")
+    for (const mode of ["whole", "streamed"] as const) {
+      assert.isFalse(encode({ tools: [tool] }, asked, mode).parallel_tool_calls)
+      assert.isTrue(encode({ tools: [tool] }, { parallelToolCalls: true }, mode).parallel_tool_calls)
+    }
+    const extra = { parallel_tool_calls: true }
+    assert.isTrue(encode({ tools: [tool] }, { ...asked, extra }).parallel_tool_calls)
   })
 
   it("knows the older name for the longest reply", () => {

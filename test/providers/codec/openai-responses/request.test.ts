@@ -271,7 +271,7 @@ describe("the rest of the body", () => {
         reasoning: "low",
         reasoningSummary: "auto",
         promptCache: { key: "k" },
-        extra: { user: "u", input: "never", stream: "never", tools: [], model: "never", store: true }
+        extra: { user: "u" }
       }
     )
     assert.deepStrictEqual(others, {

@@ -31,7 +31,9 @@ import { MessagesDecoder } from "./stream.ts"
 import { type AnthropicParameters, checked, providesTools } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import { namesFile as names, takes } from "./blocks.ts"
+import { own } from "./parameters.ts"
 import { remembering } from "../Remembering.ts"
+import * as Extra from "../Extra.ts"
 import type * as Model from "@kintsugi/core/Model"
 import { unansweredNames } from "./waiting.ts"
 
@@ -59,8 +61,10 @@ export const make = (
   source: Source,
   parameters: AnthropicParameters = {},
   ofModel: Partial<Capabilities> = {}
-): Codec => {
-  const able: Capabilities = { ...capabilities, ...ofModel }
+): Codec =>
+  Extra.perRequest(source, own, (asked) => codecOf(source, asked, { ...capabilities, ...ofModel }), parameters)
+
+const codecOf = (source: Source, parameters: AnthropicParameters, able: Capabilities): Codec => {
   const unanswered = (request?: Model.Request) => unansweredNames(parameters.providerTools, request?.providerCalls)
   return {
     continuation: continuationOf(source.model, parameters, able),

@@ -2,6 +2,21 @@
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
 import type { AnthropicParameters, Reasoning } from "../Parameters.ts"
+import * as Json from "../../transport/Json.ts"
+import * as Extra from "../Extra.ts"
+
+/** The fields of a body that this format writes, or merges. */
+export const own: Extra.Own = {
+  written: {
+    messages: "the messages of the request",
+    model: "the option model",
+    stream: "Model.stream or a streamed run",
+    system: "the prompt of the agent",
+    tool_choice: "the options toolChoice and parallelToolCalls",
+    tools: "the tools of the agent, or the option providerTools"
+  },
+  merged: { output_config: "object" }
+}
 
 /** The default longest reply of a model without a family of its own: every served model supports it. */
 const usualMaxTokens = 8192
@@ -11,7 +26,7 @@ const thinkingMaxTokens = 32_000
 
 /** The body fields that are the same for every request. */
 export interface Fields {
-  readonly head: Readonly<Record<string, Schema.Json | undefined>>
+  readonly head: Schema.JsonObject
   /** Left out of a request that the provider would refuse with it. */
   readonly thinking: Schema.Json | undefined
   /** The output config without the output format. */
@@ -20,27 +35,22 @@ export interface Fields {
 
 export const fieldsOf = (model: string, parameters: AnthropicParameters, usual = usualMaxTokens): Fields => {
   const { extra = {}, maxTokens, reasoning, stop, temperature, topK, topP } = parameters
-  const { messages: _m, output_config, stream: _s, system: _y, thinking, tool_choice: _c, tools: _t, ...others } = extra
   const wanted = reasoningOf(reasoning, usual)
-  return {
-    head: {
-      ...others,
+  const { output_config, thinking, ...head } = Extra.merged(
+    {
       model,
       max_tokens: maxTokens ?? wanted.maxTokens,
-      // what is not set leaves a field of `extra`
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { top_p: topP }),
-      ...(topK === undefined ? {} : { top_k: topK }),
-      ...(stop === undefined ? {} : { stop_sequences: stop })
+      temperature,
+      top_p: topP,
+      top_k: topK,
+      stop_sequences: stop,
+      thinking: wanted.thinking,
+      output_config: wanted.effort
     },
-    thinking: wanted.thinking === undefined ? thinking : { ...objectOf(thinking), ...wanted.thinking },
-    outputConfig: { ...objectOf(output_config), ...wanted.effort }
-  }
+    extra
+  )
+  return { head, thinking, outputConfig: Json.object(output_config) ?? {} }
 }
-
-const objectOf = (json: Schema.Json | undefined): Schema.JsonObject =>
-  // values within JSON are JSON
-  Predicate.isObject(json) ? (json as Schema.JsonObject) : {}
 
 interface Wanted {
   readonly thinking?: Schema.JsonObject

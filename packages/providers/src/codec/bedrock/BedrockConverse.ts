@@ -17,6 +17,7 @@ import { takes } from "./blocks.ts"
 import * as ConverseError from "./error.ts"
 import * as ConverseReply from "./reply.ts"
 import * as ConverseRequest from "./request.ts"
+import * as Extra from "../Extra.ts"
 import { ConverseDecoder } from "./stream.ts"
 
 /**
@@ -36,12 +37,15 @@ export const capabilities: Capabilities = {
 }
 
 /** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
-export const make = (
-  source: Source,
-  parameters: BedrockParameters = {},
-  ofModel: Partial<Capabilities> = {}
-): Codec => {
-  const able: Capabilities = { ...capabilities, ...ofModel }
+export const make = (source: Source, parameters: BedrockParameters = {}, ofModel: Partial<Capabilities> = {}): Codec =>
+  Extra.perRequest(
+    source,
+    ConverseRequest.own,
+    (asked) => codecOf(source, asked, { ...capabilities, ...ofModel }),
+    parameters
+  )
+
+const codecOf = (source: Source, parameters: BedrockParameters, able: Capabilities): Codec => {
   return {
     refuses: ConverseRequest.refusing(source, parameters, able),
     ...(able.images.length === 0 ? {} : { takes }),

@@ -11,31 +11,38 @@ import type { Codec } from "../Codec.ts"
 import * as OutputWords from "../outputWords.ts"
 import * as Parameters from "../Parameters.ts"
 import { remembering } from "../Remembering.ts"
+import * as Extra from "../Extra.ts"
 import * as RootSchema from "../rootSchema.ts"
 import * as Blocks from "./blocks.ts"
 import { reasoningFields, vendorOf } from "./vendor.ts"
+
+/** The fields of a body that this format writes, or merges. */
+export const own: Extra.Own = {
+  written: {
+    messages: "the messages of the request",
+    system: "the prompt of the agent",
+    "toolConfig.toolChoice": "the option toolChoice",
+    "toolConfig.tools": "the tools of the agent"
+  },
+  merged: { additionalModelRequestFields: "object", inferenceConfig: "object", toolConfig: "object" }
+}
 
 export const make = (
   { model, provider }: Source,
   parameters: Parameters.BedrockParameters,
   able: Capabilities.Capabilities
 ): Codec["encode"] => {
-  const { extra = {}, maxTokens, promptCache, reasoning, stop, temperature, toolChoice, topP } = parameters
-  const { additionalModelRequestFields, inferenceConfig, messages: _m, system: _s, toolConfig, ...others } = extra
+  const { extra, maxTokens, promptCache, reasoning, stop, temperature, toolChoice, topP } = parameters
   const vendor = vendorOf(model)
   const thinking = reasoning === undefined ? undefined : reasoningFields(vendor, reasoning)
   const longest = maxTokens ?? thinking?.maxTokens ?? able.maxTokens
-  const opening = {
-    ...others,
-    ...member("inferenceConfig", {
-      ...Json.fields(inferenceConfig),
-      ...(longest === undefined ? {} : { maxTokens: longest }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { topP }),
-      ...(stop === undefined ? {} : { stopSequences: [...stop] })
-    }),
-    ...member("additionalModelRequestFields", { ...Json.fields(additionalModelRequestFields), ...thinking?.fields })
-  }
+  const { toolConfig, ...opening } = Extra.merged(
+    {
+      ...member("inferenceConfig", Extra.merged({ maxTokens: longest, temperature, topP, stopSequences: stop })),
+      additionalModelRequestFields: thinking?.fields
+    },
+    extra
+  )
   const ofTool = remembering(encodeTool)
   const messagesOf = OutputWords.make()
   const point = { cachePoint: { type: "default", ...(promptCache?.ttl === undefined ? {} : { ttl: promptCache.ttl }) } }
@@ -67,7 +74,7 @@ export const make = (
       ...opening,
       ...(system.length === 0 ? {} : { system }),
       messages: turns,
-      ...(tools.length === 0 ? {} : { toolConfig: { ...Json.fields(toolConfig), tools, ...choice } })
+      ...member("toolConfig", { ...Json.fields(toolConfig), ...(tools.length === 0 ? {} : { tools, ...choice }) })
     })
   }
 }

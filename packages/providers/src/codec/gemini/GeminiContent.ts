@@ -18,6 +18,7 @@ import * as ContentError from "./error.ts"
 import * as ContentRequest from "./request.ts"
 import * as ContentStream from "./stream.ts"
 import * as Json from "../../transport/Json.ts"
+import * as Extra from "../Extra.ts"
 import { checked, choiceOf, type GeminiParameters, providesTools, type Reasoning } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
@@ -42,13 +43,15 @@ export const make = (
   source: Source,
   parameters: GeminiParameters = {},
   able: Partial<Capabilities.Capabilities> = {}
-): Codec => {
+): Codec => Extra.perRequest(source, own, (asked) => codecOf(source, asked, { ...capabilities, ...able }), parameters)
+
+const codecOf = (source: Source, parameters: GeminiParameters, taken: Capabilities.Capabilities): Codec => {
   const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
-  const taken = { ...capabilities, ...able }
+  const { generationConfig: otherConfig, toolConfig, ...body } = extra
   const encode = ContentRequest.make(source, {
-    body: Object.fromEntries(Object.entries(extra).filter(([name]) => !own.has(name))),
-    generationConfig: { ...Json.fields(extra["generationConfig"]), ...generationConfig(parameters, taken.maxTokens) },
-    toolConfig: Json.fields(extra["toolConfig"]),
+    body,
+    generationConfig: Extra.merged(generationConfig(parameters, taken.maxTokens), Json.object(otherConfig)),
+    toolConfig: Json.fields(toolConfig),
     tools: providerTools,
     output: taken.output
   })
@@ -63,38 +66,36 @@ export const make = (
   }
 }
 
-/** The fields that this module writes, under both names that the wire takes. */
-const own: ReadonlySet<string> = new Set([
-  "contents",
-  "systemInstruction",
-  "system_instruction",
-  "tools",
-  "toolConfig",
-  "tool_config",
-  "generationConfig",
-  "generation_config"
-])
+/** The fields of a body that this format writes, or merges. The wire takes each of them under two names. */
+const own: Extra.Own = {
+  written: {
+    contents: "the messages of the request",
+    generation_config: "the name generationConfig",
+    model: "the option model",
+    systemInstruction: "the prompt of the agent",
+    system_instruction: "the prompt of the agent",
+    tool_config: "the name toolConfig",
+    tools: "the tools of the agent, or the option providerTools"
+  },
+  merged: { generationConfig: "object", toolConfig: "object" },
+  single: ["generationConfig.candidateCount", "generationConfig.candidate_count"]
+}
 
 const generationConfig = (
   parameters: GeminiParameters,
   usualMaxTokens: number | undefined
-): Readonly<Record<string, Schema.Json>> => {
+): Readonly<Record<string, Schema.Json | undefined>> => {
   const { includeThoughts, maxTokens = usualMaxTokens, reasoning, seed, stop, temperature, topP } = parameters
   const thinking = {
     ...(reasoning === undefined ? {} : thinkingOf(reasoning)),
     ...(includeThoughts === undefined ? {} : { includeThoughts })
   }
   return {
-    // Mutant `false` survives: JSON leaves out a field that is undefined
-    ...(temperature === undefined ? {} : { temperature }),
-    // Mutant `false` survives: JSON leaves out a field that is undefined
-    ...(topP === undefined ? {} : { topP }),
-    // Mutant `false` survives: JSON leaves out a field that is undefined
-    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-    // Mutant `false` survives: JSON leaves out a field that is undefined
-    ...(stop === undefined ? {} : { stopSequences: stop }),
-    // Mutant `false` survives: JSON leaves out a field that is undefined
-    ...(seed === undefined ? {} : { seed }),
+    temperature,
+    topP,
+    maxOutputTokens: maxTokens,
+    stopSequences: stop,
+    seed,
     ...(Object.keys(thinking).length === 0 ? {} : { thinkingConfig: thinking })
   }
 }

@@ -13,6 +13,7 @@ import * as ContentReply from "./reply.ts"
 import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
+import * as Extra from "../Extra.ts"
 import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 import * as RootSchema from "../rootSchema.ts"
 import { adapted } from "./schema.ts"
@@ -24,7 +25,7 @@ export interface Constants {
   /** Fields of the body. */
   readonly body: Fields
   readonly generationConfig: Fields
-  readonly toolConfig: Fields
+  readonly toolConfig: Schema.JsonObject
   /** Tools that Gemini runs itself. */
   readonly tools: ReadonlyArray<Schema.Json>
   /** How the server is held to the schema of an output, see `Capabilities`. */
@@ -37,16 +38,16 @@ export const make = (source: Source, constants: Constants): Encoder => {
   const messages = remembering((message: Message.Message) => encodeMessage(message, source))
   const tools = remembering(encodeTool)
   const ownTools = constants.tools.map((tool) => JSON.stringify(tool))
-  const plain = filled("generationConfig", constants.generationConfig)
-  const shaped = remembering(({ schema }: Model.OutputSpec) =>
-    filled("generationConfig", {
-      ...constants.generationConfig,
-      responseMimeType: "application/json",
-      ...(constants.output === "schema" ? { responseJsonSchema: adapted(schema) } : {})
-    })
+  const isLeftToUser = ["responseSchema", "responseJsonSchema"].some((name) =>
+    Object.hasOwn(constants.generationConfig, name)
   )
+  const plain = filled("generationConfig", constants.generationConfig)
+  const shaped = remembering(({ schema }: Model.OutputSpec) => {
+    const shape = constants.output === "schema" && !isLeftToUser ? { responseJsonSchema: adapted(schema) } : {}
+    // what the user has set wins
+    return filled("generationConfig", { responseMimeType: "application/json", ...shape, ...constants.generationConfig })
+  })
   const rest = filled("", constants.body)
-  const isLeftToUser = ["responseSchema", "responseJsonSchema"].some((name) => name in constants.generationConfig)
   const messagesOf = OutputWords.make()
   return (request) => {
     const { output, toolChoice, tools: specs } = request
@@ -64,7 +65,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
       `{"contents":[${contents.join(",")}]`,
       system.length === 0 ? "" : `,"systemInstruction":{"parts":[${system.join(",")}]}`,
       offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]`,
-      filled("toolConfig", { ...constants.toolConfig, ...choice }),
+      filled("toolConfig", Extra.merged(constants.toolConfig, choice)),
       isShaped ? shaped(output) : plain,
       rest,
       "}"
@@ -213,7 +214,7 @@ const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string
     parametersJsonSchema: adapted(RootSchema.parametersRoot(parameters) ?? parameters)
   })
 
-const encodeChoice = (choice: Model.ToolChoice): Fields => {
+const encodeChoice = (choice: Model.ToolChoice): Schema.JsonObject => {
   if (choice === "auto") return {}
   const config = Predicate.isString(choice)
     ? { mode: choice === "none" ? "NONE" : "ANY" }

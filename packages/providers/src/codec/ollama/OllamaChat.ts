@@ -26,6 +26,7 @@ import * as OllamaError from "./error.ts"
 import * as ChatRequest from "./request.ts"
 import * as ChatStream from "./stream.ts"
 import { checked, type OllamaParameters } from "../Parameters.ts"
+import * as Extra from "../Extra.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
@@ -52,31 +53,45 @@ export const make = (
   source: Source,
   parameters: OllamaParameters = {},
   able: Partial<Capabilities.Capabilities> = {}
-): Codec => {
-  const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
-  const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
-  const taken = { ...capabilities, ...able }
-  const options = { ...Json.fields(more), ...optionsOf(parameters, taken.maxTokens) }
+): Codec => Extra.perRequest(source, own, (asked) => codecOf(source, asked, { ...capabilities, ...able }), parameters)
+
+/** The fields of a body that this format writes, or merges. */
+const own: Extra.Own = {
+  written: {
+    messages: "the messages of the request",
+    model: "the option model",
+    stream: "Model.stream or a streamed run",
+    tools: "the tools of the agent"
+  },
+  merged: { options: "object" }
+}
+
+const codecOf = (source: Source, parameters: OllamaParameters, taken: Capabilities.Capabilities): Codec => {
+  const { extra, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
+  const options = Extra.merged(optionsOf(parameters, taken.maxTokens))
+  const constants = {
+    model: source.model,
+    truncate,
+    options: Object.keys(options).length === 0 ? undefined : options,
+    think: reasoning === "none" ? false : reasoning,
+    keep_alive: keepAlive
+  }
   const askedIn = (request: Model.Request | undefined): Asked => {
-    const size = numCtx ?? Json.fields(request?.options?.["options"] ?? more)["num_ctx"]
-    return { numCtx: Json.count(size) || undefined, contextWindow: able.contextWindow, truncate, request }
+    const fields = Extra.merged(
+      { options: { num_ctx: numCtx ?? 0 }, truncate },
+      Extra.merged(extra ?? {}, request?.options)
+    )
+    const size = Json.count(Json.field(fields["options"], "num_ctx"))
+    return {
+      numCtx: size || undefined,
+      contextWindow: taken.contextWindow,
+      truncate: fields["truncate"] === true,
+      request
+    }
   }
   return {
     refuses: Capabilities.refusing(source, taken),
-    encode: ChatRequest.make(
-      source.provider,
-      {
-        ...others,
-        model: source.model,
-        truncate,
-        options: Object.keys(options).length === 0 ? undefined : options,
-        // Mutant `false` for `reasoning === undefined` survives: JSON leaves out a field that is undefined
-        ...(reasoning === undefined ? {} : { think: reasoning === "none" ? false : reasoning }),
-        // Mutant `false` survives: JSON leaves out a field that is undefined
-        ...(keepAlive === undefined ? {} : { keep_alive: keepAlive })
-      },
-      taken.output
-    ),
+    encode: ChatRequest.make(source.provider, Extra.merged(constants, extra), taken.output),
     decode: (answer, request) => ChatStream.decode(source, answer, askedIn(request)),
     decoder: (answer, request) => new ChatStream.ChatDecoder(source, answer, askedIn(request)),
     classify: (answer) => OllamaError.classify(source, answer)
@@ -86,16 +101,9 @@ export const make = (
 const optionsOf = (
   parameters: OllamaParameters,
   usualMaxTokens: number | undefined
-): Readonly<Record<string, Schema.Json>> => {
+): Readonly<Record<string, Schema.Json | undefined>> => {
   const { maxTokens = usualMaxTokens, numCtx, seed, stop, temperature, topP } = parameters
-  return {
-    ...(numCtx === undefined ? {} : { num_ctx: numCtx }),
-    ...(maxTokens === undefined ? {} : { num_predict: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(stop === undefined ? {} : { stop }),
-    ...(seed === undefined ? {} : { seed })
-  }
+  return { num_ctx: numCtx, num_predict: maxTokens, temperature, top_p: topP, stop, seed }
 }
 
 /**

@@ -19,6 +19,7 @@ export type Constants = Readonly<Record<string, Schema.Json | undefined>>
 /** `shape` is how the server is held to the schema of an output, see `Capabilities`. */
 export const make = (provider: string, constants: Constants, shape: "schema" | "json" | "none"): Codec["encode"] => {
   const head = JSON.stringify(constants).slice(0, -1)
+  const isLeftToUser = constants["format"] !== undefined
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)
   const formats = remembering(
@@ -31,8 +32,9 @@ export const make = (provider: string, constants: Constants, shape: "schema" | "
     const offered = toolChoice === "none" ? [] : specs
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
     // A format constrains every token from the first on, so the model could not write a call.
-    const format = output === undefined || shape === "none" || offered.length > 0 ? "" : formats(output)
-    const said = messagesOf(request, format !== "" && shape === "schema")
+    const isShaped = output !== undefined && shape !== "none" && offered.length === 0 && !isLeftToUser
+    const format = isShaped ? formats(output) : ""
+    const said = messagesOf(request, isLeftToUser || (isShaped && shape === "schema"))
       .map(messages)
       .filter((text) => text !== "")
     const stream = `,"stream":${mode === "streamed"}`

@@ -19,6 +19,7 @@ import * as ChatReply from "./reply.ts"
 import * as ChatRequest from "./request.ts"
 import { ChatDecoder } from "./stream.ts"
 import { type ChatParameters, checked, providesTools } from "../Parameters.ts"
+import * as Extra from "../Extra.ts"
 import type { Source } from "../../transport/Source.ts"
 
 export type { Dialect } from "./dialect.ts"
@@ -36,16 +37,18 @@ export const capabilities = ChatDialect.openAi.capabilities
  */
 export const make = (source: Source, parameters: ChatParameters = {}, dialect: ChatDialect.Dialect = {}): Codec => {
   const full = ChatDialect.full(dialect)
-  return {
-    continuation: ChatRequest.continuationOf(parameters, full),
-    providerTools: full.providerTools === true || providesTools(parameters),
-    refuses: ChatRequest.refusing(source, parameters, full),
-    encode: ChatRequest.make(source, checked(parameters), full),
-    decode: (answer) => ChatReply.decode(source, answer, full),
-    decoder: (answer) => new ChatDecoder(source, answer, full),
-    classify: (answer) => ChatError.classify(source, answer)
-  }
+  return Extra.perRequest(source, ChatRequest.own, (asked) => codecOf(source, asked, full), parameters)
 }
+
+const codecOf = (source: Source, parameters: ChatParameters, full: ChatDialect.Full): Codec => ({
+  continuation: ChatRequest.continuationOf(parameters, full),
+  providerTools: full.providerTools === true || providesTools(parameters),
+  refuses: ChatRequest.refusing(source, parameters, full),
+  encode: ChatRequest.make(source, checked(parameters), full),
+  decode: (answer) => ChatReply.decode(source, answer, full),
+  decoder: (answer) => new ChatDecoder(source, answer, full),
+  classify: (answer) => ChatError.classify(source, answer)
+})
 
 /**
  * The error within the body of a success, or within one event of a stream: an error object instead of a reply or

@@ -17,13 +17,15 @@ import { breakpoint, isMarked, lastInstruction } from "../cacheMarks.ts"
 import { isContinued } from "../Continued.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
+import * as Extra from "../Extra.ts"
+import * as Json from "../../transport/Json.ts"
 import * as RootSchema from "../rootSchema.ts"
 import * as StrictSchema from "../strictSchema.ts"
 import { formatName } from "../text.ts"
 
 export const make = (source: Source, asked: Parameters.ChatParameters, dialect: Full): Codec["encode"] => {
   const { capabilities } = dialect
-  const constants = constantsOf(source, asked, dialect)
+  const { stream_options, ...constants } = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
   const plain = Messages.make(source.provider, dialect)
   const messages = isMarked(asked.promptCache) ? marking(plain, dialect) : plain
@@ -31,8 +33,13 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
   const isLeftToUser = Object.hasOwn(constants, "response_format")
   const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
   const messagesOf = OutputWords.make()
+  // "only allowed when 'tools' are specified" (github.com/Upsonic/Upsonic/issues/323, looked up on 2026-11-26)
+  const isParallelSaid = asked.parallelToolCalls !== undefined && !Object.hasOwn(constants, "parallel_tool_calls")
+  const parallel = isParallelSaid ? `,"parallel_tool_calls":${asked.parallelToolCalls}` : ""
   const provided = (asked.providerTools ?? []).map((tool) => JSON.stringify(tool))
-  const options = dialect.streamOptions ? ',"stream_options":{"include_usage":true}' : ""
+  const streamOptions = Extra.merged(dialect.streamOptions ? { include_usage: true } : {}, Json.object(stream_options))
+  // the wire refuses the field of a request that does not stream
+  const options = Object.keys(streamOptions).length === 0 ? "" : `,"stream_options":${JSON.stringify(streamOptions)}`
   return (request, mode) => {
     const { output } = request
     const choice = Parameters.choiceOf(request, asked.toolChoice)
@@ -41,7 +48,7 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
     // A server without the choice `none` is offered no tools for it.
     const specs = choice === "none" && !capabilities.toolChoice.includes("none") ? [] : request.tools
     const offered = [...specs.map(tools), ...provided]
-    const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}`
+    const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}${parallel}`
     const stream = mode === "streamed" ? `,"stream":true${options}` : ""
     const { field } = dialect.continuation ?? {}
     const isBegun = field !== undefined && isContinued(request)
@@ -98,39 +105,34 @@ export const refusing = (
   return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }
 
-/**
- * The model and parameters, which are the same for every request. The library's own fields override those of the
- * user: `n`, for example, because one reply is read.
- */
-const constantsOf = (
-  { model }: Source,
-  asked: Parameters.ChatParameters,
-  dialect: Full
-): Readonly<Record<string, Schema.Json>> => {
-  const {
-    messages: _m,
-    n: _n,
-    stream: _s,
-    stream_options: _o,
-    tool_choice: _c,
-    tools: _t,
-    ...others
-  } = asked.extra ?? {}
-  const own: Readonly<Record<string, Schema.Json | undefined>> = {
-    model,
-    temperature: asked.temperature,
-    top_p: asked.topP,
-    [dialect.maxTokensField]: asked.maxTokens ?? dialect.capabilities.maxTokens,
-    stop: asked.stop,
-    [dialect.seedField]: asked.seed,
-    ...encodeReasoning(asked.reasoning, dialect),
-    parallel_tool_calls: asked.parallelToolCalls,
-    prompt_cache_key: asked.promptCache?.key
-  }
-  const said: Record<string, Schema.Json> = { ...others }
-  for (const [name, value] of Object.entries(own)) if (value !== undefined) said[name] = value
-  return said
+/** The fields of a body that this format writes, or merges. */
+export const own: Extra.Own = {
+  written: {
+    messages: "the messages of the request",
+    model: "the option model",
+    stream: "Model.stream or a streamed run",
+    tool_choice: "the option toolChoice",
+    tools: "the tools of the agent, or the option providerTools"
+  },
+  merged: { stream_options: "object" },
+  single: ["n"]
 }
+
+/** The model and parameters, which are the same for every request. */
+const constantsOf = ({ model }: Source, asked: Parameters.ChatParameters, dialect: Full): Schema.JsonObject =>
+  Extra.merged(
+    {
+      model,
+      temperature: asked.temperature,
+      top_p: asked.topP,
+      [dialect.maxTokensField]: asked.maxTokens ?? dialect.capabilities.maxTokens,
+      stop: asked.stop,
+      [dialect.seedField]: asked.seed,
+      ...encodeReasoning(asked.reasoning, dialect),
+      prompt_cache_key: asked.promptCache?.key
+    },
+    asked.extra
+  )
 
 const encodeReasoning = (
   asked: Parameters.Reasoning | undefined,

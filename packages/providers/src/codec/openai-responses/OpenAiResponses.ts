@@ -24,6 +24,7 @@ import * as ResponsesReply from "./reply.ts"
 import * as ResponsesRequest from "./request.ts"
 import { ResponsesDecoder } from "./stream.ts"
 import { checked, providesTools, type ResponsesParameters } from "../Parameters.ts"
+import * as Extra from "../Extra.ts"
 import type { Source } from "../../transport/Source.ts"
 import { takes, withoutIds } from "./items.ts"
 
@@ -40,18 +41,55 @@ export const make = (
   parameters: ResponsesParameters = {},
   dialect: Dialect = openAi,
   able: Partial<Capabilities.Capabilities> = {}
+): Codec =>
+  Extra.perRequest(
+    source,
+    own,
+    (asked) => codecOf(source, asked, dialect, { ...dialect.capabilities, ...able }),
+    parameters
+  )
+
+/** The fields of a body that this format writes, or merges. */
+const own: Extra.Own = {
+  written: {
+    input: "the messages of the request",
+    model: "the option model",
+    stream: "Model.stream or a streamed run",
+    tool_choice: "the option toolChoice",
+    tools: "the tools of the agent, or the option providerTools"
+  },
+  merged: { include: "list", reasoning: "object", text: "object" },
+  single: ["n"]
+}
+
+const codecOf = (
+  source: Source,
+  parameters: ResponsesParameters,
+  dialect: Dialect,
+  taken: Capabilities.Capabilities
 ): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
-  const taken = { ...dialect.capabilities, ...able }
-  const { background = false } = parameters
-  const { store = background, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
-  const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
-  const { text, reasoning: otherReasoning, ...others } = free
-  const wanted = { ...Json.object(otherReasoning), ...defined({ effort: reasoning, summary: reasoningSummary }) }
+  const background = (extra["background"] ?? parameters.background) === true
+  const store = (extra["store"] ?? parameters.store ?? background) === true
+  const { encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const included = (more: Schema.Json | undefined) => [
     ...new Set([...(encryptedReasoning ? [encrypted] : []), ...Json.items(more)])
   ]
   const include = included(extra["include"])
+  const wanted = Extra.merged({ effort: reasoning, summary: reasoningSummary })
+  const { text, ...constants } = Extra.merged(
+    {
+      ...(dialect.presets?.includes(source.model) === true ? { preset: source.model } : { model: source.model }),
+      store,
+      ...(background ? { background } : {}),
+      temperature,
+      top_p: topP,
+      max_output_tokens: maxTokens ?? taken.maxTokens ?? demandedTokens(source, dialect),
+      reasoning: Object.keys(wanted).length === 0 ? undefined : wanted,
+      prompt_cache_key: promptCache?.key
+    },
+    include.length === 0 ? extra : { ...extra, include }
+  )
   return {
     providerTools: providesTools(parameters),
     refuses: Capabilities.refusing(source, taken),
@@ -59,22 +97,10 @@ export const make = (
     withoutThoughts: (bare, whole) => withoutIds(bare, whole, source.provider),
     encode: ResponsesRequest.make({
       provider: source.provider,
-      constants: {
-        ...others,
-        ...(dialect.presets?.includes(source.model) === true ? { preset: source.model } : { model: source.model }),
-        store,
-        ...(background ? { background } : {}),
-        include: include.length === 0 ? undefined : include,
-        // what is not set leaves a field of `extra`
-        ...(temperature === undefined ? {} : { temperature }),
-        ...(topP === undefined ? {} : { top_p: topP }),
-        ...longestOf(maxTokens ?? taken.maxTokens ?? demandedTokens(source, dialect)),
-        reasoning: Object.keys(wanted).length === 0 ? undefined : wanted,
-        ...defined({ prompt_cache_key: promptCache?.key })
-      },
+      constants,
       text,
       toolChoice: parameters.toolChoice,
-      parallelToolCalls: parameters.parallelToolCalls,
+      parallelToolCalls: "parallel_tool_calls" in extra ? undefined : parameters.parallelToolCalls,
       providerTools: parameters.providerTools ?? [],
       stored: store,
       isPlain: dialect.items === "plain",
@@ -87,7 +113,7 @@ export const make = (
     jobs: Jobs.make(
       source,
       {
-        begins: ({ options = {} }) => background || { ...extra, ...options }["background"] === true,
+        begins: ({ options = {} }) => (options["background"] ?? background) === true,
         include: ({ options = {} }) => included({ ...extra, ...options }["include"])
       },
       (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls, true)
@@ -99,16 +125,10 @@ export const make = (
 const demandedTokens = ({ model }: Source, { maxTokens }: Dialect): number | undefined =>
   maxTokens !== undefined && model.startsWith(maxTokens.of) ? maxTokens.tokens : undefined
 
-const longestOf = (tokens: number | undefined): Schema.JsonObject =>
-  tokens === undefined ? {} : { max_output_tokens: tokens }
-
 const encrypted = "reasoning.encrypted_content"
 
 /** Models that do not reason answer with 400 when they are asked for encrypted reasoning. */
 const refusesEncryption = /^(?:ft:|.*\/)?(?:gpt-3|gpt-4|chatgpt|gpt-5-chat|gpt-5\.3-chat)/
-
-const defined = (fields: Readonly<Record<string, string | undefined>>): Schema.JsonObject =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 /**
  * The error within the body of a success, or within one event of a stream: an `error` event, with its fields nested or flat, a
