@@ -29,7 +29,7 @@ const lock = join(root, ".cache", "install.lock")
 const LOCK_IS_STALE_AFTER_MS = 10 * 60 * 1000
 
 /** Members of the workspace whose dependencies are large: a plain installation leaves them out, and `--install` brings those of one. */
-const heavy = ["tools/durable-lab", "tools/mutation", "tools/system"]
+const heavy = ["tools/mutation", "tools/system"]
 
 /** Everything that decides what an installation gives. */
 const fingerprint = () => {

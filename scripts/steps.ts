@@ -28,10 +28,9 @@ export const words: Step = { title: "words", script: join(root, "scripts/words.t
 /** What the linter does not see: how long a regular expression takes on a long text. */
 export const regexps: Step = { title: "regular expressions", script: join(root, "scripts/regexps.ts"), parameters: [] }
 
-/** What tests of processes and the types of everything need: the official SDKs, and the database of durable runs. */
+/** What tests of processes and the types of everything need. */
 export const installations: ReadonlyArray<Step> = [
-  { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] },
-  { title: "database", script: join(root, "tools/durable-lab/src/install.ts"), parameters: [] }
+  { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] }
 ]
 
 /** All sources, tests, scripts and tools in one program; what did not change since the last time is not checked anew. */

@@ -35,6 +35,11 @@ describe("tests that start processes", () => {
     expect(violations(["test/a.process.test.ts", text])).toEqual([])
   })
 
+  it("are found by an engine that works in a thread", () => {
+    const text = 'const engine = Durable.layerPglite({ folder: "runs" })'
+    expect(violations(["test/a.process.test.ts", text])).toEqual([])
+  })
+
   it("are found behind the files that they import", () => {
     const helpers = [
       ["test/_support/near.ts", 'export * from "../../tools/one/src/far.ts"'],

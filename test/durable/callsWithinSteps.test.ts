@@ -2,7 +2,6 @@ import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Message, Skill, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
-import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { call, reading } from "./_support/readingModel.ts"
 
 const about = { description: "x", parameters: Schema.Struct({}), success: Schema.String }
@@ -30,7 +29,7 @@ const story = (approver: Layer.Layer<never> | Layer.Layer<Approval.Approver>) =>
     skills: [Skill.make("w", { description: "w", tools: [work] })]
   })
   const durable = Durable.workflow(agent, { name: "x", input: Schema.String, output: Schema.String })
-  const serving = durable.layer.pipe(Layer.provide(approver), Layer.provideMerge(WorkflowEngine.layerMemory))
+  const serving = durable.layer.pipe(Layer.provide(approver), Layer.provideMerge(Durable.layerMemory))
   const run = Effect.provide(Effect.exit(durable.workflow.execute({ id: "1", input: "go" })), serving)
   return { log, run }
 }
@@ -69,7 +68,7 @@ it.effect("an input that does not fit starts nothing, and is named by its field 
       Agent.mapInput(({ count }: typeof Order.Type) => `${count}`)
     )
     const durable = Durable.workflow(agent, { name: "orders", version: "2", input: Order, output: Schema.String })
-    const serving = durable.layer.pipe(Layer.provideMerge(WorkflowEngine.layerMemory))
+    const serving = durable.layer.pipe(Layer.provideMerge(Durable.layerMemory))
     const error = yield* Durable.start(durable, { id: "17", input: { count: 0 } }).pipe(
       Effect.flip,
       Effect.provide(serving)

@@ -3,7 +3,6 @@ import { Agent, Message, Skill, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Deferred, Effect, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { describe } from "vitest"
 import { calm } from "../_support/dialogue.ts"
 import { cluster } from "./_support/cluster.ts"
@@ -25,7 +24,7 @@ const engines = {
       return (yield* join(durable.layer)).context
     }),
   "in memory": (durable: ReturnType<typeof story>["durable"]) =>
-    Layer.build(Layer.provideMerge(durable.layer, WorkflowEngine.layerMemory))
+    Layer.build(Layer.provideMerge(durable.layer, Durable.layerMemory))
 } as const
 
 /** A run that waits at its first tool until the gate opens, and would pay after that. */

@@ -4,7 +4,6 @@ import { Agent, type AgentEvent, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
 import { Cause, type Context, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
-import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { describe } from "vitest"
 import { deferring } from "../core/tool/_support/deferring.ts"
 import { cluster } from "./_support/cluster.ts"
@@ -22,7 +21,7 @@ const engines = {
       yield* join(layer)
       return (yield* join(layer)).context
     }),
-  "in memory": ({ layer }: Served) => Layer.build(Layer.provideMerge(layer, WorkflowEngine.layerMemory))
+  "in memory": ({ layer }: Served) => Layer.build(Layer.provideMerge(layer, Durable.layerMemory))
 } as const
 
 const { call, calls, text } = ScriptedModel

@@ -151,7 +151,7 @@ const offline = async (cache: string): Promise<Environment> => {
 }
 
 /** What a plain installation leaves out. */
-const heavy = ["tools/durable-lab", "tools/mutation", "tools/system"]
+const heavy = ["tools/mutation", "tools/system"]
 
 /** Read-only for all users: a file stands where the folder above it would be. */
 const blocked = join(folder, "blocked/home")

@@ -270,6 +270,49 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
     expect([installed.status, installed.stdout], installed.output).toEqual([0, ""])
   })
 
+  it("says which packages an engine needs, and runs on them once they are there", { timeout: 120_000 }, () => {
+    write(
+      "engine.mjs",
+      `import { Agent } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+const shout = Agent.deterministic("shout", (text) => Effect.succeed(text.toUpperCase()))
+const shouts = Durable.workflow(shout, { name: "shout", input: Schema.String, output: Schema.String })
+const url = Redacted.make("postgres://localhost")
+const engines = [
+  Durable.layerPglite({ folder: "runs" }),
+  Durable.layerPostgres({ url }),
+  Durable.layerPostgres({ url, runner: "client" })
+]
+const said = await Promise.all(
+  engines.slice(0, Number(process.argv[2])).map((engine) =>
+    Effect.runPromise(
+      shouts.workflow
+        .execute({ id: "1", input: "it lasts" })
+        .pipe(Effect.provide(shouts.layer.pipe(Layer.provideMerge(engine))))
+    ).catch((error) => error.message)
+  )
+)
+process.stdout.write(JSON.stringify(said))
+`
+    )
+    const peers = Object.keys(manifestOf("durable").peerDependenciesMeta)
+    expect(peers.length).toBe(4)
+    const without = node("engine.mjs", ["3"], consumer)
+    const pglite = "@electric-sql/pglite"
+    expect(JSON.parse(without.stdout), without.output).toEqual([
+      `Durable.layerPglite needs the package ${pglite}, which is not installed: npm install ${pglite} ${pglite}-socket @effect/sql-pg`,
+      "Durable.layerPostgres needs the package @effect/sql-pg, which is not installed: npm install @effect/sql-pg",
+      "Durable.layerPostgres needs the package @effect/sql-pg, which is not installed: npm install @effect/sql-pg @effect/platform-node-shared"
+    ])
+    for (const name of peers) link(name, "packages/durable")
+    const installed = node("engine.mjs", ["1"], consumer)
+    expect(installed.stdout, installed.output).toBe('["IT LASTS"]')
+  })
+
   it.each(packages)("cannot reach the internals of %s", (name) => {
     const files = pathsWithin(join(installed(name), "dist")).filter((path) => path.endsWith(".js"))
     const exported = exportsOf(name)

@@ -44,6 +44,8 @@ import { Stop } from "./stop.ts"
 import { hasStopped, watched } from "./stopping.ts"
 import { waitingNow } from "./waiting.ts"
 
+export { FolderInUseError } from "./engine/errors.ts"
+export { layerMemory, layerPglite, layerPostgres } from "./engine/layers.ts"
 export { events } from "./reader.ts"
 export { say, unread } from "./say.ts"
 export { interrupt } from "./stopping.ts"

@@ -91,11 +91,26 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "durable",
-    folders: ["."],
+    folders: ["engine", "."],
     everywhere: effect(
       "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Schedule Schema Scope Semaphore " +
         "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
-    )
+    ),
+    within: {
+      // what the layers of engines load, each when it is built
+      engine: [
+        ...effect(
+          "crypto/Digest rpc/RpcSerialization socket/SocketServer sql/SqlError cluster/ClusterWorkflowEngine cluster/RunnerAddress " +
+            "cluster/RunnerHealth cluster/Runners cluster/RunnerStorage cluster/Sharding cluster/ShardingConfig cluster/SocketRunner " +
+            "cluster/SqlMessageStorage cluster/SqlRunnerStorage"
+        ),
+        "node:fs",
+        "node:module",
+        "node:path",
+        "node:url",
+        "node:worker_threads"
+      ]
+    }
   },
   {
     name: "interop",

@@ -7,6 +7,9 @@ import { importsOf } from "./imports.ts"
 const starting =
   /^(?:node:)?(?:child_process|worker_threads|cluster)$|^@effect\/platform-node-shared\/NodeChildProcessSpawner$|^(?:esbuild|rolldown|playwright-core|@electric-sql\/pglite)$/
 
+/** An engine that works in a thread; it loads its modules by itself. */
+const engine = /\bDurable\.layerPglite\(/
+
 const isProcessTest = (path: string): boolean => path.endsWith(".process.test.ts")
 
 /** Which of the files start processes, by themselves or by one of the files that they import. */
@@ -14,6 +17,7 @@ const startersOf = (files: ReadonlyArray<File>): ReadonlySet<string> => {
   const importers = new Map<string, Array<string>>()
   const starters: Array<string> = []
   for (const file of files) {
+    if (engine.test(file.text)) starters.push(file.path)
     for (const { from } of importsOf(file)) {
       if (starting.test(from)) starters.push(file.path)
       if (!from.startsWith(".")) continue

@@ -1,8 +1,9 @@
 /** Engines that lose what they replay: the same runs have to come out. */
+import { Durable } from "@kintsugi/durable"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
-import { layerMemory, WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 
 /** An engine, and what was seen of it. */
 export interface Watched {
@@ -46,7 +47,7 @@ export const watched = (
     const dies = Effect.andThen(Deferred.succeed(dying, undefined), Effect.never)
     let started = 0
     const scope = yield* Effect.scope
-    const inner = Context.get(yield* Layer.buildWithScope(layerMemory, scope), WorkflowEngine)
+    const inner = Context.get(yield* Layer.buildWithScope(Durable.layerMemory, scope), WorkflowEngine)
     const done: Array<string> = []
     const registered = new Set<string>()
     const bodies = new Map<string, Body>()

@@ -16,7 +16,13 @@ export const run = (program: string, parameters: ReadonlyArray<string>, cwd: str
     cwd,
     encoding: "utf8",
     shell: windows && program.endsWith(".cmd"),
-    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, npm_config_prefer_offline: "true" }
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      FORCE_COLOR: undefined,
+      NODE_PATH: undefined,
+      npm_config_prefer_offline: "true"
+    }
   })
   if (error) throw error
   return { status, stdout, output: `exit ${status}\n${stdout}${stderr}` }
@@ -93,7 +99,6 @@ import { Recording, Svg, Scene } from "@kintsugi/view"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 
 const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
 
@@ -101,7 +106,7 @@ const answer: string = await Effect.runPromise(shout("it works"))
 const shouts = Durable.workflow(shout, { name: "shout", input: Schema.String, output: Schema.String })
 const durably: string = await Effect.runPromise(
   shouts.workflow.execute({ id: "1", input: "it lasts" }).pipe(
-    Effect.provide(shouts.layer.pipe(Layer.provideMerge(WorkflowEngine.layerMemory)))
+    Effect.provide(shouts.layer.pipe(Layer.provideMerge(Durable.layerMemory)))
   )
 )
 const inputSchema = { jsonSchema: { type: "object", properties: {} } }

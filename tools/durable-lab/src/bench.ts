@@ -1,9 +1,11 @@
 /** What durable runs cost, on PGlite and on PostgreSQL. */
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
 import { startPostgres } from "./postgres.ts"
-import { folder, startDatabase } from "./database.ts"
+import { folder } from "./folder.ts"
 
 /** Milliseconds of a step. */
 interface Steps {
@@ -26,8 +28,8 @@ interface Measured {
   readonly disk?: number
 }
 
-const measuredOn = (...where: ReadonlyArray<number | string>): Measured => {
-  const args = ["--expose-gc", join(root, folder, "src/processes/bench.ts"), ...where.map(String)]
+const measuredOn = (...where: ReadonlyArray<string>): Measured => {
+  const args = ["--expose-gc", join(root, folder, "src/processes/bench.ts"), ...where]
   const { status, stdout } = spawnSync(process.execPath, args, {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"]
@@ -66,16 +68,16 @@ const tell = (where: string, measured: Measured): void => {
 /** On PostgreSQL only where it is there. */
 export const bench = async (postgres: string | undefined): Promise<void> => {
   tell("in memory, time of the processor", measuredOn())
-  const embedded = await startDatabase()
+  const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
   try {
-    tell("PGlite, one connection", measuredOn(embedded.port, 1))
+    tell("PGlite", measuredOn(join(temporary, "database")))
   } finally {
-    embedded.stop()
+    rmSync(temporary, { recursive: true, force: true })
   }
   if (postgres === undefined) return console.log("PostgreSQL is missing: npm run setup-system installs it where it can")
   const server = await startPostgres(postgres)
   try {
-    tell("PostgreSQL, eight connections", measuredOn(server.port, 8))
+    tell("PostgreSQL, eight connections", measuredOn(`postgres://postgres@127.0.0.1:${server.port}/postgres`))
   } finally {
     await server.stop()
   }

@@ -6,23 +6,23 @@
  *   npm run demo:durable
  *   npm run demo:durable -- --forge     with a second charge in the ledger, to see that it would be noticed
  *
- * It needs no server and no key: the database is PostgreSQL in WebAssembly, in a process of its own, installed at the first time.
+ * It needs no server and no key: the database is PostgreSQL in WebAssembly, and its data are a folder.
  */
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
-import { type Database, folder, isReady, startDatabase } from "./database.ts"
+import { folder } from "./folder.ts"
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const started = performance.now()
 
 /** One process, up to the line with which it is killed, or to its end. */
-const play = (name: string, database: Database, ledger: string, until: RegExp | undefined, word = ""): Promise<void> =>
+const play = (name: string, database: string, ledger: string, until: RegExp | undefined, word = ""): Promise<void> =>
   new Promise((resolve, reject) => {
-    const args = [join(root, folder, "src/processes/clerk.ts"), database.port, ledger, name, word]
+    const args = [join(root, folder, "src/processes/clerk.ts"), database, ledger, name, word]
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
     let isKilled = false
     let rest = ""
@@ -59,14 +59,17 @@ const expected: ReadonlyArray<readonly [what: string, times: number]> = [
   ["model 5", 1]
 ]
 
+/** The idempotency key at the end of a line. */
+const key = / [\da-f]{32}-\d+$/
+
 /** Prints the ledger; whether nothing is missing, and nothing there twice. */
 const judge = (ledger: string): boolean => {
   const lines = existsSync(ledger) ? readFileSync(ledger, "utf8").trimEnd().split("\n") : []
   say("\nthe ledger: what was done to the world, and by which process")
-  for (const line of lines) say(`  ${line.replace(/ run-.*$/, "")}`)
+  for (const line of lines) say(`  ${line.replace(key, "")}`)
   let isRight = true
   for (const [what, times] of expected) {
-    const count = lines.filter((line) => line.slice(2).replace(/ run-.*$/, "") === what).length
+    const count = lines.filter((line) => line.slice(2).replace(key, "") === what).length
     if (count === times) continue
     isRight = false
     say(`WRONG: '${what}' stands there ${count} times, and not ${times}`)
@@ -79,25 +82,20 @@ const judge = (ledger: string): boolean => {
 }
 
 const main = async (): Promise<boolean> => {
-  if (!isReady()) {
-    say("could not install the database: see the messages above")
-    return false
-  }
   const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
   const ledger = join(temporary, "ledger")
-  const database = await startDatabase()
+  const database = join(temporary, "database")
   try {
     await play("1", database, ledger, /^stock is at work/)
     await play("2", database, ledger, /^Busy: retry in/)
     await play("3", database, ledger, /^the run waits/)
     say("         no process is at work: the run is in the database, and a person has the request")
     await play("4", database, ledger, undefined, "approve")
-    if (process.argv.includes("--forge")) appendFileSync(ledger, "4 charge run-forged\n")
+    if (process.argv.includes("--forge")) appendFileSync(ledger, "4 charge\n")
     const isRight = judge(ledger)
     if (isRight) say("four processes, one run: nothing was lost, and nothing was done twice")
     return isRight
   } finally {
-    database.stop()
     rmSync(temporary, { recursive: true, force: true })
   }
 }

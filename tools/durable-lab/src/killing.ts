@@ -3,12 +3,12 @@ import { spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
-import { folder } from "./database.ts"
+import { folder } from "./folder.ts"
 
 /** How a process ended that dies at the n-th thing that it tells; with 0 it lives. */
-const play = (port: string, file: string, id: string, dies: number): Promise<NodeJS.Signals | number | null> =>
+const play = (data: string, file: string, id: string, dies: number): Promise<NodeJS.Signals | number | null> =>
   new Promise((resolve, reject) => {
-    const args = [join(root, folder, "src/processes/worker.ts"), port, file, id, String(dies)]
+    const args = [join(root, folder, "src/processes/worker.ts"), data, file, id, String(dies)]
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] })
     child.on("error", reject)
     child.on("close", (code, signal) => resolve(signal ?? code))
@@ -23,15 +23,15 @@ export interface Killed {
   readonly faults: ReadonlyArray<string>
 }
 
-/** Runs the story: each process dies at the n-th thing that it tells, for each of these numbers in turn, and the last one lives. */
-export const kill = async (port: string, file: string, id: string, points: ReadonlyArray<number>): Promise<Killed> => {
+/** Runs the story on a folder of PGlite: each process dies at the n-th thing that it tells, for each of these numbers in turn, and the last one lives. */
+export const kill = async (data: string, file: string, id: string, points: ReadonlyArray<number>): Promise<Killed> => {
   const deaths: Array<number> = []
   for (const dies of points) {
-    const end = await play(port, file, id, dies)
+    const end = await play(data, file, id, dies)
     if (end === "SIGKILL") deaths.push(linesOf(file).length)
     else return { deaths: sayings(file, deaths), faults: [...endedWith(end), ...wrong(linesOf(file), deaths)] }
   }
-  const end = await play(port, file, id, 0)
+  const end = await play(data, file, id, 0)
   return { deaths: sayings(file, deaths), faults: [...endedWith(end), ...wrong(linesOf(file), deaths)] }
 }
 

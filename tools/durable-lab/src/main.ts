@@ -1,7 +1,7 @@
 /**
- * Kills processes. A story of five turns runs as a workflow, on PostgreSQL in a process of its own; its own process kills itself
+ * Kills processes. A story of five turns runs as a workflow, on PGlite; its process kills itself
  * with SIGKILL at the n-th thing that it tells, and another one goes on, for each n until the story ends without a death. Before that
- * the shared scenarios run on this database, and the demo is played. After that, three runners work on one PostgreSQL server, and are
+ * the shared scenarios run on such a database, and the demo is played. After that, three runners work on one PostgreSQL server, and are
  * killed, stopped, given wrong clocks, or refused by storage: where Debian's `postgresql` is installed.
  *
  *   npm run test:durable                    all points, and the cluster
@@ -22,13 +22,15 @@ import { provide } from "../../../scripts/provide.ts"
 import { binary } from "../../../scripts/tools.ts"
 import { bench } from "./bench.ts"
 import { isTrouble, playAll, type Trouble, troubles } from "./cluster.ts"
-import { folder, isReady, startDatabase } from "./database.ts"
+import { folder } from "./folder.ts"
 import { kill } from "./killing.ts"
 import { postgres } from "./postgres.ts"
 
-const sweep = async (report: Report, port: string, temporary: string, every: number): Promise<void> => {
+const sweep = async (report: Report, temporary: string, every: number): Promise<void> => {
   for (let dies = every; ; dies += every) {
-    const { deaths, faults } = await kill(port, join(temporary, `run-${dies}`), `run-${dies}`, [dies])
+    const { deaths, faults } = await kill(join(temporary, "database"), join(temporary, `run-${dies}`), `run-${dies}`, [
+      dies
+    ])
     const [at] = deaths
     const how = at === undefined ? "not killed" : `killed at "${at}"`
     report.check(`${dies}: ${how}`, faults.length === 0, faults.join("; "))
@@ -47,17 +49,15 @@ const ends = (report: Report, title: string, code: number, args: ReadonlyArray<s
 }
 
 const oneProcess = async (report: Report, every: number): Promise<void> => {
-  ends(report, "types", 0, [binary("typescript", "tsc"), "-p", folder])
   ends(report, "the demo", 0, [join(root, folder, "src/demo.ts")])
   ends(report, "the demo with a forged ledger", 1, [join(root, folder, "src/demo.ts"), "--forge"])
   const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
-  const database = await startDatabase()
   try {
-    const scenarios = [binary("vitest"), "run", "--config", join(folder, "vitest.config.ts")]
-    ends(report, "the scenarios on SQL", 0, scenarios, { KINTSUGI_DURABLE_PORT: database.port })
-    await sweep(report, database.port, temporary, every)
+    ends(report, "the scenarios on SQL", 0, [binary("vitest"), "run", "--config", join(folder, "vitest.config.ts")], {
+      KINTSUGI_DURABLE_FOLDER: join(temporary, "scenarios")
+    })
+    await sweep(report, temporary, every)
   } finally {
-    database.stop()
     rmSync(temporary, { recursive: true, force: true })
   }
 }
@@ -71,12 +71,11 @@ const manyProcesses = async (report: Report, words: ReadonlyArray<Trouble>): Pro
 
 const main = async (word: string, trouble: string): Promise<void> => {
   const report = new Report()
-  if (word === "bench" && isReady()) {
+  if (word === "bench") {
     const found = provide(postgres, false)
     return bench("path" in found ? found.path : undefined)
   }
-  if (!isReady()) report.skip("durable runs", "could not install the database: see the messages above")
-  else if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
+  if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
   else {
     await oneProcess(report, Math.max(1, Number(word)) || 1)
     if (word === "") await manyProcesses(report, troubles)

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { root } from "../../../scripts/files.ts"
 import { freePort } from "./postgres.ts"
-import { folder } from "./database.ts"
+import { folder } from "./folder.ts"
 
 /** How a runner ends: at the n-th line that it writes, by that signal. */
 export interface End {

@@ -2,26 +2,22 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "vitest"
-import { isInstalledIn } from "../../../scripts/sdk.ts"
-import { folder, startDatabase } from "../src/database.ts"
 import { kill } from "../src/killing.ts"
 
 // One run, of which eight processes are killed: each at a thing that it tells, a little further on in the story. `npm run test:durable`
 // has a run for every point.
 const points = [4, 6, 5, 8, 6, 7, 8, 5]
 
-it.skipIf(!isInstalledIn(folder))(
+it(
   "eight processes are killed with SIGKILL, one after the other, and the ninth ends the run: nothing is lost, or done twice [P1115]",
   { timeout: 300_000 },
   async () => {
     const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
-    const database = await startDatabase()
     try {
-      const { deaths, faults } = await kill(database.port, join(temporary, "run"), "run", points)
+      const { deaths, faults } = await kill(join(temporary, "database"), join(temporary, "run"), "run", points)
       assert.deepStrictEqual(faults, [])
       assert.strictEqual(deaths.length, points.length)
     } finally {
-      database.stop()
       rmSync(temporary, { recursive: true, force: true })
     }
   }

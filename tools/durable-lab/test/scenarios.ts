@@ -1,5 +1,6 @@
-/** The shared scenarios on SQL: each ends as it does in memory. `npm run test:durable` starts them, and tells the port of a database. */
+/** The shared scenarios on SQL: each ends as it does in memory. `npm run test:durable` starts them, and tells the folder of a database. */
 import { assert, it } from "@effect/vitest"
+import { Durable } from "@kintsugi/durable"
 import { Effect, Fiber, Layer, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { describe } from "vitest"
@@ -7,9 +8,8 @@ import { calm } from "../../../test/_support/dialogue.ts"
 import { choices } from "../../../test/durable/_support/choices.ts"
 import { inMemory, type Passing, playing, served } from "../../../test/durable/_support/playing.ts"
 import { scenarios } from "../../../test/durable/_support/scenarios.ts"
-import { engineOn } from "../src/processes/engine.ts"
 
-const port = Number(process.env["KINTSUGI_DURABLE_PORT"])
+const folder = process.env["KINTSUGI_DURABLE_FOLDER"] ?? ""
 
 /** How many statements of the database are running, and how many have begun. */
 const statements = { running: 0, begun: 0 }
@@ -78,7 +78,7 @@ describe.each(Object.entries({ ...scenarios, ...choices }))("%s", (name, scenari
           const { durable, layer } = served(cast, name)
           return Effect.provide(
             durable.workflow.execute({ id: "one", input: "go" }),
-            Layer.provideMerge(layer, Layer.orDie(engineOn(port)))
+            Layer.provideMerge(layer, Layer.orDie(Durable.layerPglite({ folder })))
           )
         },
         overDays

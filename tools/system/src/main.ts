@@ -156,7 +156,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
       pictures(chromium, report, process.argv.includes("--write"))
     ),
   cluster: () =>
-    needing("the cluster", [tools.durable, tools.postgres], (_, postgres = "") =>
+    needing("the cluster", [tools.postgres], (postgres = "") =>
       play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
     ),
   network: () => needing("faults of the network", [tools.bun, tools.deno], networkFaults)

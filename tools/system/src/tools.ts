@@ -3,7 +3,6 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
 import { apt, installFolder, onPath, packagesOf, type Tool } from "../../../scripts/provide.ts"
-import { folder as lab } from "../../durable-lab/src/database.ts"
 import { postgres } from "../../durable-lab/src/postgres.ts"
 
 /** The runtimes and Playwright are packages of npm that nothing else needs. */
@@ -26,7 +25,6 @@ const runtime = (program: string, name: string): Tool => ({
 
 export const tools = {
   sdks: packagesOf("test/sdk", "the official SDKs"),
-  durable: packagesOf(lab, "the clients of databases"),
   // any other would be another version
   oldestNode: { name: "the oldest Node", find: () => own("node"), install: installFolder(folder) },
   bun: runtime("bun", "Bun"),

@@ -1,20 +1,18 @@
 /**
- * What durable runs cost on a database: `bench.ts port connections`, with `--expose-gc`. It prints lines of JSON: the milliseconds of a bare
+ * What durable runs cost on a database: `bench.ts place`, the URL of a server or a folder, with `--expose-gc`. It prints lines of JSON: the milliseconds of a bare
  * activity and of a step of an agent, runs per second, the bytes of turns, and the heap without and with suspended runs. `bench.ts` alone
  * measures steps on the engine in memory, which stores nothing.
  */
 import { Agent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as Activity from "effect/workflow/Activity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Workflow from "effect/workflow/Workflow"
-import { layerMemory } from "effect/workflow/WorkflowEngine"
 import { bytesOf } from "./bytes.ts"
-import { engineOn } from "./engine.ts"
 import { streaming } from "../streams.ts"
 
-const [port = "", connections = "1"] = process.argv.slice(2)
+const [place = ""] = process.argv.slice(2)
 
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
@@ -83,7 +81,7 @@ const bareLayer = bare.toLayer(({ steps }) =>
 /** Milliseconds: those of the processor where nothing but it is waited for. */
 const now = (): number => {
   const { system, user } = process.cpuUsage()
-  return port === "" ? (user + system) / 1000 : performance.now()
+  return place === "" ? (user + system) / 1000 : performance.now()
 }
 
 const timed = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
@@ -196,18 +194,24 @@ const suspended = Effect.gen(function* () {
 
 const served = Layer.mergeAll(runs.layer, bareLayer)
 
+const isServer = place.startsWith("postgres:")
+
+const engine = isServer
+  ? Durable.layerPostgres({ url: Redacted.make(place), maxConnections: 8 })
+  : Durable.layerPglite({ folder: place })
+
 const onDatabase = Effect.gen(function* () {
   yield* perStep("alone")
   yield* perSecond
   yield* bytes
   yield* suspended
-  if (connections === "1") return
+  if (!isServer) return
   yield* crowding
   yield* perStep("crowded")
-}).pipe(Effect.provide(served.pipe(Layer.provideMerge(engineOn(Number(port), Number(connections))))))
+}).pipe(Effect.provide(served.pipe(Layer.provideMerge(engine))))
 
 const main =
-  port === "" ? Effect.provide(perStep("alone", 31), served.pipe(Layer.provideMerge(layerMemory))) : onDatabase
+  place === "" ? Effect.provide(perStep("alone", 31), served.pipe(Layer.provideMerge(Durable.layerMemory))) : onDatabase
 
 await Effect.runPromise(main)
 process.exit(0)

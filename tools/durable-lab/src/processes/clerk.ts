@@ -1,15 +1,14 @@
 /**
- * One process of the demo: `clerk.ts port ledger name [approve]`. It starts the run of an order, or goes on with it, and says on its
+ * One process of the demo: `clerk.ts folder ledger name [approve]`. It starts the run of an order, or goes on with it, and says on its
  * standard output what happens. What the tools do to the world is a line of the ledger.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Duration, Effect, Layer, Option, Schema } from "effect"
-import { engineOn } from "./engine.ts"
 import { streaming } from "../streams.ts"
 
-const [port = "", ledger = "", name = "", word = ""] = process.argv.slice(2)
+const [folder = "", ledger = "", name = "", word = ""] = process.argv.slice(2)
 
 const say = (what: string): void => void process.stdout.write(`${what}\n`)
 
@@ -144,7 +143,7 @@ const main = Effect.gen(function* () {
     }
     yield* Effect.sleep(100)
   }
-}).pipe(Effect.provide(clerks.layer.pipe(Layer.provideMerge(engineOn(Number(port))))))
+}).pipe(Effect.provide(clerks.layer.pipe(Layer.provideMerge(Durable.layerPglite({ folder })))))
 
 say(`answer: ${await Effect.runPromise(main)}`)
 process.exit(0)

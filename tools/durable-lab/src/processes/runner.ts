@@ -8,7 +8,7 @@ import { join } from "node:path"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { Durable } from "@kintsugi/durable"
 import { Clock, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
-import { runnerOn } from "./cluster.ts"
+import { engineOn } from "./cluster.ts"
 import { ordersIn } from "./orders.ts"
 
 const [database = "", port = "", models = "", folder = "", name = "", at = "0", end = "SIGKILL"] = process.argv.slice(2)
@@ -73,7 +73,7 @@ const main = Effect.gen(function* () {
   const ending = yield* Deferred.make<void>()
   process.once("SIGTERM", () => Deferred.doneUnsafe(ending, Effect.void))
   const clock = clockOf(yield* Clock.Clock)
-  const runner = Layer.build(orders.layer.pipe(Layer.provideMerge(runnerOn(Number(database), Number(port)))))
+  const runner = Layer.build(orders.layer.pipe(Layer.provideMerge(engineOn(Number(database), Number(port)))))
   yield* Effect.scoped(Effect.andThen(runner, Deferred.await(ending))).pipe(
     Effect.provideService(Clock.Clock, clock),
     Effect.provideService(RunContext.Observers, [watching]),

@@ -10,7 +10,7 @@ import { Durable } from "@kintsugi/durable"
 import { Clock, Effect, Option, Schema } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { bytesOf } from "./bytes.ts"
-import { clientOf } from "./cluster.ts"
+import { engineOn } from "./cluster.ts"
 import { ordersIn } from "./orders.ts"
 
 const [database = "", folder = "", patience = "0", ...names] = process.argv.slice(2)
@@ -146,7 +146,7 @@ const main = Effect.gen(function* () {
     })
   )
   say({ deleted: { ...deleted, unknown: unknown.filter((is) => is).length } })
-}).pipe(Effect.provide(clientOf(Number(database))))
+}).pipe(Effect.provide(engineOn(Number(database))))
 
 await Effect.runPromise(main)
 process.exit(0)

@@ -1,15 +1,14 @@
 /**
- * A process that runs the story as a workflow, and kills itself at the n-th thing that it tells: `worker.ts port file id n`. What it
+ * A process that runs the story as a workflow, and kills itself at the n-th thing that it tells: `worker.ts folder file id n`. What it
  * does to the world is appended to the file, which outlives it.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Option, Schema } from "effect"
-import { engineOn } from "./engine.ts"
 import { streaming } from "../streams.ts"
 
-const [port = "", file = "", id = "", dies = "0"] = process.argv.slice(2)
+const [folder = "", file = "", id = "", dies = "0"] = process.argv.slice(2)
 let written = 0
 
 /** Nothing comes after the n-th: the process is gone before the next line. */
@@ -124,7 +123,7 @@ const durable = Durable.workflow(agent, {
     })
 })
 
-const engine = engineOn(Number(port))
+const engine = Durable.layerPglite({ folder })
 
 /** Approves each request, as soon as it can be read. */
 const deciding = Effect.gen(function* () {

@@ -1,0 +1,60 @@
+/** Effect's own engine: its runs are rows of a SQL database. */
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import type { MessageStorage } from "effect/cluster/MessageStorage"
+import * as RunnerHealth from "effect/cluster/RunnerHealth"
+import * as Runners from "effect/cluster/Runners"
+import type { RunnerStorage } from "effect/cluster/RunnerStorage"
+import * as Sharding from "effect/cluster/Sharding"
+import type { ShardingConfig } from "effect/cluster/ShardingConfig"
+import * as SocketRunner from "effect/cluster/SocketRunner"
+import * as SqlMessageStorage from "effect/cluster/SqlMessageStorage"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import * as Digest from "effect/crypto/Digest"
+import * as Layer from "effect/Layer"
+import * as RpcSerialization from "effect/rpc/RpcSerialization"
+import type { SocketServer, SocketServerError } from "effect/socket/SocketServer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+
+/** The engine, with the storage that `Durable.poll` asks about a run that says nothing. */
+type Engine<E, R> = Layer.Layer<WorkflowEngine | MessageStorage, E, R | ShardingConfig | SqlClient>
+
+/** The engine of a process that is alone with its database. */
+export const alone = <E, R>(runners: Layer.Layer<RunnerStorage, E, R>): Engine<E, R> =>
+  ClusterWorkflowEngine.layer.pipe(
+    Layer.provide(Layer.provideMerge(Sharding.layer, Runners.layerNoop)),
+    Layer.provide([runners, RunnerHealth.layerNoop]),
+    Layer.provideMerge(SqlMessageStorage.layer),
+    Layer.provide(Digest.layerWebCrypto)
+  )
+
+/** What is used of the sockets of `@effect/platform-node-shared`. */
+export interface Sockets {
+  readonly layerClientProtocol: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization>
+  readonly layerSocketServer: Layer.Layer<SocketServer, SocketServerError, ShardingConfig>
+}
+
+const protocolOf = ({ layerClientProtocol }: Sockets) =>
+  Layer.provideMerge(layerClientProtocol, RpcSerialization.layerNdjson)
+
+/** The engine of one runner of several: it listens at the address of its config. */
+export const runner = (sockets: Sockets): Engine<SqlError | SocketServerError, never> =>
+  ClusterWorkflowEngine.layer.pipe(
+    Layer.provide(SocketRunner.layer),
+    Layer.provide([sockets.layerSocketServer, Layer.provide(RunnerHealth.layerPing, Runners.layerRpc)]),
+    Layer.provide(protocolOf(sockets)),
+    Layer.provide(SqlRunnerStorage.layer),
+    Layer.provideMerge(SqlMessageStorage.layer),
+    Layer.provide(Digest.layerWebCrypto)
+  )
+
+/** The engine of a process that starts runs and serves none. */
+export const client = (sockets: Sockets): Engine<SqlError, never> =>
+  ClusterWorkflowEngine.layer.pipe(
+    Layer.provide(SocketRunner.layerClientOnly),
+    Layer.provide(protocolOf(sockets)),
+    Layer.provide(SqlRunnerStorage.layer),
+    Layer.provideMerge(SqlMessageStorage.layer),
+    Layer.provide(Digest.layerWebCrypto)
+  )

@@ -1,0 +1,29 @@
+/** The errors of an engine that cannot begin. */
+import * as Schema from "effect/Schema"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+
+const folderFields = {
+  message: Schema.String,
+  /** The folder as an absolute path. */
+  folder: Schema.String,
+  /** The id of the process that has the folder. */
+  pid: Schema.Int
+}
+
+/** Another process, or another layer of this process, has the folder of `Durable.layerPglite`. It can be taken when that one has ended. */
+export class FolderInUseError extends Schema.TaggedError<FolderInUseError>()("FolderInUseError", folderFields) {
+  readonly code = "KINTSUGI-DURABLE-FOLDER-IN-USE"
+  readonly isRetryable = true
+  static override make(
+    fields: Omit<Schema.Struct.Type<typeof folderFields>, "message"> & { readonly message?: string }
+  ): FolderInUseError {
+    const what = `Folder '${fields.folder}' is in use by process ${fields.pid}`
+    return new FolderInUseError({ message: `${what}. End that process, or take another folder`, ...fields })
+  }
+}
+
+/** The folder cannot be read or written, or its content is no database. */
+export const cannotOpen = (folder: string, cause: unknown): SqlError => {
+  const message = `PGlite cannot open '${folder}': ${cause instanceof Error ? cause.message : String(cause)}`
+  return new SqlError({ reason: new ConnectionError({ cause, message, operation: "open" }) })
+}

@@ -1,0 +1,74 @@
+/** Engines to install. What an engine needs is loaded when its layer is built: a program without one carries nothing of it. */
+import type { MessageStorage } from "effect/cluster/MessageStorage"
+import type { ShardingConfig } from "effect/cluster/ShardingConfig"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type { SocketServerError } from "effect/socket/SocketServer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Engine from "effect/workflow/WorkflowEngine"
+import type { FolderInUseError } from "./errors.ts"
+
+/** The times and sizes of Effect's cluster, by its own names and defaults. */
+type Settings = Partial<Omit<ShardingConfig["Service"], "runnerAddress">>
+
+/** The options of `layerPglite`. */
+export interface PgliteOptions {
+  /** The folder of the database, made if it does not exist. A relative path begins at the working directory. */
+  readonly folder: string
+  readonly sharding?: Settings
+}
+
+/** The options of `layerPostgres`. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: Redacted.Redacted
+  /** How many connections the process holds at most, 10 by default. Some of them keep locks: 3 is the least. */
+  readonly maxConnections?: number
+  /**
+   * The address at which other runners reach this one, where several processes serve the runs of one database. `"client"` is a process that
+   * starts runs, decides and reads, and serves none. Without it the process is the only one, and a second one fails.
+   */
+  readonly runner?: { readonly host: string; readonly port: number } | "client"
+  readonly sharding?: Settings
+}
+
+/** The engine in memory, for tests: its runs end with the process. */
+export const layerMemory: Layer.Layer<Engine.WorkflowEngine> = Engine.layerMemory
+
+/**
+ * The engine on PostgreSQL in WebAssembly, whose data are a folder: for one process without a database server. The database works in a worker
+ * thread and listens on a free port of 127.0.0.1, without a password. All of it ends with the scope of the layer.
+ *
+ * One process at a time has a folder: a second one fails with `FolderInUseError`. A folder whose process is dead is free. A folder that
+ * cannot be opened fails with `SqlError`.
+ *
+ * It needs `@electric-sql/pglite`, `@electric-sql/pglite-socket` and `@effect/sql-pg`, and dies with the line that installs them if one is
+ * missing.
+ */
+export const layerPglite = (
+  options: PgliteOptions
+): Layer.Layer<Engine.WorkflowEngine | MessageStorage | SqlClient, FolderInUseError | SqlError> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./pglite.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+
+/**
+ * The engine on a PostgreSQL server, for one process or, with `runner`, for many. It fails with `SqlError` if the server refuses or if
+ * another process has the database, and with `SocketServerError` if the port of the runner is taken.
+ *
+ * It needs `@effect/sql-pg`, with `runner` also `@effect/platform-node-shared`, and dies with the line that installs them if one is missing.
+ */
+export const layerPostgres = (
+  options: PostgresOptions
+): Layer.Layer<Engine.WorkflowEngine | MessageStorage | SqlClient, SqlError | SocketServerError> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./postgres.ts")),
+      ({ layer }) => layer(options)
+    )
+  )

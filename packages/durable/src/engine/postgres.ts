@@ -1,0 +1,75 @@
+/** The engine on a PostgreSQL server. */
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import { SqlClient } from "effect/sql/SqlClient"
+import { LockTimeoutError, SqlError } from "effect/sql/SqlError"
+import { alone, client, runner, type Sockets } from "./clusters.ts"
+import type { PostgresOptions } from "./layers.ts"
+import { load, type Needed } from "./peers.ts"
+
+/** What is used of `@effect/sql-pg`. */
+export interface SqlPg {
+  readonly layer: (config: {
+    readonly url?: Redacted.Redacted
+    readonly host?: string
+    readonly port?: number
+    readonly username?: string
+    readonly password?: Redacted.Redacted
+    readonly database?: string
+    readonly maxConnections: number
+    readonly minConnections?: number
+    readonly connectionTTL?: string
+    readonly connectTimeout?: string
+  }) => Layer.Layer<SqlClient, SqlError>
+}
+
+const oneRunner: Needed = { layer: "layerPostgres", packages: ["@effect/sql-pg"] }
+const several: Needed = { ...oneRunner, packages: [...oneRunner.packages, "@effect/platform-node-shared"] }
+
+/** One such process at a time has the database: a lock of its session ends with it, however it ends. */
+const isOnly = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const session = yield* (yield* SqlClient).reserve
+    // "kintsugi" as a number; the shards of the cluster are pairs of numbers
+    const taking = "SELECT pg_try_advisory_lock(x'6b696e7473756769'::bigint) AS taken"
+    const [row] = yield* session.execute(taking, [], undefined)
+    if (row?.taken === true) return
+    const message =
+      "Another process serves the runs of this database, and no others are to: give each process a runner with its address, or end that process"
+    yield* new SqlError({ reason: new LockTimeoutError({ cause: undefined, message, operation: "open" }) })
+  })
+)
+
+const engineOf = (place: PostgresOptions["runner"]) =>
+  Effect.gen(function* () {
+    if (place === undefined) return Layer.provide(alone(SqlRunnerStorage.layer), isOnly)
+    const sockets = yield* load<Sockets>(several, "@effect/platform-node-shared/NodeClusterSocket")
+    return place === "client" ? client(sockets) : runner(sockets)
+  })
+
+export const layer = ({ maxConnections = 10, runner: place, sharding, url }: PostgresOptions) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { layer: clientOf } = yield* load<SqlPg>(
+        place === undefined ? oneRunner : several,
+        "@effect/sql-pg/PgClient"
+      )
+      const engine = yield* engineOf(place)
+      const at =
+        place === undefined
+          ? {}
+          : {
+              runnerAddress:
+                place === "client" ? Option.none() : Option.some(RunnerAddress.make(place.host, place.port))
+            }
+      return engine.pipe(
+        Layer.provide(ShardingConfig.layer({ ...sharding, ...at })),
+        Layer.provideMerge(clientOf({ url, maxConnections }))
+      )
+    })
+  )

@@ -1,0 +1,56 @@
+/** PGlite behind its socket, in a worker thread: its work does not stop the event loop of the program. */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import { Worker } from "node:worker_threads"
+import { cannotOpen } from "./errors.ts"
+
+/** The files of the packages, and where the data are. */
+interface Place {
+  readonly pglite: string
+  readonly socket: string
+  readonly data: string
+}
+
+/** The worker, as a text: no bundler has to find its file. It says its port, or why there is none, and ends at the first message. */
+const program = `
+const { parentPort, workerData } = require("node:worker_threads")
+const main = async () => {
+  const { PGlite } = require(workerData.pglite)
+  const { PGLiteSocketServer } = require(workerData.socket)
+  const db = await PGlite.create(workerData.data)
+  const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0 })
+  server.addEventListener("listening", ({ detail }) => parentPort.postMessage({ port: detail.port }))
+  parentPort.once("message", () => server.stop().then(() => db.close()).finally(() => process.exit(0)))
+  await server.start()
+}
+main().catch((fault) => {
+  parentPort.postMessage({ fault })
+  parentPort.close()
+})`
+
+/** Starts the server and gives its port. It ends with the scope, after what is written has been written. */
+export const serve = (place: Place): Effect.Effect<number, SqlError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const [worker, ended] = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const worker = new Worker(program, { eval: true, workerData: place, name: "pglite" })
+        return [worker, new Promise<void>((done) => worker.once("exit", () => done()))] as const
+      }),
+      ([worker, ended]) =>
+        Effect.promise(() => {
+          worker.postMessage("end")
+          return ended
+        })
+    )
+    return yield* Effect.callback<number, SqlError>((resume) => {
+      const refuse = (cause: unknown) => resume(Effect.fail(cannotOpen(place.data, cause)))
+      worker.once("error", refuse)
+      worker.once("message", ({ fault, port }: { readonly fault?: unknown; readonly port?: number }) => {
+        worker.off("error", refuse)
+        if (port === undefined) refuse(fault)
+        else resume(Effect.succeed(port))
+      })
+      void ended.then(() => refuse(new Error("its worker has ended")))
+    })
+  })

@@ -1,0 +1,85 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { FolderInUseError } from "../../../packages/durable/src/engine/errors.ts"
+import { lock } from "../../../packages/durable/src/engine/lock.ts"
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "kintsugi-lock-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const held = (folder: string) => JSON.parse(readFileSync(join(folder, "kintsugi.lock"), "utf8"))
+
+/** No process has so large an id. */
+const nobody = 2 ** 30
+
+it.effect("a folder is made and taken until the scope closes, and leaves no file behind", () =>
+  Effect.gen(function* () {
+    const folder = join(yield* temporary, "a", "b")
+    const scope = yield* Scope.make()
+    yield* Scope.provide(lock(folder), scope)
+    assert.strictEqual(held(folder).pid, process.pid)
+    assert.deepStrictEqual(readdirSync(folder), ["kintsugi.lock"])
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(readdirSync(folder), [])
+  })
+)
+
+it.effect("a second one fails with the folder and the process, and the first keeps it", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    yield* lock(folder)
+    const error = yield* Effect.flip(Effect.scoped(lock(folder)))
+    assert.instanceOf(error, FolderInUseError)
+    const { code, isRetryable, message } = error
+    assert.deepInclude(error, { folder, pid: process.pid })
+    assert.deepStrictEqual([code, isRetryable], ["KINTSUGI-DURABLE-FOLDER-IN-USE", true])
+    assert.strictEqual(
+      message,
+      `Folder '${folder}' is in use by process ${process.pid}. End that process, or take another folder`
+    )
+    assert.isTrue(existsSync(join(folder, "kintsugi.lock")))
+  })
+)
+
+it.effect("the lock of a dead process is taken over, of many at once by one", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    writeFileSync(join(folder, "kintsugi.lock"), JSON.stringify({ pid: nobody, since: "" }))
+    const exits = yield* Effect.forEach(Array.from({ length: 8 }), () => Effect.exit(lock(folder)), {
+      concurrency: "unbounded"
+    })
+    assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+    assert.strictEqual(held(folder).pid, process.pid)
+    assert.deepStrictEqual(readdirSync(folder), ["kintsugi.lock"])
+  })
+)
+
+it.effect("a process that has got the id of a dead one is not taken for it", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* lock(folder)
+        const { since } = held(folder)
+        // where the system does not tell when a process began, its id is all there is to know
+        if (since === "") return
+        writeFileSync(join(folder, "kintsugi.lock"), JSON.stringify({ pid: process.pid, since: `${since}0` }))
+        yield* Effect.scoped(lock(folder))
+      })
+    )
+  })
+)
+
+it.effect("a folder that cannot be made fails with its path", () =>
+  Effect.gen(function* () {
+    const file = join(yield* temporary, "file")
+    writeFileSync(file, "")
+    const error = yield* Effect.flip(Effect.scoped(lock(join(file, "folder"))))
+    assert.strictEqual(error._tag, "SqlError")
+    assert.include(error.message, `PGlite cannot open '${join(file, "folder")}': ENOTDIR`)
+  })
+)

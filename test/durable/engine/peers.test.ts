@@ -1,0 +1,35 @@
+import { assert, it } from "@effect/vitest"
+import { Cause, Effect, Result } from "effect"
+import { find, load } from "../../../packages/durable/src/engine/peers.ts"
+
+const defectOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.sandbox(effect).pipe(Effect.flip), (cause) => Result.getOrUndefined(Cause.findDefect(cause)))
+
+const needed = { layer: "layerOther", packages: ["@kintsugi/nothing", "effect"] }
+
+it.effect("a package that is not installed is a sentence with the line that installs all of them", () =>
+  Effect.gen(function* () {
+    const whole = yield* defectOf(find(needed, "@kintsugi/nothing"))
+    const part = yield* defectOf(load(needed, "@kintsugi/nothing/Part"))
+    for (const defect of [whole, part]) {
+      assert.include(
+        String(defect),
+        "Durable.layerOther needs the package @kintsugi/nothing, which is not installed: npm install @kintsugi/nothing effect"
+      )
+    }
+  })
+)
+
+it.effect("a package without the module is another sentence", () =>
+  Effect.gen(function* () {
+    const defect = yield* defectOf(find(needed, "effect/NoSuchModule"))
+    assert.include(String(defect), "Durable.layerOther could not find effect/NoSuchModule in the package effect")
+  })
+)
+
+it.effect("what is installed is loaded", () =>
+  Effect.gen(function* () {
+    const { succeed } = yield* load<typeof Effect>(needed, "effect/Effect")
+    assert.strictEqual(yield* succeed(1), 1)
+  })
+)

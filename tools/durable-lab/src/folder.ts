@@ -1,0 +1,2 @@
+/** This package, from the root. */
+export const folder = "tools/durable-lab"
