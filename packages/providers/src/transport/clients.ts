@@ -19,15 +19,8 @@ const redirect = "manual"
  */
 export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   HttpClient.HttpClient,
-  Effect.map(HttpClient.HttpClient, ({ postprocess, preprocess }) => {
-    const client = HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
-      (request) =>
-        Effect.flatMap(Patience, (timeout) => {
-          const refused = refusedOver(timeout)
-          return refused === undefined ? postprocess(request) : Effect.die(refused)
-        }),
-      (request) => preprocess(request)
-    )
+  Effect.map(HttpClient.HttpClient, (fetching) => {
+    const client = watched(fetching)
     overFetch.add(client.preprocess).add(client.postprocess)
     return client
   })
@@ -41,13 +34,11 @@ const Patience = Context.Reference<Duration.Duration>("@kintsugi/providers/Trans
   defaultValue: () => Duration.zero
 })
 
-const most = Duration.seconds(300)
-
 const refusedOver = (timeout: Duration.Duration): RangeError | undefined =>
-  Duration.isGreaterThan(timeout, most)
+  Duration.toSeconds(timeout) > 300
     ? new RangeError(
-        `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after ` +
-          `${Duration.format(most)}; put Transport.layerUndici() in the place of Transport.layerFetch, or a client of your own`
+        `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after 5m; ` +
+          "put Transport.layerUndici() in its place, or a client of your own"
       )
     : undefined
 
@@ -62,9 +53,6 @@ export const waiting = (
   return Effect.succeed(HttpClient.transformResponse(watched(client), Effect.provideService(Patience, timeout)))
 }
 
-/** The `fetch` of a program that sets none. */
-const runtimeFetch = () => Context.get(Context.empty(), FetchHttpClient.Fetch)
-
 /**
  * The client that dies where it calls the runtime's own `fetch` for a request that may wait too long for it. `FetchHttpClient.layer` of Effect
  * sends each request in the context of its layer, which alone knows which `fetch` that is: so it is looked at, and replaced, within.
@@ -72,14 +60,13 @@ const runtimeFetch = () => Context.get(Context.empty(), FetchHttpClient.Fetch)
 export const watched = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
     (request) =>
-      Effect.withFiber((outside) => {
-        const around = outside.context
-        const refused = refusedOver(outside.getRef(Patience))
+      Effect.withFiber(({ context: around }) => {
+        const refused = refusedOver(Context.get(around, Patience))
         if (refused === undefined) return client.postprocess(request)
         const looked = Effect.withFiber((fiber) => {
           const { context } = fiber
           // a client that shows the same context is of another kind, or hides the one that sends
-          if (context !== around && fiber.getRef(FetchHttpClient.Fetch) === runtimeFetch()) {
+          if (context !== around && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined) {
             fiber.setContext(Context.add(context, FetchHttpClient.Fetch, () => Promise.reject(refused)))
           }
           return Effect.void
