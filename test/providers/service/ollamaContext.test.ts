@@ -42,7 +42,7 @@ it.run(
     })
 )
 
-it.run("a run whose prompt may have been cut has a remark in its events [P1410]", (run) =>
+it.run("a run whose prompt may have been cut has an event of it, and a remark in its reply [P1410]", (run) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
     const end = { done: true, done_reason: "stop", prompt_eval_count: 2050, eval_count: 5 }
@@ -59,6 +59,13 @@ it.run("a run whose prompt may have been cut has a remark in its events [P1410]"
     assert.deepStrictEqual(
       replies.map((part) => (part.type === "provider-item" ? part.kind : part.type)),
       ["text", "truncated_prompt"]
+    )
+    const types = events.map(({ type }) => type)
+    assert.strictEqual(types.indexOf("request-adapted"), types.indexOf("model-end") - 1)
+    const counts = { prompt_eval_count: 2050, prompt_bytes: 10_250, suspected: true }
+    assert.deepInclude(
+      events.find(({ type }) => type === "request-adapted"),
+      { model: "qwen3", provider: "ollama", family: "qwen3", changes: [{ option: "messages", sent: counts }] }
     )
   })
 )

@@ -40,7 +40,7 @@ export interface OfCall {
  * @hidden
  */
 export interface Adaptation {
-  /** The family of models that takes no such request. */
+  /** The family of models that takes no such request, or the model itself. */
   readonly family: string
   readonly changes: ReadonlyArray<{
     /** The option by its name: `temperature`, `toolChoice`, `reasoning` … */
@@ -91,7 +91,10 @@ export type Happening =
    * reply, with its failure or defect, or when it was interrupted.
    */
   | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
-  /** The model of this attempt does not take its request as it was asked: what was asked, and what is sent. */
+  /**
+   * The model of this attempt does not take its request as it was asked: what was asked, and what is sent. Before `model-end` and with the
+   * option `messages`, its server has cut the prompt, or probably has: what the provider counts of it.
+   */
   | ({ readonly type: "request-adapted"; readonly model: string; readonly provider: string } & Adaptation)
   | ({ readonly type: "model-end"; readonly reply: Message.Reply } & ModelAttempt)
   | ({ readonly type: "model-failed"; readonly error: unknown } & ModelAttempt)

@@ -28,7 +28,7 @@ import {
 } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
-import { adapting } from "./adapting.ts"
+import { adapting, behindCut } from "./adapting.ts"
 import { book, countable, interrupted } from "./booking.ts"
 import * as RunBudget from "./budget.ts"
 import type { Guards } from "./guards.ts"
@@ -317,16 +317,21 @@ const ended = (
   const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
   // a refused answer came to its end, and has no place in a conversation: the model would refuse again
   if (refusal !== undefined) options.conversation?.show(undefined)
-  return refusal === undefined
-    ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
-    : book(
-        call,
-        spent,
-        "failed",
-        (asked) => ({ type: "model-failed", error: refusal, ...asked }),
-        // an empty reply came to its end: its thoughts are taken back, and another model may be asked
-        Effect.andThen(refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void, Effect.fail<LlmError>(refusal))
-      )
+  const booked =
+    refusal === undefined
+      ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
+      : book(
+          call,
+          spent,
+          "failed",
+          (asked) => ({ type: "model-failed", error: refusal, ...asked }),
+          // an empty reply came to its end: its thoughts are taken back, and another model may be asked
+          Effect.andThen(
+            refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void,
+            Effect.fail<LlmError>(refusal)
+          )
+        )
+  return behindCut(options.run, model, reply, booked)
 }
 
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {

@@ -5,6 +5,9 @@
  * (github.com/ollama/ollama, pull request 16428). What is left is all of the context; or since servers of 2026 half of it and 2 tokens (issues 17427 and 17889, and measurements in public
  * repositories); or less, where whole messages are dropped. All looked up on 2026-11-26; not recorded here. So the count is compared with
  * the context, and with the size of the prompt: a prompt that must have been cut is an error, one that may have been is a remark.
+ *
+ * A prompt of exactly `num_ctx` is not cut: `runner/llamarunner/runner.go` of Ollama cuts what is longer, and issue 17427 says so. But it leaves
+ * exactly `num_ctx` of what it cuts there, so the count is the same, and no room for a reply is left either: both are the error.
  */
 import { ContextTooLongError, type LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
