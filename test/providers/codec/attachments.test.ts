@@ -14,6 +14,7 @@ import {
   Perplexity,
   type Transport
 } from "@kintsugi/providers"
+import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
 import { Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
 import { calm } from "../../_support/dialogue.ts"
 import { fakeNetwork, respond, silence } from "../../_support/network.ts"
@@ -31,6 +32,7 @@ const layers = {
   ollama: Ollama.layer(options),
   deepSeek: DeepSeek.layer(options),
   kimi: Kimi.layer(options),
+  mistral: OpenAiCompatible.layer("mistral", options),
   openRouter: OpenRouter.layer(options),
   perplexity: Perplexity.layer({ ...options, api: "chat" }),
   perplexityAgent: Perplexity.layer(options)
@@ -160,7 +162,16 @@ const going: ReadonlyArray<readonly [string, Wire, Part, unknown]> = [
   ],
   ["an inline file", "gemini", inlineFile, { inlineData: { mimeType: "application/pdf", data } }],
   ["an inline image", "ollama", inline, [data]],
-  ["an inline image", "kimi", inline, chatImage(dataUrl("image/png"))]
+  ["an inline image", "kimi", inline, chatImage(dataUrl("image/png"))],
+  ["an image by its id", "kimi", Message.image("image/png", { url: "abc123" }), chatImage("ms://abc123")],
+  ["a file by its id", "mistral", openAiFile, { type: "file", file_id: "file-abc123" }],
+  [
+    "a file at an address",
+    "mistral",
+    pdfAt,
+    { type: "document_url", document_url: "https://a.test/a.pdf", document_name: "a.pdf" }
+  ],
+  ["an inline file", "mistral", inlineFile, { type: "document_url", document_url: dataUrl("application/pdf") }]
 ]
 
 describe("what goes out", () => {
@@ -206,7 +217,7 @@ const refused: ReadonlyArray<readonly [string, Wire, Part, LlmError.Capability, 
   ["an image by its id", "ollama", openAiImage, "vision", "only its bytes can be sent, not its file id"],
   ["audio", "ollama", wav, "files", "its bytes cannot be sent"],
   ["a file by its id", "deepSeek", openAiFile, "files", "its file id cannot be sent"],
-  ["an image at an address", "kimi", pngAt, "vision", "only its bytes can be sent, not its address"]
+  ["an image at an address", "kimi", pngAt, "vision", "only its bytes or its file id can be sent, not its address"]
 ]
 
 describe("what a wire cannot take", () => {

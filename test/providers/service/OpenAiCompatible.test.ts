@@ -114,7 +114,11 @@ describe("hosts", () => {
     ]) {
       assert.strictEqual(new Set(of).size, of.length)
     }
-    for (const one of all) assert.isAtMost(JSON.stringify(one, undefined, 2).split("\n").length, 30)
+    for (const { dialect, ...one } of all) {
+      // its capabilities are OpenAI's, one entry excepted
+      const { capabilities: _, ...others } = dialect
+      assert.isAtMost(JSON.stringify({ ...one, dialect: others }, undefined, 2).split("\n").length, 30)
+    }
   })
 
   it.effect("are named in errors and spans, on each wire [P1414]", () =>

@@ -32,6 +32,13 @@ interface Every {
   /** How the provider caches the prompt. */
   readonly promptCache?: PromptCache
   /**
+   * The tier that is to serve requests, in the words of the provider: `flex` or `priority` for OpenAI, Gemini and OpenRouter, `auto` or
+   * `standard_only` for Anthropic, `reserved` for Bedrock, `on_demand` for Groq. A reply names the tier that served it.
+   */
+  readonly serviceTier?: string
+  /** How long an answer is to be, in the words of the provider: `low`, `medium`, `high`. */
+  readonly verbosity?: string
+  /**
    * Further fields of the body, under their names on the wire. A field wins over the option that sets it; objects are merged, unless their
    * types differ. One that only the library writes (messages, tools, their choice, the model, whether to stream), and more than one reply
    * (`n`), is a `RangeError`. The `options` of a request are such fields, too, and win over these; there it is an `InvalidRequestError`.
@@ -45,27 +52,39 @@ export type Reasoning = string | { readonly maxTokens: number }
 /** Cache marks in the prompt, for providers that need them, or a key that requests with the same prefix share. */
 interface PromptCache {
   /**
-   * Where to put marks: after the tools and the system text, and after the last message, where the mark moves along
-   * with the conversation. Both by default.
+   * Where to put marks: after the tools; after the tools and the system text; and after the last message, where the mark moves along
+   * with the conversation. The last two by default.
    */
-  readonly breakpoints?: ReadonlyArray<"system" | "conversation">
+  readonly breakpoints?: ReadonlyArray<"tools" | "system" | "conversation">
   /** How long the provider caches marked content; `5m` by default. */
   readonly ttl?: "5m" | "1h"
   /** The key of the cache. */
   readonly key?: string
 }
 
-type CacheKey = Required<Pick<PromptCache, "key">>
-
-/** A mark behind the system text, for models of OpenAI from GPT-5.6 on, which place one behind the conversation themselves. */
-interface CacheMarks extends Pick<PromptCache, "key"> {
-  readonly breakpoints: ReadonlyArray<"system">
+/** Options of OpenAI's cache (developers.openai.com/api/docs/guides/prompt-caching, looked up on 2026-11-26). */
+interface OpenAiCache extends Pick<PromptCache, "key"> {
+  /** A mark behind the system text, for models from GPT-5.6 on, which place one behind the conversation themselves. */
+  readonly breakpoints?: ReadonlyArray<"system">
+  /** How long the prompt stays cached: before GPT-5.6 `in_memory` or `24h`, from there on at least `30m` or, at Azure, `12h`. */
+  readonly ttl?: "in_memory" | "24h" | "30m" | "12h"
 }
+
+/** Any of these options: a cache without one is the automatic one. */
+type SomeOf<A> = { readonly [Name in keyof A]-?: A & Required<Pick<A, Name>> }[keyof A]
 
 /** For Anthropic's Messages. `maxTokens` is always sent. */
 export interface AnthropicParameters extends Pick<
   Every,
-  "temperature" | "topP" | "stop" | "reasoning" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
+  | "temperature"
+  | "topP"
+  | "stop"
+  | "reasoning"
+  | "toolChoice"
+  | "parallelToolCalls"
+  | "providerTools"
+  | "serviceTier"
+  | "extra"
 > {
   /**
    * The longest reply, in tokens, reasoning included. The wire demands a number. By default it is 8192; with a budget
@@ -75,7 +94,17 @@ export interface AnthropicParameters extends Pick<
   /** Samples only from this number of likeliest tokens. */
   readonly topK?: number
   /** Where to put cache marks; no marks by default. This format has no key. */
-  readonly promptCache?: Omit<PromptCache, "key">
+  readonly promptCache?: MarkedCache
+  /**
+   * Whether a reply has summaries of its thoughts. By default the model decides: from Claude Opus 4.7 on it has none. `true` without
+   * `reasoning` lets the model think as much as it wants.
+   */
+  readonly includeThoughts?: boolean
+}
+
+interface MarkedCache extends Omit<PromptCache, "key" | "breakpoints"> {
+  /** The places of `PromptCache`, or `automatic`: the provider marks the last block that it can cache. */
+  readonly breakpoints?: ReadonlyArray<"automatic" | NonNullable<PromptCache["breakpoints"]>[number]>
 }
 
 /**
@@ -84,7 +113,7 @@ export interface AnthropicParameters extends Pick<
  */
 export interface BedrockParameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "extra"
+  "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "serviceTier" | "extra"
 > {
   /** Where to put cache points; none by default. This format has no key. */
   readonly promptCache?: Omit<PromptCache, "key">
@@ -92,8 +121,8 @@ export interface BedrockParameters extends Pick<
 
 /** For chat completions. Reasoning in tokens is an `InvalidRequestError` if the dialect takes only an effort. */
 export interface ChatParameters extends Omit<Every, "promptCache"> {
-  /** The cache key that requests with the same prefix share, and a mark behind the system text. */
-  readonly promptCache?: CacheKey | CacheMarks
+  /** The cache key that requests with the same prefix share, a mark behind the system text, and how long the cache lasts. */
+  readonly promptCache?: SomeOf<OpenAiCache>
 }
 
 /**
@@ -103,8 +132,23 @@ export interface ChatParameters extends Omit<Every, "promptCache"> {
  */
 export interface GeminiParameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools" | "extra"
+  | "temperature"
+  | "topP"
+  | "maxTokens"
+  | "stop"
+  | "seed"
+  | "reasoning"
+  | "toolChoice"
+  | "providerTools"
+  | "serviceTier"
+  | "extra"
 > {
+  /**
+   * The name of a content that you have cached, `cachedContents/abc`. It holds the prompt and the tools, its own as well as those of the
+   * agent: Google refuses them beside it, so they are not sent, and a forced call is a `CapabilityMismatchError`
+   * (github.com/langchain-ai/langchain-google/issues/1618, looked up on 2026-11-26).
+   */
+  readonly promptCache?: { readonly name: string }
   /** Whether a reply has summaries of its thoughts. By default it has them if `reasoning` asks for thoughts. */
   readonly includeThoughts?: boolean
 }
@@ -137,7 +181,15 @@ export interface OllamaParameters extends Pick<
 /** For OpenAI's Responses. */
 export interface ResponsesParameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
+  | "temperature"
+  | "topP"
+  | "maxTokens"
+  | "toolChoice"
+  | "parallelToolCalls"
+  | "providerTools"
+  | "serviceTier"
+  | "verbosity"
+  | "extra"
 > {
   /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, depending on the model. */
   readonly reasoning?: string
@@ -159,8 +211,8 @@ export interface ResponsesParameters extends Pick<
   readonly encryptedReasoning?: boolean
   /** `false`: no schema is sent in the strict dialect. */
   readonly strict?: boolean
-  /** The cache key that requests with the same prefix share, and a mark behind the system text. */
-  readonly promptCache?: CacheKey | CacheMarks
+  /** The cache key that requests with the same prefix share, a mark behind the system text, and how long the cache lasts. */
+  readonly promptCache?: SomeOf<OpenAiCache>
 }
 
 /** The tool choice for this request: `auto`, unless the run or its options set another. */

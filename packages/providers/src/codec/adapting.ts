@@ -2,6 +2,7 @@
 import type { Adaptation, Request, ToolChoice } from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
+import { isRetention } from "./cacheMarks.ts"
 import type { Facts } from "./Capabilities.ts"
 import * as Parameters from "./Parameters.ts"
 
@@ -14,7 +15,12 @@ export interface Asked {
   readonly maxTokens?: number
   readonly reasoning?: Parameters.Reasoning | boolean
   readonly toolChoice?: ToolChoice
-  readonly promptCache?: { readonly key?: string; readonly breakpoints?: ReadonlyArray<string> }
+  readonly promptCache?: {
+    readonly key?: string
+    readonly breakpoints?: ReadonlyArray<string>
+    readonly ttl?: string
+    readonly name?: string
+  }
 }
 
 /** A request as it is sent: its parameters, its tool choice if that is another one, and what differs from what was asked. */
@@ -98,11 +104,18 @@ export const adapted = <P extends Asked>(
 const isNearDefault = (option: "temperature" | "topP" | "topK", asked: number): boolean =>
   option === "temperature" ? asked === 1 : option === "topP" && asked >= 0.95 && asked <= 1
 
-/** What a cache takes: the key, the marks, or both. */
-const cacheFor = (cache: NonNullable<Facts["promptCache"]>, { key, ...marks }: NonNullable<Asked["promptCache"]>) => {
-  const isKeyed = key !== undefined && cache.startsWith("key")
-  const isMarked = cache.endsWith("breakpoints")
-  return isKeyed || isMarked ? { ...(isKeyed ? { key } : {}), ...(isMarked ? marks : {}) } : undefined
+/** What a cache takes: the key, the marks, or both, and its own times; and the name of a content. */
+const cacheFor = (cache: NonNullable<Facts["promptCache"]>, asked: NonNullable<Asked["promptCache"]>) => {
+  const { breakpoints, key, name, ttl } = asked
+  const takesMarks = cache.endsWith("breakpoints")
+  const takesTtl = cache === "breakpoints" || (cache.startsWith("key") && isRetention(ttl) !== takesMarks)
+  const kept = {
+    ...(key !== undefined && cache.startsWith("key") ? { key } : {}),
+    ...(breakpoints !== undefined && takesMarks ? { breakpoints } : {}),
+    ...(ttl !== undefined && takesTtl ? { ttl } : {}),
+    ...(name !== undefined && cache === "automatic" ? { name } : {})
+  }
+  return Object.keys(kept).length > 0 || cache === "breakpoints" ? kept : undefined
 }
 
 type Reasoning = Parameters.Reasoning | boolean | undefined

@@ -1,5 +1,6 @@
 /** Marks of OpenAI's prompt cache (developers.openai.com/api/docs/guides/prompt-caching, looked up on 2026-11-26). */
 import type * as Message from "@kintsugi/core/Message"
+import type * as Schema from "effect/Schema"
 import type { ChatParameters } from "./Parameters.ts"
 
 /** The field of a block behind which the cache ends. */
@@ -7,7 +8,20 @@ export const breakpoint = { prompt_cache_breakpoint: { mode: "explicit" } } as c
 
 /** Whether the options ask for a mark behind the instructions. */
 export const isMarked = (cache: ChatParameters["promptCache"]): boolean =>
-  cache !== undefined && "breakpoints" in cache && cache.breakpoints.includes("system")
+  cache?.breakpoints?.includes("system") === true
+
+/** Whether this names a retention, which only models before GPT-5.6 have; others have the least time of a mark. */
+export const isRetention = (ttl: string | undefined): boolean => ttl === "in_memory" || ttl === "24h"
+
+/** The fields of a body for the key and the time of a cache. */
+export const cacheFields = (
+  cache: ChatParameters["promptCache"]
+): Readonly<Record<string, Schema.Json | undefined>> => ({
+  prompt_cache_key: cache?.key,
+  ...(isRetention(cache?.ttl)
+    ? { prompt_cache_retention: cache?.ttl }
+    : { prompt_cache_options: cache?.ttl === undefined ? undefined : { ttl: cache.ttl } })
+})
 
 /** The index of the last instruction before the conversation; -1 without one that has a text. */
 export const lastInstruction = (transcript: Message.Transcript): number => {

@@ -30,7 +30,7 @@ interface LayerOptions extends Options, ChatProvider.Chosen {}
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
-  images: ["data"],
+  images: ["data", "id"],
   files: [],
   output: "json",
   toolErrors: "text",
@@ -50,6 +50,8 @@ const kimi: ChatProvider.ChatProvider = {
     maxTokensField: "max_tokens",
     reasoning: "thinking",
     missingReasoning: " ",
+    // platform.kimi.ai/docs/guide/use-kimi-vision-model, looked up on 2026-11-26
+    storedImages: "ms://",
     continuation: { field: "partial", reply: "rest" }
   }
 }

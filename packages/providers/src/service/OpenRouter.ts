@@ -12,6 +12,8 @@ import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://openrouter.ai/api/v1` by default. Set `plugins` and similar fields in `extra`. */
 export interface Options extends Omit<ChatParameters, "promptCache">, ByName.Reach {
+  /** Marks for the cache of models that cache only what is marked, those of Anthropic for example; none by default. */
+  readonly promptCache?: Cache
   /** The URL of your application, sent as `HTTP-Referer`. */
   readonly referer?: string
   /** The name of your application, sent as `X-Title`. */
@@ -20,6 +22,14 @@ export interface Options extends Omit<ChatParameters, "promptCache">, ByName.Rea
   readonly routing?: Routing
   /** The models to try when the model fails, in this order. The reply names the model that answered. */
   readonly fallbacks?: ReadonlyArray<string>
+}
+
+/** Where OpenRouter puts marks (openrouter.ai/docs/guides/best-practices/prompt-caching, looked up on 2026-11-26). */
+interface Cache {
+  /** `automatic`: the provider marks the last block that it can cache; `system`: a mark behind the system text. `automatic` by default. */
+  readonly breakpoints?: ReadonlyArray<"automatic" | "system">
+  /** How long the provider caches marked content; `5m` by default. */
+  readonly ttl?: "5m" | "1h"
 }
 
 /** OpenRouter's routing preferences, sent as `provider`. Provider names are slugs, `anthropic` or `deepinfra/turbo`. */
@@ -72,16 +82,24 @@ const openRouter: ChatProvider.ChatProvider = {
 
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { extra, fallbacks, referer, routing, title } = options
+  const { promptCache, ...others } = options
+  const { extra, fallbacks, referer, routing, title } = others
+  const { breakpoints = ["automatic"], ttl } = promptCache ?? { breakpoints: [] }
+  const mark = { cache_control: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) } }
   const headers = {
     ...(referer === undefined ? {} : { "http-referer": referer }),
     ...(title === undefined ? {} : { "x-title": title })
   }
   const routed = merged(
-    { provider: routing === undefined ? undefined : preferences(routing), models: fallbacks },
+    {
+      provider: routing === undefined ? undefined : preferences(routing),
+      models: fallbacks,
+      ...(breakpoints.includes("automatic") ? mark : {})
+    },
     extra
   )
-  return ChatProvider.layer({ ...openRouter, headers }, { ...options, extra: routed })
+  const dialect = { ...openRouter.dialect, ...(breakpoints.includes("system") ? { cacheMark: mark } : {}) }
+  return ChatProvider.layer({ ...openRouter, headers, dialect }, { ...others, extra: routed })
 }
 
 const preferences = (routing: Routing): Readonly<Record<string, Schema.Json>> => {

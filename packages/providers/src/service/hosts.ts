@@ -2,7 +2,7 @@
  * Hosts that speak chat completions, as data. Each entry names the page that documents it; all were looked up on 2026-11-26.
  * `docs/guide/openai-compatible.md` has the table of them, with what was recorded and what is only documented.
  */
-import type { Dialect } from "../codec/openai-chat/OpenAiChat.ts"
+import { capabilities, type Dialect } from "../codec/openai-chat/OpenAiChat.ts"
 import type * as ByName from "./byName.ts"
 
 /** A host of chat completions, as data. */
@@ -81,12 +81,14 @@ export const hosts = {
   lmStudio: local("lmstudio", "LM_STUDIO", "http://localhost:1234/v1"),
   /**
    * docs.mistral.ai, "Chat"; `max_completion_tokens` and `stream_options` are refused (editor-code-assistant/eca#231 of 2025-12,
-   * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked.
+   * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked. Its OpenAPI document has `DocumentURLChunk` and `FileChunk`.
    */
   mistral: host("mistral", "MISTRAL", "https://api.mistral.ai/v1", {
     ...older,
     seedField: "random_seed",
-    streamOptions: false
+    streamOptions: false,
+    files: "document_url",
+    capabilities: { ...capabilities, files: ["data", "url", "id"] }
   }),
   /** docs.together.ai, "OpenAI compatibility" */
   together: host("together", "TOGETHER", "https://api.together.ai/v1", older),

@@ -34,7 +34,8 @@ export interface Fields {
 }
 
 export const fieldsOf = (model: string, parameters: AnthropicParameters, usual = usualMaxTokens): Fields => {
-  const { extra = {}, maxTokens, reasoning, stop, temperature, topK, topP } = parameters
+  const { extra, includeThoughts, maxTokens, promptCache, reasoning, serviceTier, stop, temperature, topK, topP } =
+    parameters
   const wanted = reasoningOf(reasoning, usual)
   const { output_config, thinking, ...head } = Extra.merged(
     {
@@ -44,12 +45,31 @@ export const fieldsOf = (model: string, parameters: AnthropicParameters, usual =
       top_p: topP,
       top_k: topK,
       stop_sequences: stop,
-      thinking: wanted.thinking,
+      thinking: shownAs(wanted.thinking, includeThoughts),
+      service_tier: serviceTier,
+      cache_control: promptCache?.breakpoints?.includes("automatic") === true ? markOf(promptCache) : undefined,
       output_config: wanted.effort
     },
     extra
   )
   return { head, thinking, outputConfig: Json.object(output_config) ?? {} }
+}
+
+/** The mark behind which the provider caches. */
+export const markOf = ({ ttl }: NonNullable<AnthropicParameters["promptCache"]>): Schema.JsonObject =>
+  ttl === undefined ? { type: "ephemeral" } : { type: "ephemeral", ttl }
+
+/**
+ * `display` is `omitted` by default from Claude Opus 4.7 on (platform.claude.com/docs/en/build-with-claude/adaptive-thinking, quoted by
+ * github.com/docker/docker-agent/pull/3415, looked up on 2026-11-26).
+ */
+const shownAs = (
+  thinking: Schema.JsonObject | undefined,
+  isShown: boolean | undefined
+): Schema.JsonObject | undefined => {
+  if (isShown === undefined || thinking?.["type"] === "disabled") return thinking
+  if (thinking === undefined) return isShown ? { type: "adaptive", display: "summarized" } : undefined
+  return { ...thinking, display: isShown ? "summarized" : "omitted" }
 }
 
 interface Wanted {

@@ -14,7 +14,7 @@ import type { Source } from "../../transport/Source.ts"
 import * as Blocks from "./blocks.ts"
 import { CallIds } from "../callIds.ts"
 import { schemaOf } from "./output.ts"
-import { fieldsOf } from "./parameters.ts"
+import { fieldsOf, markOf } from "./parameters.ts"
 import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
@@ -41,8 +41,8 @@ export const make = (
   const messagesOf = OutputWords.make()
   const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
   const isTheirsMarked = Json.field(providerTools.at(-1), "cache_control") !== undefined
-  const mark = markOf(promptCache)
-  const isMarked = (where: "system" | "conversation") =>
+  const mark = `"cache_control":${JSON.stringify(markOf(promptCache ?? {}))}`
+  const isMarked = (where: "tools" | "system" | "conversation") =>
     promptCache !== undefined && (promptCache.breakpoints ?? ["system", "conversation"]).includes(where)
 
   return (request, mode) => {
@@ -54,10 +54,9 @@ export const make = (
       if (message.role !== "system") said.push(ofMessage(message))
       else if (message.text.trim() !== "") system.push(ofSystem(message))
     }
-    if (isMarked("system")) {
-      if (system.length > 0) markLast(system, mark)
-      else if (!isTheirsMarked) markLast(tools, mark)
-    }
+    const isSystemMarked = isMarked("system") && system.length > 0
+    if (isSystemMarked) markLast(system, mark)
+    if (!isTheirsMarked && (isMarked("tools") || (isMarked("system") && !isSystemMarked))) markLast(tools, mark)
     const text = conversation(said, isMarked("conversation") ? mark : undefined)
     const choice = Parameters.choiceOf(request, toolChoice)
     const fields = [
@@ -137,11 +136,6 @@ const hasCalls = (message: Message.Message | undefined): boolean =>
 const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
   const closed = blocks.filter(({ isUnfinished }) => !isUnfinished)
   return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
-}
-
-const markOf = (cache: Parameters.AnthropicParameters["promptCache"]): string => {
-  const ttl = cache?.ttl === undefined ? {} : { ttl: cache.ttl }
-  return `"cache_control":${JSON.stringify({ type: "ephemeral", ...ttl })}`
 }
 
 /** Adds a cache mark to a block. */

@@ -32,21 +32,22 @@ export const make = (
   parameters: Parameters.BedrockParameters,
   able: Capabilities.Capabilities
 ): Codec["encode"] => {
-  const { extra, maxTokens, promptCache, reasoning, stop, temperature, toolChoice, topP } = parameters
+  const { extra, maxTokens, promptCache, reasoning, serviceTier, stop, temperature, toolChoice, topP } = parameters
   const vendor = vendorOf(model)
   const thinking = reasoning === undefined ? undefined : reasoningFields(vendor, reasoning)
   const longest = maxTokens ?? thinking?.maxTokens ?? able.maxTokens
   const { toolConfig, ...opening } = Extra.merged(
     {
       ...member("inferenceConfig", Extra.merged({ maxTokens: longest, temperature, topP, stopSequences: stop })),
-      additionalModelRequestFields: thinking?.fields
+      additionalModelRequestFields: thinking?.fields,
+      serviceTier: serviceTier === undefined ? undefined : { type: serviceTier }
     },
     extra
   )
   const ofTool = remembering(encodeTool)
   const messagesOf = OutputWords.make()
   const point = { cachePoint: { type: "default", ...(promptCache?.ttl === undefined ? {} : { ttl: promptCache.ttl }) } }
-  const isMarked = (where: "system" | "conversation") =>
+  const isMarked = (where: "tools" | "system" | "conversation") =>
     promptCache !== undefined && (promptCache.breakpoints ?? ["system", "conversation"]).includes(where)
 
   return (request) => {
@@ -64,10 +65,9 @@ export const make = (
       }
     }
     const tools: Array<Schema.Json> = offered(request).map(ofTool)
-    if (isMarked("system")) {
-      if (system.length > 0) system.push(point)
-      else if (tools.length > 0) tools.push(point)
-    }
+    const isSystemMarked = isMarked("system") && system.length > 0
+    if (isSystemMarked) system.push(point)
+    if (tools.length > 0 && (isMarked("tools") || (isMarked("system") && !isSystemMarked))) tools.push(point)
     if (isMarked("conversation")) turns.at(-1)?.content.push(point)
     const choice = encodeChoice(Parameters.choiceOf(request, toolChoice))
     return JSON.stringify({

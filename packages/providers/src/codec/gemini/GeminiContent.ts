@@ -46,18 +46,21 @@ export const make = (
 ): Codec => Extra.perRequest(source, own, (asked) => codecOf(source, asked, { ...capabilities, ...able }), parameters)
 
 const codecOf = (source: Source, parameters: GeminiParameters, taken: Capabilities.Capabilities): Codec => {
-  const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
-  const { generationConfig: otherConfig, toolConfig, ...body } = extra
+  const { extra = {}, promptCache, providerTools = [], serviceTier, toolChoice } = checked(parameters)
+  const { generationConfig: otherConfig, toolConfig, ...others } = extra
+  const body = Extra.merged({ cachedContent: promptCache?.name, service_tier: serviceTier }, others)
   const encode = ContentRequest.make(source, {
     body,
     generationConfig: Extra.merged(generationConfig(parameters, taken.maxTokens), Json.object(otherConfig)),
     toolConfig: Json.fields(toolConfig),
     tools: providerTools,
+    isCached: promptCache !== undefined,
     output: taken.output
   })
+  const refuses = Capabilities.refusing(source, promptCache === undefined ? taken : { ...taken, toolChoice: [] })
   return {
     providerTools: providesTools(parameters),
-    refuses: Capabilities.refusing(source, taken),
+    refuses: (request) => refuses({ ...request, toolChoice: choiceOf(request, toolChoice) }),
     takes: ContentRequest.takesOf(source),
     encode: (request) => encode({ ...request, toolChoice: choiceOf(request, toolChoice) }),
     decode: (answer) => ContentStream.decode(source, answer),

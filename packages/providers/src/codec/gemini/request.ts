@@ -26,6 +26,8 @@ export interface Constants {
   readonly body: Fields
   readonly generationConfig: Fields
   readonly toolConfig: Schema.JsonObject
+  /** Whether a cached content has the prompt and the tools, which are then not sent. */
+  readonly isCached: boolean
   /** Tools that Gemini runs itself. */
   readonly tools: ReadonlyArray<Schema.Json>
   /** How the server is held to the schema of an output, see `Capabilities`. */
@@ -35,6 +37,7 @@ export interface Constants {
 export type Encoder = (request: Model.Request) => string
 
 export const make = (source: Source, constants: Constants): Encoder => {
+  const { isCached } = constants
   const messages = remembering((message: Message.Message) => encodeMessage(message, source))
   const tools = remembering(encodeTool)
   const ownTools = constants.tools.map((tool) => JSON.stringify(tool))
@@ -50,9 +53,10 @@ export const make = (source: Source, constants: Constants): Encoder => {
   const rest = filled("", constants.body)
   const messagesOf = OutputWords.make()
   return (request) => {
-    const { output, toolChoice, tools: specs } = request
+    const { output, toolChoice } = request
+    const specs = isCached ? [] : request.tools
     const declared = specs.length === 0 ? [] : [`{"functionDeclarations":[${specs.map(tools).join(",")}]}`]
-    const offered = [...declared, ...ownTools]
+    const offered = isCached ? [] : [...declared, ...ownTools]
     const choice = specs.length === 0 ? {} : encodeChoice(toolChoice)
     const isShaped = output !== undefined && constants.output !== "none" && (offered.length === 0 || isThird(source))
     const system: Array<string> = []
@@ -63,7 +67,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
     }
     return [
       `{"contents":[${contents.join(",")}]`,
-      system.length === 0 ? "" : `,"systemInstruction":{"parts":[${system.join(",")}]}`,
+      system.length === 0 || isCached ? "" : `,"systemInstruction":{"parts":[${system.join(",")}]}`,
       offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]`,
       filled("toolConfig", Extra.merged(constants.toolConfig, choice)),
       isShaped ? shaped(output) : plain,

@@ -1,4 +1,5 @@
 /** The differences between servers of chat completions, as data. */
+import type * as Schema from "effect/Schema"
 import type { Capabilities } from "../Capabilities.ts"
 
 /** How a server of chat completions differs from OpenAI's own. An absent field means OpenAI's behaviour. */
@@ -33,8 +34,13 @@ export interface Dialect {
   readonly lastEvent?: string
   /** Whether schemas that fit OpenAI's strict dialect are sent as strict. */
   readonly strict?: boolean
-  /** How files are sent: in OpenAI's form, or under `file_url`, in plain base64 or as a URL. */
-  readonly files?: "file" | "file_url"
+  /**
+   * How files are sent: in OpenAI's form, under `file_url`, in plain base64 or as a URL, or under `document_url`, as a URL that may have
+   * the bytes, and by the `file_id` of a stored one.
+   */
+  readonly files?: "file" | "file_url" | "document_url"
+  /** What comes before the id of a stored image, which makes it an address. */
+  readonly storedImages?: string
   /** Whether user and assistant must alternate, after all instructions. Adjacent messages of one role are then joined. */
   readonly alternates?: boolean
   /**
@@ -47,6 +53,8 @@ export interface Dialect {
    * the `whole` of it. Absent for servers that do not go on from a message.
    */
   readonly continuation?: { readonly field: "prefix" | "partial"; readonly reply: "rest" | "whole" }
+  /** The field of a block behind which the cache ends: the instructions at the beginning have it. */
+  readonly cacheMark?: Schema.JsonObject
   /** Whether the server itself searches, or runs tools of its own, for every request. */
   readonly providerTools?: boolean
   /** The longest call id that the server takes; longer ids of other providers are cut. */

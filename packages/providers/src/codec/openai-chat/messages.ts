@@ -92,17 +92,24 @@ const encodeMessage = (message: Message.Message, provider: string, dialect: Full
  * Audio goes as `input_audio`, a stored file by its id (developers.openai.com, "Audio in Chat Completions" and "File inputs"; openrouter.ai,
  * "Audio"; looked up on 2026-11-26).
  */
-const encodePart = (part: Message.UserContent[number], { files }: Full): Schema.Json => {
+const encodePart = (part: Message.UserContent[number], { files, storedImages = "" }: Full): Schema.Json => {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text }
-    case "image":
-      return { type: "image_url", image_url: { url: addressOf(part) } }
+    case "image": {
+      const given = givenBy(part)
+      return { type: "image_url", image_url: { url: given.way === "id" ? storedImages + given.id : addressOf(part) } }
+    }
     case "file": {
       const given = givenBy(part)
       const format = audioFormat(part)
       if (given.way === "data" && format !== undefined) {
         return { type: "input_audio", input_audio: { data: given.data, format } }
+      }
+      if (files === "document_url") {
+        if (given.way === "id") return { type: "file", file_id: given.id }
+        const name = part.name === undefined ? {} : { document_name: part.name }
+        return { type: "document_url", document_url: addressOf(part), ...name }
       }
       if (given.way === "id") return { type: "file", file: { file_id: given.id } }
       if (files === "file") {

@@ -13,7 +13,7 @@ import * as Parameters from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Full } from "./dialect.ts"
 import * as Messages from "./messages.ts"
-import { breakpoint, isMarked, lastInstruction } from "../cacheMarks.ts"
+import { breakpoint, cacheFields, isMarked, lastInstruction } from "../cacheMarks.ts"
 import { isContinued } from "../Continued.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
@@ -28,7 +28,8 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
   const { stream_options, ...constants } = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
   const plain = Messages.make(source.provider, dialect)
-  const messages = isMarked(asked.promptCache) ? marking(plain, dialect) : plain
+  const mark = dialect.cacheMark ?? (isMarked(asked.promptCache) ? breakpoint : undefined)
+  const messages = mark === undefined ? plain : marking(plain, dialect, mark)
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, dialect))
   const isLeftToUser = Object.hasOwn(constants, "response_format")
   const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
@@ -59,12 +60,12 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
 
 /** Puts a mark of the cache behind the instructions at the beginning. */
 const marking =
-  (messages: (transcript: Message.Transcript) => string, { systemRole }: Full) =>
+  (messages: (transcript: Message.Transcript) => string, { systemRole }: Full, mark: Schema.JsonObject) =>
   (transcript: Message.Transcript): string => {
     const at = lastInstruction(transcript)
     const message = transcript[at]
     if (message?.role !== "system") return messages(transcript)
-    const content = [{ type: "text", text: message.text, ...breakpoint }]
+    const content = [{ type: "text", text: message.text, ...mark }]
     const marked = JSON.stringify({ role: systemRole, content })
     return [messages(transcript.slice(0, at)), marked, messages(transcript.slice(at + 1))]
       .filter((text) => text !== "")
@@ -129,7 +130,9 @@ const constantsOf = ({ model }: Source, asked: Parameters.ChatParameters, dialec
       stop: asked.stop,
       [dialect.seedField]: asked.seed,
       ...encodeReasoning(asked.reasoning, dialect),
-      prompt_cache_key: asked.promptCache?.key
+      service_tier: asked.serviceTier,
+      verbosity: asked.verbosity,
+      ...cacheFields(asked.promptCache)
     },
     asked.extra
   )

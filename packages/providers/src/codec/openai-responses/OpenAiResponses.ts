@@ -14,7 +14,7 @@ import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Capabilities from "../Capabilities.ts"
-import { isMarked } from "../cacheMarks.ts"
+import { cacheFields, isMarked } from "../cacheMarks.ts"
 import type { Codec } from "../Codec.ts"
 import * as Json from "../../transport/Json.ts"
 import { type Dialect, openAi } from "./dialect.ts"
@@ -69,6 +69,7 @@ const codecOf = (
   taken: Capabilities.Capabilities
 ): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
+  const { serviceTier, verbosity } = parameters
   const background = (extra["background"] ?? parameters.background) === true
   const store = (extra["store"] ?? parameters.store ?? background) === true
   const { encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
@@ -86,7 +87,9 @@ const codecOf = (
       top_p: topP,
       max_output_tokens: maxTokens ?? taken.maxTokens ?? demandedTokens(source, dialect),
       reasoning: Object.keys(wanted).length === 0 ? undefined : wanted,
-      prompt_cache_key: promptCache?.key
+      text: verbosity === undefined ? undefined : { verbosity },
+      service_tier: serviceTier,
+      ...cacheFields(promptCache)
     },
     include.length === 0 ? extra : { ...extra, include }
   )
