@@ -4,6 +4,8 @@ import type { Config, Layer } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
 
+declare const isStored: boolean
+
 describe("options of providers", () => {
   it("a model by name needs nothing but its key, for which there may be no variable [A814]", () => {
     type ByName = Layer.Layer<Model.Model, Config.ConfigError>
@@ -45,6 +47,15 @@ describe("options of providers", () => {
     OpenAi.model("m", { providerTools: [] })
     // @ts-expect-error DeepSeek has none of its own
     DeepSeek.model("m", { providerTools: [] })
+    sameType<Layer.Layer<Model.Model, Config.ConfigError>>()(OpenAi.responses("m", { chained: true, store: true }))
+    // @ts-expect-error only a stored reply can be named by the next request
+    OpenAi.responses("m", { chained: true })
+    // @ts-expect-error this one is not stored
+    OpenAi.responses("m", { chained: true, store: false })
+    // @ts-expect-error nor is it known of this one
+    OpenAi.responses("m", { chained: true, store: isStored })
+    // @ts-expect-error Perplexity's pages contradict each other
+    Perplexity.model("m", { chained: true, store: true })
     // @ts-expect-error the routing is OpenRouter's
     Kimi.model("m", { routing: { sort: "price" } })
   })

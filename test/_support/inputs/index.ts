@@ -1,5 +1,6 @@
 /** All tables: what the growth test measures, and what the architecture test asks for. */
 import { bedrock } from "./bedrock.ts"
+import { chained } from "./chained.ts"
 import { coreCoercion } from "./coreCoercion.ts"
 import { coreData } from "./coreData.ts"
 import { coreErrors } from "./coreErrors.ts"
@@ -19,6 +20,7 @@ export const tables: Readonly<Record<string, Table>> = {
   "providers, classify": providersClassify,
   "providers, codec": providersCodec,
   "providers, Bedrock": bedrock,
+  "providers, chained": chained,
   interop,
   "view, recordings and command line": viewRecording,
   "view, pictures and pages": viewPictures,

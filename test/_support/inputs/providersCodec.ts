@@ -337,7 +337,7 @@ export const providersCodec: Table = {
   ),
   "providers/src/codec/openai-responses/error.ts": each(reached, "inside", "refused"),
   "providers/src/codec/openai-responses/items.ts": {
-    ...each(reached, "ofAssistant", "idsIn", "callIds"),
+    ...each(reached, "ofAssistant", "idsIn", "callIds", "answersTo"),
     ...each(looksOnce, "takes"),
     ...each(wraps, "ofPart"),
     withoutIds: grows(replies, (reply) => {

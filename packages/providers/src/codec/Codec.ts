@@ -41,6 +41,11 @@ export interface Codec {
   readonly decode: (answer: Answer, request?: Model.Request) => Result.Result<Message.Reply, LlmError>
   /** Reads the events of a 2xx answer to a request; total. */
   readonly decoder: (answer: Answer, request?: Model.Request) => Decoder<Model.Part>
+  /**
+   * The request that is sent, once, after a failure which says that the provider no longer has what the failed request refers to; `undefined`
+   * for any other failure.
+   */
+  readonly anew?: (error: LlmError, request: Model.Request) => Model.Request | undefined
   /** How replies are asked for that the provider makes in the background; absent if it makes none. */
   readonly jobs?: Jobs
   /** The error of an answer with any other status; total. */

@@ -179,7 +179,26 @@ export interface OllamaParameters extends Pick<
 }
 
 /** For OpenAI's Responses. */
-export interface ResponsesParameters extends Pick<
+export type ResponsesParameters = Responses & (Storing | Chaining)
+
+interface Storing {
+  /** Whether the provider stores replies; `false` by default, and `true` with `background`. */
+  readonly store?: boolean
+  readonly chained?: false
+}
+
+interface Chaining {
+  readonly store: true
+  /**
+   * Whether a request names the stored reply before it (`previous_response_id`) and sends only what came after. It needs `store: true`;
+   * `false` by default. The whole transcript is sent where what stood before the reply is not the same: after a compaction, an edit, another
+   * system text, and for another model or account; and once if the provider does not know the reply. The system text is part of what is
+   * stored.
+   */
+  readonly chained?: boolean
+}
+
+interface Responses extends Pick<
   Every,
   | "temperature"
   | "topP"
@@ -195,8 +214,6 @@ export interface ResponsesParameters extends Pick<
   readonly reasoning?: string
   /** Asks for a summary of the reasoning: `auto`, `concise`, `detailed`. Without it the reasoning has no readable text. */
   readonly reasoningSummary?: string
-  /** Whether the provider stores replies; `false` by default, and `true` with `background`. */
-  readonly store?: boolean
   /**
    * Whether the provider makes replies in the background: a request only begins one, and the model asks for it every
    * 2 seconds, or reads it as a stream, until it is there. `requestTimeout` bounds each of these requests, and not the

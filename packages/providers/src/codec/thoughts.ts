@@ -25,8 +25,16 @@ export const thoughtIn = (part: Part, provider: string): Message.Opaque | undefi
   }
 }
 
-/** The kinds of items that are thoughts: Anthropic's, OpenRouter's, and Gemini's signature of a text. */
-export const kinds: ReadonlySet<string> = new Set(["redacted_thinking", "reasoning_details", "thoughtSignature"])
+/** The kind of the item that names a reply which the provider stores: it stands for all that was said before. */
+export const storedReply = "stored_response"
+
+/** The kinds of items that are thoughts: Anthropic's, OpenRouter's, Gemini's signature of a text, and what stands for a stored reply. */
+export const kinds: ReadonlySet<string> = new Set([
+  "redacted_thinking",
+  "reasoning_details",
+  "thoughtSignature",
+  storedReply
+])
 
 const isSigned = ({ data }: Message.Opaque): boolean =>
   signatures.some((signature) => Predicate.hasProperty(data, signature))

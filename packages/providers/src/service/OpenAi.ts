@@ -28,13 +28,13 @@ export interface Options extends Omit<ChatParameters, "providerTools">, Account 
 }
 
 /** Options of the Responses API. */
-interface ResponsesOptions extends ResponsesParameters, Account {}
+type ResponsesOptions = ResponsesParameters & Account
 
 /** The options, with model and key. */
 interface LayerOptions extends Options, ChatProvider.Chosen {}
 
 /** The options of the Responses API, with model and key. */
-interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
+type LayerResponsesOptions = ResponsesOptions & ChatProvider.Chosen
 
 const openAi: ChatProvider.ChatProvider = {
   provider: "openai",
@@ -70,8 +70,11 @@ const isMistral = (baseUrl: string | undefined): boolean =>
   baseUrl !== undefined && URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)
 
 /** The model over the Responses API and your own `HttpClient`. */
-export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  ChatProvider.at(
+export const layerResponses = (
+  options: LayerResponsesOptions
+): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { baseUrl = openAi.baseUrl, organization = "", project = "" } = options
+  return ChatProvider.at(
     accountOf(options),
     "/responses",
     options,
@@ -80,12 +83,13 @@ export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Mode
         source,
         options,
         ModelFamilies.openAiResponses,
-        (asked, able) => OpenAiResponses.make(source, asked, undefined, able),
+        (asked, able) => OpenAiResponses.make(source, asked, undefined, able, [baseUrl, organization, project]),
         // only chat completions refuse efforts beside tools
         { reasoningBesideTools: "any" }
       ),
     Background.make
   )
+}
 
 /**
  * Makes the layer of a model by its name, over the `fetch` of the runtime. The key comes from `OPENAI_API_KEY`, and the base URL

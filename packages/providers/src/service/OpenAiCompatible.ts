@@ -33,7 +33,7 @@ export interface Options
     ByName.Reach,
     Pick<Dialect, "maxTokensField" | "streamOptions" | "strict"> {}
 
-interface ResponsesOptions extends ResponsesParameters, ByName.Reach {}
+type ResponsesOptions = ResponsesParameters & ByName.Reach
 
 interface Chosen {
   readonly model: string

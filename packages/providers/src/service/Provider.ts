@@ -156,8 +156,15 @@ const fromTransports = (
           if (refusal !== undefined) return Effect.fail(refusal)
           const { continued, whole } = transportsOf(asked)
           const transport = isContinued(asked) ? (continued ?? whole) : whole
-          const posted = transport.post(codec.encode(request, "whole"), (answer) =>
-            Result.map(codec.decode(answer, request), marked)
+          const post = (request: Model.Request) =>
+            transport.post(codec.encode(request, "whole"), (answer) =>
+              Result.map(codec.decode(answer, request), marked)
+            )
+          const posted = post(request).pipe(
+            Effect.catch((error) => {
+              const anew = codec.anew?.(error, request)
+              return anew === undefined ? Effect.fail(error) : post(anew)
+            })
           )
           return Effect.andThen(Effect.andThen(warned, logged(source, codec, request)), posted)
         })
@@ -172,10 +179,17 @@ const fromTransports = (
             if (refusal !== undefined) return Effect.fail(refusal)
             const { continued, streamed } = transportsOf(asked)
             const transport = isContinued(asked) ? (continued ?? streamed) : streamed
-            const parts = transport.stream(
-              codec.encode(request, "streamed"),
-              (answer) => marking(codec.decoder(answer, request)),
-              (answer) => Result.map(codec.decode(answer, request), (reply) => Model.partsOf(marked(reply)))
+            const partsOf = (request: Model.Request) =>
+              transport.stream(
+                codec.encode(request, "streamed"),
+                (answer) => marking(codec.decoder(answer, request)),
+                (answer) => Result.map(codec.decode(answer, request), (reply) => Model.partsOf(marked(reply)))
+              )
+            const parts = partsOf(request).pipe(
+              Stream.catch((error) => {
+                const anew = codec.anew?.(error, request)
+                return anew === undefined ? Stream.fail(error) : partsOf(anew)
+              })
             )
             return Effect.as(logged(source, codec, request), parts)
           })

@@ -159,9 +159,11 @@ describe("a job in the background", () => {
     Effect.gen(function* () {
       const { create, poll } = yield* serving()
       assert.strictEqual((yield* poll("resp_of_another")).status, 404)
-      const { body: foreground } = yield* create({ background: false })
+      const { body: foreground } = yield* create({ background: false, store: false })
       assert.include(foreground, { status: "completed", background: false })
       assert.strictEqual((yield* poll(foreground["id"])).status, 404)
+      const { body: stored } = yield* create({ background: false })
+      assert.strictEqual((yield* poll(stored["id"])).body["status"], "completed")
       assert.strictEqual((yield* create({ store: false })).status, 400)
       const { url } = yield* LoopbackServer.make(AnyWire.handler(brain, { apiKey: "another" }))
       assert.strictEqual((yield* asked(`${url}/v1/responses/resp_1`)).status, 401)

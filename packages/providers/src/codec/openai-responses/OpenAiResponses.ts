@@ -18,6 +18,7 @@ import { cacheFields, isMarked } from "../cacheMarks.ts"
 import type { Codec } from "../Codec.ts"
 import * as Json from "../../transport/Json.ts"
 import { type Dialect, openAi } from "./dialect.ts"
+import * as Chain from "./chain.ts"
 import * as ResponsesError from "./error.ts"
 import * as Jobs from "./jobs.ts"
 import * as ResponsesReply from "./reply.ts"
@@ -35,19 +36,27 @@ import { takes, withoutIds } from "./items.ts"
  */
 export const capabilities = openAi.capabilities
 
-/** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
+/**
+ * The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. For
+ * `chained`, `account` is what tells accounts apart, beside the secrets of `source`.
+ */
 export const make = (
   source: Source,
   parameters: ResponsesParameters = {},
   dialect: Dialect = openAi,
-  able: Partial<Capabilities.Capabilities> = {}
-): Codec =>
-  Extra.perRequest(
-    source,
-    own,
-    (asked) => codecOf(source, asked, dialect, { ...dialect.capabilities, ...able }),
-    parameters
-  )
+  able: Partial<Capabilities.Capabilities> = {},
+  account: ReadonlyArray<string> = []
+): Codec => {
+  const { chained = false, extra = {}, store } = parameters
+  if (chained && (extra["store"] ?? store) !== true) throw new RangeError("Model: chained needs store: true")
+  const chain = chained && !namesConversation(extra) ? Chain.make(source, account) : undefined
+  const taken = { ...dialect.capabilities, ...able }
+  const codec = Extra.perRequest(source, own, (asked) => codecOf(source, asked, dialect, taken, chain), parameters)
+  return chain === undefined ? codec : chain.around(codec)
+}
+
+/** Whether fields say themselves what a request goes on from. */
+const namesConversation = (extra: object): boolean => "previous_response_id" in extra || "conversation" in extra
 
 /** The fields of a body that this format writes, or merges. */
 const own: Extra.Own = {
@@ -66,13 +75,16 @@ const codecOf = (
   source: Source,
   parameters: ResponsesParameters,
   dialect: Dialect,
-  taken: Capabilities.Capabilities
+  taken: Capabilities.Capabilities,
+  chain: Chain.Chain | undefined
 ): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
   const { serviceTier, verbosity } = parameters
   const background = (extra["background"] ?? parameters.background) === true
   const store = (extra["store"] ?? parameters.store ?? background) === true
-  const { encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
+  // a transcript that is sent whole does not refer to what is stored
+  const stored = store && chain === undefined
+  const { encryptedReasoning = !stored && !refusesEncryption.test(source.model) } = parameters
   const included = (more: Schema.Json | undefined) => [
     ...new Set([...(encryptedReasoning ? [encrypted] : []), ...Json.items(more)])
   ]
@@ -105,7 +117,8 @@ const codecOf = (
       toolChoice: parameters.toolChoice,
       parallelToolCalls: "parallel_tool_calls" in extra ? undefined : parameters.parallelToolCalls,
       providerTools: parameters.providerTools ?? [],
-      stored: store,
+      stored,
+      linkIn: namesConversation(extra) ? undefined : chain?.linkIn,
       isPlain: dialect.items === "plain",
       output: taken.output,
       isMarked: isMarked(promptCache),

@@ -44,26 +44,48 @@ export const ofAssistant = (
       }
       case "settled-call": {
         const id = ids.next().value ?? part.call.id
-        const own = part.call.opaque?.provider === provider ? Answers.itemOf(part.call.opaque.data) : undefined
-        if (own !== undefined) {
-          const answer = Answers.answerTo(own, id, part.settlement, takes)
-          if (answer === undefined) {
-            said.lost()
-            results.push({ role: "user", content: `${part.call.name}: ${settlementText(part.settlement)}` })
-          } else {
-            said.item(own["call_id"] === undefined ? own : { ...own, call_id: id })
-            results.push(answer)
-          }
+        const own = itemOf(part.call, provider)
+        const answer = answerTo(part, own, id)
+        if (answer === undefined) {
+          said.lost()
+          results.push({ role: "user", content: `${part.call.name}: ${settlementText(part.settlement)}` })
           break
         }
-        said.call(part.call, provider, id)
-        const parts = shownParts(part.settlement, takes)
-        const output = parts === undefined ? settlementText(part.settlement) : parts.map(ofPart)
-        results.push({ type: "function_call_output", call_id: id, output })
+        if (own === undefined) said.call(part.call, provider, id)
+        else said.item(own["call_id"] === undefined ? own : { ...own, call_id: id })
+        results.push(answer)
       }
     }
   }
   return [...said.items(), ...results]
+}
+
+/**
+ * The answers to the calls of a reply, behind their own ids, where the provider has the reply itself; `undefined` if it waits for one that
+ * cannot be given.
+ */
+export const answersTo = (message: Message.Assistant, provider: string): ReadonlyArray<Item> | undefined => {
+  const answered = answeredIn(message, provider)
+  const answers: Array<Item> = []
+  for (const part of message.content) {
+    if (part.type === "provider-item" && isUnanswered(dataOf(part.opaque, provider) ?? {}, answered)) return undefined
+    if (part.type !== "settled-call") continue
+    const answer = answerTo(part, itemOf(part.call, provider), part.call.id)
+    if (answer === undefined) return undefined
+    answers.push(answer)
+  }
+  return answers
+}
+
+/** The provider's own item of a call that is none of a function. */
+const itemOf = ({ opaque }: Message.ToolCall, provider: string): Item | undefined =>
+  opaque?.provider === provider ? Answers.itemOf(opaque.data) : undefined
+
+const answerTo = ({ settlement }: Message.SettledCall, own: Item | undefined, id: string): Item | undefined => {
+  if (own !== undefined) return Answers.answerTo(own, id, settlement, takes)
+  const parts = shownParts(settlement, takes)
+  const output = parts === undefined ? settlementText(settlement) : parts.map(ofPart)
+  return { type: "function_call_output", call_id: id, output }
 }
 
 /**

@@ -12,6 +12,7 @@ import * as Json from "../../transport/Json.ts"
 import { formatName } from "../text.ts"
 import * as Items from "./items.ts"
 import * as PlainItems from "./plainItems.ts"
+import type * as Chain from "./chain.ts"
 import { breakpoint, lastInstruction } from "../cacheMarks.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
@@ -36,6 +37,8 @@ export interface Settings {
   readonly isPlain: boolean
   /** Whether a mark of the cache is put behind the instructions. */
   readonly isMarked: boolean
+  /** The stored reply that a request goes on from. */
+  readonly linkIn?: ((messages: Message.Transcript) => Chain.Link | undefined) | undefined
   /** Whether schemas that fit the strict dialect are sent as strict. */
   readonly strict: boolean
 }
@@ -53,14 +56,20 @@ export const make = (settings: Settings): Codec["encode"] => {
   const messagesOf = OutputWords.make()
   return (request, mode) => {
     const format = request.output === undefined || isLeftToUser ? "" : texts(request.output)
-    const transcript = messagesOf(request, isLeftToUser || (format !== "" && settings.output === "schema"))
+    const link = settings.linkIn?.(request.messages)
+    const transcript =
+      link?.messages ?? messagesOf(request, isLeftToUser || (format !== "" && settings.output === "schema"))
     const items = messages(transcript)
-    const input = (settings.isMarked ? marked(items, transcript) : items).filter((items) => items !== "")
+    const sent = link === undefined ? items : [...link.answers.map((answer) => JSON.stringify(answer)), ...items]
+    const input = (settings.isMarked && link === undefined ? marked(sent, transcript) : sent).filter(
+      (items) => items !== ""
+    )
+    const previous = link === undefined ? "" : `,"previous_response_id":${JSON.stringify(link.id)}`
     const all = [...request.tools.map(tools), ...provided]
     const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice), settings.isPlain)
     const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
     const said = format === "" || settings.isPlain ? `${plainText}${format}` : format
-    return `${head},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
+    return `${head}${previous},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
   }
 }
 

@@ -58,7 +58,7 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
     earlier: (id: string): ReadonlyArray<Message.Foreign> | undefined => {
       const job = stored.get(id)
       if (job === undefined || words.isStored?.(job.request) !== true) return undefined
-      const before = job.request.messages.filter(({ role }) => role !== "system")
+      const before = words.carried?.(job.request) ?? job.request.messages.filter(({ role }) => role !== "system")
       return [...before, { role: "assistant", content: job.reply.content }]
     },
     /** The answer to a request about a job; `undefined` for every other request. */

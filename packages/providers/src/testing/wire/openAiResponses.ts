@@ -7,8 +7,7 @@ import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
  * Like the real service it refuses: a request without a key; a call without its output; an output without its call;
- * reasoning without the item that followed it, or with foreign encrypted content; a previous response, because the server
- * stores nothing; a strict schema with an open object or an optional field; an approval response without its request; a
+ * reasoning without the item that followed it, or with foreign encrypted content; a previous response that is not stored; a strict schema with an open object or an optional field; an approval response without its request; a
  * job in the background that is not stored.
  */
 export const wire: Wire<ClientFormat> = {

@@ -92,10 +92,11 @@ const Tool = Schema.Struct({
   strict: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
-export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
+export const read = (received: Received, earlier: Wire.Earlier): Result.Result<Wire.BrainRequest, Wire.Failure> =>
   Result.flatMap(Parts.decode(Body, received), (body) => {
     const previous = body.previous_response_id
-    if (previous)
+    const before = previous ? earlier(previous) : []
+    if (before === undefined)
       return Parts.invalid(`Previous response with id '${previous}' not found.`, "previous_response_not_found")
     const items: ReadonlyArray<Item> = Predicate.isString(body.input)
       ? [{ role: "user", content: body.input }]
@@ -111,13 +112,13 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
     const isChosen = body.tool_choice !== undefined && (body.tools ?? []).length === tools.length
     const against =
       (body.background === true && body.store === false ? unstored : undefined) ??
-      complaint(items) ??
+      complaint(items, before) ??
       Tools.complaint(given, isChosen, toolChoice) ??
       (Schema.is(StrictText)(body.text) ? Tools.badFormat(body.text.format) : undefined)
     return Parts.unless(against, {
       format: "openai-responses",
       model: body.model,
-      messages: [...(body.instructions ? [Message.system(body.instructions)] : []), ...messagesOf(items)],
+      messages: [...(body.instructions ? [Message.system(body.instructions)] : []), ...before, ...messagesOf(items)],
       tools: tools.map(({ description, name, parameters }) =>
         Parts.specOf(name, description ?? undefined, parameters ?? undefined)
       ),
@@ -209,10 +210,21 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
 const textOf = (content: typeof Content.Type): string => Message.textOf({ content: partsOf(content) })
 
 /** The refusal in the service's own words: calls and outputs are matched by id, wherever they stand. */
-const complaint = (items: ReadonlyArray<Item>): string | undefined => {
+const complaint = (items: ReadonlyArray<Item>, before: ReadonlyArray<Message.Foreign>): string | undefined => {
   const called = new Map<string, string>()
   const answered = new Set<string>()
   const asked = new Set<string>()
+  for (const message of before) {
+    if (message.role === "tool") answered.add(message.callId)
+    if (message.role !== "assistant") continue
+    for (const part of message.content) {
+      if (part.type === "tool-call") called.set(part.id, "function call")
+      if (part.type !== "provider-item" || !Predicate.isObject(part.opaque.data)) continue
+      const { call_id, id } = part.opaque.data
+      if (Predicate.isString(call_id)) called.set(call_id, Waiting.wordsOf(part.kind))
+      if (part.kind === "mcp_approval_request" && Predicate.isString(id)) asked.add(id)
+    }
+  }
   for (const [index, item] of items.entries()) {
     const { type = "message" } = item
     if (item.type === "mcp_approval_request") asked.add(item.id)

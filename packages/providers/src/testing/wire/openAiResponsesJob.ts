@@ -38,6 +38,11 @@ const eventsOf = ({ failure, reply, request, status }: Wire.Job): ReadonlyArray<
 
 export const words: Wire.JobWords = {
   isJob: ({ received: { body } }) => Predicate.hasProperty(body, "background") && body.background === true,
+  // the default is to store for 30 days (guide on conversation state, looked up on 2026-11-26)
+  isStored: ({ received: { body } }) => !Predicate.hasProperty(body, "store") || body.store !== false,
+  // what was said before is carried over, instructions are not
+  carried: ({ messages, received: { body } }) =>
+    Predicate.hasProperty(body, "instructions") && body.instructions ? messages.slice(1) : messages,
   idOf: ({ received }) => Tell.responseOf(received, "").id,
   about: (received) => {
     const found = addressed(Parts.pathOf(received))

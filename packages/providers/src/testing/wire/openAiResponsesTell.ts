@@ -80,7 +80,7 @@ export const responseOf = ({ body, number }: Received, model: string) => {
     model,
     output: [],
     parallel_tool_calls: asked("parallel_tool_calls", true),
-    previous_response_id: null,
+    previous_response_id: asked("previous_response_id", null),
     reasoning: asked("reasoning", { effort: null, summary: null }),
     store: asked("store", true),
     temperature: asked("temperature", 1),

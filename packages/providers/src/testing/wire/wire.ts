@@ -101,6 +101,8 @@ export interface JobWords {
   readonly isJob: (request: BrainRequest) => boolean
   /** Whether its reply is stored for later requests, a job or not. */
   readonly isStored?: (request: BrainRequest) => boolean
+  /** What later requests carry over of its messages: by default all but system texts. */
+  readonly carried?: (request: BrainRequest) => ReadonlyArray<Message.Foreign>
   readonly idOf: (request: BrainRequest) => string
   /** `undefined` for a request that is about no job. */
   readonly about: (received: Received) => AboutJob | undefined
@@ -124,7 +126,7 @@ export type Failure =
   | { readonly type: "overloaded" }
   | { readonly type: "server-error" }
 
-/** The messages of a stored conversation, without its system texts. */
+/** The messages of a stored conversation that later requests carry over. */
 export interface Earlier {
   (id: string): ReadonlyArray<Message.Foreign> | undefined
 }
