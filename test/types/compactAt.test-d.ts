@@ -1,5 +1,5 @@
 /** What `Agent.compactAt` takes, and what it leaves of an agent's type. */
-import { Agent, Compaction, type Model } from "@kintsugi/core"
+import { Agent, Compaction, type LlmError, type Model } from "@kintsugi/core"
 import { Context, Effect } from "effect"
 import { test } from "vitest"
 import type { Equal, Expect } from "./_support/Identity.ts"
@@ -27,4 +27,21 @@ test("its needs are those of the compaction, and it is for agents with a loop [P
   agent.pipe(Agent.andThen(agent), Agent.compactAt({ with: last }))
   // @ts-expect-error the share is a number
   Agent.compactAt(agent, { share: "0.8", with: last })
+})
+
+test("a model may count the tokens of a request, and fails with errors of models alone [P1416 P1570]", () => {
+  type _count = Expect<
+    Equal<
+      Model.Service["countTokens"],
+      ((request: Model.Request) => Effect.Effect<number, LlmError.LlmError>) | undefined
+    >
+  >
+  const count = (countTokens: NonNullable<Model.Service["countTokens"]>) => countTokens
+  count(() => Effect.succeed(7))
+  // @ts-expect-error a number is no effect
+  count(() => 7)
+  // @ts-expect-error its failures are those of models
+  count(() => Effect.fail(new Error("oh")))
+  // @ts-expect-error it needs nothing
+  count(() => Effect.as(Store, 7))
 })

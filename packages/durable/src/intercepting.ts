@@ -60,6 +60,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "compaction":
         // the model calls of an agent are recorded
         return step.isAgent ? self : compaction(replay, line, run, self)
+      case "token count":
+        return tokenCount(replay, line, run, self)
       case "guardrail":
         return verdict(replay, line, run, step, self)
       case "pins":
@@ -227,6 +229,23 @@ const compaction = (
     error: Said,
     // by its step it gives a transcript
     work: Effect.mapError(self as Effect.Effect<Message.Transcript, unknown>, saying)
+  })
+
+/** A provider may count otherwise in a replay, or not at all: by what it said, the conversation was shortened or not. */
+const tokenCount = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown> =>
+  record(replay, {
+    line,
+    name: named(line, run, "token-count"),
+    run,
+    value: Schema.NullOr(Schema.Finite),
+    error: Schema.Never,
+    // by its step it gives a number or nothing, and does not fail
+    work: self as Effect.Effect<number | null>
   })
 
 /** A store may fail in one replay and not in another: what the model reads is decided once. */

@@ -23,7 +23,9 @@ interface CompactAt<R> {
 /**
  * Shortens what the model reads before it is too long, by a `Compaction`: between two turns, once the tokens that the provider has told
  * for the last reply, and an estimate of what was added since, reach a share of the window. Before the first turn of a run that goes on from a
- * transcript with a reply, all of it is an estimate. The prompt, the run's input, and what the model has not read yet stay, also if the
+ * transcript with a reply, all of it is an estimate. A text has up to four times the tokens of the estimate: where these would reach the
+ * share, the model is asked for the tokens of the request, if it has `countTokens` (those of Anthropic, Gemini and OpenAI's Responses do), and
+ * what it says counts. No count, for 10 seconds or by a failure, leaves it at the estimate for the rest of the run. The prompt, the run's input, and what the model has not read yet stay, also if the
  * compaction drops them. The transcript of the run stays whole. At most one of the two compactions of a turn is made so.
  *
  * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on; also if it reaches a limit of the

@@ -81,6 +81,8 @@ export type InterceptedStep =
   | { readonly type: "put aside"; readonly tool: string; readonly callId: string }
   /** `Agent.compactAt` shortens a conversation. `isAgent`: by an agent, whose run has steps of its own. */
   | { readonly type: "compaction"; readonly compaction: string; readonly isAgent: boolean }
+  /** The provider counts the tokens of a request for `Agent.compactAt`: gives `null` if it does not say. */
+  | { readonly type: "token count"; readonly model: string }
   /** The definitions of tools are compared with what their servers have now. */
   | { readonly type: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
   /** The check of a guardrail decides about a text. */

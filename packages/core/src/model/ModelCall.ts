@@ -1,5 +1,5 @@
 /** One call of a model: each of the models that it is made of is called by itself. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { property, quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
@@ -30,6 +30,19 @@ export const windowOf = (model: Service, name?: string): number | undefined => {
   const own = windows.find((leaf) => leaf.name === name)
   return own?.window ?? (windows.length === 0 ? undefined : Math.min(...windows.map(({ window }) => window)))
 }
+
+/** What counts the tokens of a request: the single model with this name, else the first one. */
+export const counterOf = (model: Service, name: string | undefined): Service | undefined => {
+  const leaves = leavesOf(model)
+  const asked = leaves.find((leaf) => leaf.name === name) ?? leaves[0]
+  return asked?.countTokens === undefined ? undefined : asked
+}
+
+/** The tokens of a request, as the provider counts them. */
+export const count = (model: Service, request: Request): Effect.Effect<unknown, LlmError> =>
+  model.countTokens === undefined
+    ? Effect.undefined
+    : Returned.effect(model.countTokens(request), "The countTokens of model", model.name)
 
 const isWindow = (window: number | undefined): window is number =>
   window !== undefined && Number.isFinite(window) && window > 0

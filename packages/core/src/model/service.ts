@@ -117,6 +117,11 @@ export interface Service {
    * nothing. A run emits `request-adapted` then.
    */
   readonly adapts?: (request: Request) => Adaptation | undefined
+  /**
+   * Asks the provider how many tokens a request has, for `Agent.compactAt`; absent if the provider does not say. It is no attempt of a run, and the
+   * ledger has no entry of it.
+   */
+  readonly countTokens?: (request: Request) => Effect.Effect<number, LlmError.LlmError>
   /** Whether its wire carries this image or file in the result of a tool; it carries none by default. */
   readonly showsInResults?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
 }

@@ -1,6 +1,8 @@
 /** `Agent.compactAt`: the conversation is shortened at a safe point, before it is too long for the model. */
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { end, type Meter } from "../budget/Meter.ts"
 import type * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
@@ -9,11 +11,13 @@ import { ContextTooLongError } from "../errors/LlmError.ts"
 import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import { estimateOf, windowOf } from "../model/ModelCall.ts"
+import type * as Model from "../model/Model.ts"
+import { count, counterOf, estimateOf, windowOf } from "../model/ModelCall.ts"
 import * as Compacting from "../recovery/Compacting.ts"
 import type { Compacted, Compaction, CompactEvent, Overflow } from "../recovery/Node.ts"
 import { errorOf } from "./Limits.ts"
 import type { Ahead, Shortening } from "./plan.ts"
+import type { RunState } from "./state.ts"
 
 /** When the conversation is shortened, and how. */
 interface Options {
@@ -23,52 +27,107 @@ interface Options {
 }
 
 /**
- * Shortens what the model reads once the tokens of its last reply, and an estimate of what was added since, reach the share of the window. Before
+ * Shortens what the model reads once the tokens of its last reply, and an estimate of what was added since, reach the share of the window; where
+ * four times that estimate would reach it, a model that can counts the tokens of the request instead. Before
  * the first reply of a run that goes on from a transcript, all tokens are an estimate. The run goes on in any case. It is not asked again before
  * another reply has told its usage.
  */
-export const make = ({ compaction, share, window }: Options): Ahead => ({
-  compaction,
-  shorten: (running) =>
-    Effect.suspend(() => {
-      const { run, state } = running
-      const { visible } = state
-      const counted = run.ledger.entries.findLast(isReply(run.runId))
-      const limit = window ?? declared(running, counted)
-      if (limit === undefined) return withoutWindow(running, counted, compaction)
-      const last = visible.findLastIndex(isWhole)
-      const tokens = tokensOf(visible, last, counted, state.ahead?.turn)
-      if (tokens === undefined || tokens < share * limit) return Effect.void
-      const meter = limited(run.meter)
-      const within = helping<CompactEvent>(compaction, { ...run, meter }, { isCompacting: true }, (event) => ({
-        ...event,
-        ahead: { tokens, window: limit }
-      }))
-      // an agent that shortens a conversation does not shorten its own by itself
-      if (within.isAtWork) return Effect.void
-      const { turn } = state
-      state.ahead = { turn, made: 0 }
-      const { model, provider } = counted ?? { model: running.model.name, provider: running.model.provider }
-      const overflow: Overflow = {
-        transcript: visible,
-        error: ContextTooLongError.make({ model, provider, actual: tokens, limit }),
-        input: state.inputMessage
-      }
-      const shortening = Compacting.run(keeping(compaction, last + 1), overflow, within, (messages) => {
-        state.compact(messages)
-        state.ahead = { turn, made: 1 }
+export const make = ({ compaction, share, window }: Options): Ahead => {
+  /** The runs whose provider has not said how many tokens a request has: it is not asked again. */
+  const uncounted = new WeakSet<RunState>()
+  return {
+    compaction,
+    shorten: (running, request) =>
+      Effect.suspend(() => {
+        const { run, state } = running
+        const { visible } = state
+        const counted = run.ledger.entries.findLast(isReply(run.runId))
+        const limit = window ?? declared(running, counted)
+        if (limit === undefined) return withoutWindow(running, counted, compaction)
+        const last = visible.findLastIndex(isWhole)
+        const measured = measure(visible, last, counted, state.ahead?.turn)
+        if (measured === undefined) return Effect.void
+        const at = share * limit
+        const decide = (tokens: number) =>
+          tokens < at ? Effect.void : shortened(running, { compaction, counted, last, limit, tokens })
+        const model = measured.most < at || uncounted.has(state) ? undefined : counting(running, counted)
+        if (model === undefined) return decide(measured.tokens)
+        return Effect.flatMap(countBy(model, request), (tokens) => {
+          if (tokens === null) uncounted.add(state)
+          return decide(tokens ?? measured.tokens)
+        })
       })
-      return Effect.flatMap(surviving(shortening, running, meter), (done) =>
-        done.type === "shorter"
-          ? Effect.void
-          : RunContext.emit(run, () => ({
-              type: "not-compacted",
-              compaction: compaction.name,
-              ...("error" in done ? { why: "failed", error: done.error } : { why: "not-shorter" })
-            }))
+  }
+}
+
+interface Near {
+  readonly compaction: Compaction
+  readonly counted: Entry | undefined
+  readonly last: number
+  readonly limit: number
+  readonly tokens: number
+}
+
+const shortened = (running: Shortening, { compaction, counted, last, limit, tokens }: Near): Effect.Effect<void> => {
+  const { run, state } = running
+  const meter = limited(run.meter)
+  const within = helping<CompactEvent>(compaction, { ...run, meter }, { isCompacting: true }, (event) => ({
+    ...event,
+    ahead: { tokens, window: limit }
+  }))
+  // an agent that shortens a conversation does not shorten its own by itself
+  if (within.isAtWork) return Effect.void
+  const { turn } = state
+  state.ahead = { turn, made: 0 }
+  const { model, provider } = counted ?? { model: running.model.name, provider: running.model.provider }
+  const overflow: Overflow = {
+    transcript: state.visible,
+    error: ContextTooLongError.make({ model, provider, actual: tokens, limit }),
+    input: state.inputMessage
+  }
+  const shortening = Compacting.run(keeping(compaction, last + 1), overflow, within, (messages) => {
+    state.compact(messages)
+    state.ahead = { turn, made: 1 }
+  })
+  return Effect.flatMap(surviving(shortening, running, meter), (done) =>
+    done.type === "shorter"
+      ? Effect.void
+      : RunContext.emit(run, () => ({
+          type: "not-compacted",
+          compaction: compaction.name,
+          ...("error" in done ? { why: "failed", error: done.error } : { why: "not-shorter" })
+        }))
+  )
+}
+
+/** The model that counts tokens. The one of a turn before the run was suspended is not built any more. */
+const counting = (running: Shortening, counted: Entry | undefined): Model.Service | undefined =>
+  isUnbuilt(running, counted) ? undefined : counterOf(running.prepare?.model ?? running.model, counted?.model)
+
+/** How long a count may take. */
+const patience = Duration.seconds(10)
+
+/** The tokens of a request, as the provider counts them; `null` if it does not say. A failure of it is none of the run. */
+const countBy = (model: Model.Service, request: () => Model.Request): Effect.Effect<number | null> =>
+  Interception.step<number | null, never, never>(
+    () => ({ type: "token count", model: model.name }),
+    () =>
+      Effect.catchCause(
+        Effect.map(
+          Effect.timeoutOption(
+            Effect.suspend(() => count(model, request())),
+            patience
+          ),
+          (said) => (Option.isSome(said) && Usage.isAmount(said.value) ? said.value : null)
+        ),
+        (cause) => {
+          const error = Cause.squash(cause)
+          return Cause.hasInterrupts(cause) || RunContext.isLimit(error) || RunContext.isHalt(error)
+            ? Effect.failCause(cause as Cause.Cause<never>)
+            : Effect.succeed(null)
+        }
       )
-    })
-})
+  )
 
 /** What is left for a compaction: the run keeps a turn, and what it keeps for its answer. */
 const limited = (meter: Meter): Meter => {
@@ -98,22 +157,32 @@ const surviving = (
     return Effect.succeed({ type: "gave up", error: errorOf(ended, run, state) })
   })
 
+/** The tokens of a conversation, and how many there may be: a text without Latin letters has up to four times its estimate. */
+interface Measured {
+  readonly tokens: number
+  readonly most: number
+}
+
 /** The tokens of the conversation; `undefined` where nothing is known about them, or nothing new since it was shortened in `turn`. */
-const tokensOf = (
+const measure = (
   visible: Message.Transcript,
   last: number,
   counted: Entry | undefined,
   turn = 0
-): number | undefined => {
+): Measured | undefined => {
   // without a reply there is nothing to be measured by
-  if (counted === undefined) return last < 0 || turn > 0 ? undefined : estimateOf(visible)
+  if (counted === undefined) return last < 0 || turn > 0 ? undefined : measured(0, estimateOf(visible))
   if (!isCounted(counted) || counted.turn < turn) return undefined
-  return (
-    Usage.total(counted.usage) -
-    Usage.total(counted.resent ?? Usage.empty) +
+  return measured(
+    Usage.total(counted.usage) - Usage.total(counted.resent ?? Usage.empty),
     estimateOf([...resultsOf(visible[last]), ...visible.slice(last + 1)])
   )
 }
+
+const measured = (counted: number, estimate: number): Measured => ({
+  tokens: counted + estimate,
+  most: counted + 4 * estimate
+})
 
 type Entry = RunContext.RunContext["ledger"]["entries"][number]
 
@@ -126,14 +195,14 @@ const isReply =
 const isCounted = ({ isEstimated, usage }: Entry): boolean => isEstimated === undefined && Usage.total(usage) > 0
 
 /** The window that the model of the last reply declares. */
-const declared = (
-  { beginning: { from }, model, prepare }: Shortening,
-  counted: Entry | undefined
-): number | undefined => {
-  // the model of a turn before the run was suspended is not built any more
-  if (from?.prepared?.model !== undefined && counted?.turn === from.turn) return from.prepared.contextWindow
-  return windowOf(prepare?.model ?? model, counted?.model)
-}
+const declared = (running: Shortening, counted: Entry | undefined): number | undefined =>
+  isUnbuilt(running, counted)
+    ? running.beginning.from?.prepared?.contextWindow
+    : windowOf(running.prepare?.model ?? running.model, counted?.model)
+
+/** Whether the model of the last reply was chosen for a turn before the run was suspended: it is not built any more. */
+const isUnbuilt = ({ beginning: { from } }: Shortening, counted: Entry | undefined): boolean =>
+  from?.prepared?.model !== undefined && counted?.turn === from.turn
 
 /** Without a window nothing is shortened. That is said once in a run. */
 const withoutWindow = (

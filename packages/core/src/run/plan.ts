@@ -63,7 +63,8 @@ export interface Plan {
 /** Shortens the conversation at a safe point. */
 export interface Ahead {
   readonly compaction: Compaction
-  readonly shorten: (running: Shortening) => Effect.Effect<void>
+  /** `request` makes the request of the turn, as it would be without that. */
+  readonly shorten: (running: Shortening, request: () => Model.Request) => Effect.Effect<void>
 }
 
 /** The part of a run at work whose conversation may be shortened. */

@@ -48,7 +48,13 @@ const guardedTurn = (running: Looping, guards: Guards): Effect.Effect<Model.Requ
 /** What a turn begins with: the conversation is shortened before it is too long, then the request is made. */
 const begun = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { ahead } = running.plan
-  return ahead === undefined ? requested(running) : after(ahead.shorten(running), requested, running)
+  return ahead === undefined
+    ? requested(running)
+    : after(
+        ahead.shorten(running, () => usualRequest(running)),
+        requested,
+        running
+      )
 }
 
 /** Goes on behind another effect. By itself, so that a turn without one makes nothing for it. */

@@ -228,6 +228,8 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return "definitions of tools"
     case "compaction":
       return step.compaction
+    case "token count":
+      return step.model
     case "listener":
       return step.event.type
   }

@@ -9,6 +9,7 @@ import type { AnthropicParameters } from "../codec/Parameters.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
+import * as Counting from "./counting.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Prices from "./prices.ts"
 import * as Provider from "./Provider.ts"
@@ -70,7 +71,13 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   )
   return Provider.layer({
     source,
-    ...(isVertex ? onVertex(codec, source, baseUrl) : { codec, url: ByName.join(baseUrl, "/v1/messages") }),
+    ...(isVertex
+      ? onVertex(codec, source, baseUrl)
+      : {
+          codec,
+          url: ByName.join(baseUrl, "/v1/messages"),
+          counting: Counting.ofMessages(ByName.join(baseUrl, "/v1/messages/count_tokens"))
+        }),
     price: Prices.of(Prices.anthropic, { baseUrl, price }, own, model),
     headers: {
       ...((options.bearer ?? isVertex)

@@ -7,6 +7,7 @@ import type { GeminiParameters } from "../codec/Parameters.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
+import * as Counting from "./counting.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Prices from "./prices.ts"
 import * as Provider from "./Provider.ts"
@@ -51,6 +52,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     source,
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
     url: ByName.join(baseUrl, `/${path}:generateContent`),
+    counting: Counting.ofContent(ByName.join(baseUrl, `/${path}:countTokens`), path),
     price: Prices.of(Prices.gemini, { baseUrl, price }, own, name),
     streamUrl: ByName.join(baseUrl, `/${path}:streamGenerateContent?alt=sse`),
     headers: {

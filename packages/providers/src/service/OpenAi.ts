@@ -8,6 +8,7 @@ import type * as Layer from "effect/Layer"
 import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Background from "./background.ts"
+import * as Counting from "./counting.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import * as Prices from "./prices.ts"
@@ -87,7 +88,8 @@ export const layerResponses = (
         // only chat completions refuse efforts beside tools
         { reasoningBesideTools: "any" }
       ),
-    Background.make
+    Background.make,
+    Counting.ofResponses
   )
 }
 

@@ -17,6 +17,7 @@ import type { Answer } from "../transport/Answer.ts"
 import type { Header, HeadersOf } from "../transport/Header.ts"
 import type { Source } from "../transport/Source.ts"
 import type * as Background from "./background.ts"
+import type { Counting } from "./counting.ts"
 import * as Transport from "../transport/Transport.ts"
 
 export { failure, undecodable } from "../classify/Classify.ts"
@@ -61,6 +62,12 @@ interface Provider {
    * @internal
    */
   readonly background?: typeof Background.make | undefined
+  /**
+   * Counts the tokens of requests.
+   *
+   * @internal
+   */
+  readonly counting?: Counting | undefined
 }
 
 /**
@@ -106,10 +113,12 @@ interface Transports {
   readonly streamed: Transport.Transport
   /** For requests that end with the beginning of their reply. */
   readonly continued: Transport.Transport | undefined
+  /** For requests whose tokens are counted. */
+  readonly counted: Transport.Transport | undefined
 }
 
 const transportsWith = (
-  { codec, continuationUrl, frame, headersOf, source, streamUrl, transport, url }: Provider,
+  { codec, continuationUrl, counting, frame, headersOf, source, streamUrl, transport, url }: Provider,
   headers: Headers
 ): Effect.Effect<Transports, never, Transport.HttpClient> => {
   const to = (url: string) =>
@@ -118,7 +127,8 @@ const transportsWith = (
   return Effect.all({
     whole,
     streamed: streamUrl === undefined ? whole : to(streamUrl),
-    continued: continuationUrl === undefined ? Effect.undefined : to(continuationUrl)
+    continued: continuationUrl === undefined ? Effect.undefined : to(continuationUrl),
+    counted: counting === undefined ? Effect.undefined : to(counting.url)
   })
 }
 
@@ -132,11 +142,34 @@ const urlOf = (url: string, path: string, query: ReadonlyArray<readonly [string,
 }
 
 const fromTransports = (
-  { codec, price, source }: Provider,
+  { codec, counting, price, source }: Provider,
   transportsOf: (request: Model.Request) => Transports
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
   const warned = warningOnce(codec)
+  /** Sends a request, and once another one in its place if the provider no longer has what the request refers to. */
+  const sending = <A>(
+    request: Model.Request,
+    send: (request: Model.Request) => Effect.Effect<A, LlmError.LlmError>
+  ): Effect.Effect<A, LlmError.LlmError> =>
+    send(request).pipe(
+      Effect.catch((error) => {
+        const anew = codec.anew?.(error, request)
+        return anew === undefined ? Effect.fail(error) : send(anew)
+      })
+    )
+  const countTokens = (asked: Model.Request): Effect.Effect<number, LlmError.LlmError> =>
+    Model.leaving(
+      source.model,
+      Effect.suspend(() => {
+        const { request } = traced(asked)
+        const { counted } = transportsOf(asked)
+        const refusal = refusalOf(source, codec, request)
+        if (refusal !== undefined || counted === undefined || counting === undefined)
+          return Effect.fail(refusal ?? unable(source, "it does not count tokens"))
+        return sending(request, (request) => counting.ask(source, counted, codec.encode(request, "whole")))
+      })
+    )
   return {
     name: source.model,
     provider: source.provider,
@@ -146,6 +179,7 @@ const fromTransports = (
     ...(codec.adapts === undefined ? {} : { adapts: (asked) => codec.adapts?.(traced(asked).request) }),
     ...(codec.providerTools === true ? { providerTools: true } : {}),
     ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
+    ...(counting === undefined ? {} : { countTokens }),
     // The transcript is borrowed: it is encoded when the request starts, and not read later.
     generate: (asked) =>
       Model.leaving(
@@ -160,13 +194,7 @@ const fromTransports = (
             transport.post(codec.encode(request, "whole"), (answer) =>
               Result.map(codec.decode(answer, request), marked)
             )
-          const posted = post(request).pipe(
-            Effect.catch((error) => {
-              const anew = codec.anew?.(error, request)
-              return anew === undefined ? Effect.fail(error) : post(anew)
-            })
-          )
-          return Effect.andThen(Effect.andThen(warned, logged(source, codec, request)), posted)
+          return Effect.andThen(Effect.andThen(warned, logged(source, codec, request)), sending(request, post))
         })
       ),
     stream: (asked): Stream.Stream<Model.Part, LlmError.LlmError> =>

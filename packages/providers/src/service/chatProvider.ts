@@ -12,6 +12,7 @@ import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as Background from "./background.ts"
+import type { Counting } from "./counting.ts"
 import * as ByName from "./byName.ts"
 import * as Prices from "./prices.ts"
 
@@ -65,7 +66,8 @@ export const at = (
   path: string,
   { apiKey, baseUrl = self.baseUrl, headers, host, model, price, transport }: ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec,
-  background?: typeof Background.make
+  background?: typeof Background.make,
+  counting?: (url: string) => Counting
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const source: Source.Source = {
     provider: host ?? self.provider,
@@ -76,6 +78,7 @@ export const at = (
     source,
     codec: codec(source),
     url: ByName.join(baseUrl, path),
+    counting: counting?.(ByName.join(baseUrl, `${path}/input_tokens`)),
     continuationUrl: self.continuationUrl?.(baseUrl),
     background,
     price: Prices.of(self.prices ?? [], { baseUrl, price }, self.baseUrl, model),

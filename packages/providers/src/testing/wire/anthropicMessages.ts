@@ -1,5 +1,6 @@
 /** The server's side of Anthropic's Messages. */
 import * as Ask from "./anthropicAsk.ts"
+import * as Counts from "./counts.ts"
 import * as Tell from "./anthropicTell.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
@@ -10,7 +11,8 @@ import type { ClientFormat, Wire } from "./wire.ts"
  */
 export const wire: Wire<ClientFormat> = {
   format: "anthropic-messages",
-  serves: (path) => path.endsWith("/v1/messages"),
+  serves: (path) => path.endsWith("/v1/messages") || Counts.messages.serves(path),
+  counts: Counts.messages,
   isKeyNeeded: true,
   keyOf: Ask.keyOf,
   read: Ask.read,

@@ -1,5 +1,6 @@
 /** The server's side of Gemini's `generateContent` and `streamGenerateContent`. */
 import * as Ask from "./geminiAsk.ts"
+import * as Counts from "./counts.ts"
 import * as Tell from "./geminiTell.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
@@ -13,7 +14,8 @@ import type { ClientFormat, Wire } from "./wire.ts"
  */
 export const wire: Wire<ClientFormat> = {
   format: "gemini-content",
-  serves: (path) => Ask.addressed(path) !== undefined,
+  serves: (path) => Ask.addressed(path) !== undefined || Counts.content.serves(path),
+  counts: Counts.content,
   isKeyNeeded: true,
   keyOf: Ask.keyOf,
   read: Ask.read,

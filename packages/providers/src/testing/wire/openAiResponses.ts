@@ -1,5 +1,6 @@
 /** The server's side of OpenAI's Responses. */
 import * as Ask from "./openAiResponsesAsk.ts"
+import * as Counts from "./counts.ts"
 import * as Job from "./openAiResponsesJob.ts"
 import * as Tell from "./openAiResponsesTell.ts"
 import * as Parts from "./parts.ts"
@@ -13,6 +14,7 @@ import type { ClientFormat, Wire } from "./wire.ts"
 export const wire: Wire<ClientFormat> = {
   format: "openai-responses",
   serves: Job.serves,
+  counts: Counts.responses,
   isKeyNeeded: true,
   keyOf: Parts.bearerOf,
   read: Ask.read,

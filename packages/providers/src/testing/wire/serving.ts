@@ -2,7 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Handler } from "../handling.ts"
+import * as Counts from "./counts.ts"
 import * as Jobs from "./jobs.ts"
+import * as Parts from "./parts.ts"
 import type * as Wire from "./wire.ts"
 
 /**
@@ -16,6 +18,15 @@ export const handler = (wire: Wire.Wire, brain: Wire.Brain, rules: Wire.Rules = 
     const isLetIn = rules.apiKey === undefined ? key !== undefined || !wire.isKeyNeeded : key === rules.apiKey
     const refuse = (failure: Wire.Failure) => Effect.succeed(wire.refuse(failure))
     if (!isLetIn) return refuse({ type: "unauthorized", isKeyGiven: key !== undefined })
+    const counted = wire.counts?.request(received)
+    if (counted !== undefined) {
+      const read = Result.flatMap(counted, (received) => wire.read(received, (id) => jobs?.earlier(id)))
+      const tokens = Result.map(read, rules.tokens ?? Counts.estimateOf)
+      return Result.match(tokens, {
+        onFailure: refuse,
+        onSuccess: (tokens) => Effect.succeed(Parts.json(wire.counts?.answer(tokens)))
+      })
+    }
     const about = jobs?.about(received)
     if (about !== undefined) return about
     return Result.match(

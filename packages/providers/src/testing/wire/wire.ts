@@ -54,6 +54,8 @@ export interface Rules {
   readonly apiKey?: string
   /** The existing models; by default every name exists. */
   readonly models?: ReadonlyArray<string>
+  /** How many tokens a request has, for clients that ask for their count; by default a quarter of its characters. */
+  readonly tokens?: (request: BrainRequest) => number
   /** How jobs in the background go (`background: true`), in the formats that have them. */
   readonly jobs?: Jobs
 }
@@ -114,6 +116,15 @@ export interface JobWords {
   readonly unstreamed: (id: string) => Answer
 }
 
+/** What a format says about counts of tokens. */
+export interface CountWords {
+  /** Whether a path asks for one. */
+  readonly serves: (path: string) => boolean
+  /** The request whose tokens are counted, or why it is refused; `undefined` for a request that asks for no count. */
+  readonly request: (received: Received) => Result.Result<Received, Failure> | undefined
+  readonly answer: (tokens: number) => object
+}
+
 /** Why a server refuses a request or cannot serve it. Each format has its own words and status for it. */
 export type Failure =
   | { readonly type: "invalid-request"; readonly message: string; readonly code?: string }
@@ -153,4 +164,5 @@ export interface Wire<F extends Format = Format> {
   /** Where one event of a stream ends. */
   readonly split: Split
   readonly jobs?: JobWords
+  readonly counts?: CountWords
 }
