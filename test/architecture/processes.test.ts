@@ -36,7 +36,7 @@ describe("tests that start processes", () => {
   })
 
   it("are found by an engine that works in a thread", () => {
-    const text = 'const engine = Durable.layerPglite({ folder: "runs" })'
+    const text = `const engine = Durable.${"layerPglite"}({ folder: "runs" })`
     expect(violations(["test/a.process.test.ts", text])).toEqual([])
   })
 

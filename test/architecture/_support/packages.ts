@@ -107,6 +107,7 @@ export const packages: ReadonlyArray<Package> = [
         "node:fs",
         "node:module",
         "node:path",
+        "node:process",
         "node:url",
         "node:worker_threads"
       ]

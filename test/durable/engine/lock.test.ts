@@ -14,7 +14,7 @@ const temporary = Effect.acquireRelease(
 const held = (folder: string) => JSON.parse(readFileSync(join(folder, "kintsugi.lock"), "utf8"))
 
 /** No process has so large an id. */
-const nobody = 2 ** 30
+const noProcess = 2 ** 30
 
 it.effect("a folder is made and taken until the scope closes, and leaves no file behind", () =>
   Effect.gen(function* () {
@@ -48,7 +48,7 @@ it.effect("a second one fails with the folder and the process, and the first kee
 it.effect("the lock of a dead process is taken over, of many at once by one", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
-    writeFileSync(join(folder, "kintsugi.lock"), JSON.stringify({ pid: nobody, since: "" }))
+    writeFileSync(join(folder, "kintsugi.lock"), JSON.stringify({ pid: noProcess, since: "" }))
     const exits = yield* Effect.forEach(Array.from({ length: 8 }), () => Effect.exit(lock(folder)), {
       concurrency: "unbounded"
     })

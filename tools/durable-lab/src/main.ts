@@ -9,6 +9,7 @@
  *   npm run test:durable -- cluster         the cluster alone
  *   npm run test:durable -- cluster deaths  one of deaths, clocks, outages and moves
  *   npm run test:durable -- bench           what it costs, see docs/performance.md
+ *   npm run test:durable -- recovery        how long it takes until the next process goes on
  *
  * The last line is `N passed, N failed, N skipped`.
  */
@@ -25,6 +26,7 @@ import { isTrouble, playAll, type Trouble, troubles } from "./cluster.ts"
 import { folder } from "./folder.ts"
 import { kill } from "./killing.ts"
 import { postgres } from "./postgres.ts"
+import { recovery } from "./recovery.ts"
 
 const sweep = async (report: Report, temporary: string, every: number): Promise<void> => {
   for (let dies = every; ; dies += every) {
@@ -71,9 +73,9 @@ const manyProcesses = async (report: Report, words: ReadonlyArray<Trouble>): Pro
 
 const main = async (word: string, trouble: string): Promise<void> => {
   const report = new Report()
-  if (word === "bench") {
+  if (word === "bench" || word === "recovery") {
     const found = provide(postgres, false)
-    return bench("path" in found ? found.path : undefined)
+    return (word === "bench" ? bench : recovery)("path" in found ? found.path : undefined)
   }
   if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
   else {

@@ -35,9 +35,9 @@ interface Said {
   readonly defect?: string
 }
 
-/** A process that opens the engine of a place. */
-const open = (place: string) => {
-  const child = spawn(process.execPath, [join(root, lab, "src/processes/holder.ts"), place], {
+/** A process that begins the engine of a database. */
+const begin = (database: string) => {
+  const child = spawn(process.execPath, [join(root, lab, "src/processes/holder.ts"), database], {
     stdio: ["pipe", "pipe", "inherit"]
   })
   children.add(child)
@@ -80,11 +80,11 @@ describe("an engine on PGlite", () => {
     async () => {
       const folder = join(temporary, "runs")
       const lock = join(folder, "kintsugi.lock")
-      const first = open(folder)
+      const first = begin(folder)
       const { port } = await first.next()
       assert.isTrue(await listens(port))
       assert.strictEqual(JSON.parse(readFileSync(lock, "utf8")).pid, first.pid)
-      const second = open(folder)
+      const second = begin(folder)
       const refused = await second.next()
       assert.deepInclude(refused, { _tag: "FolderInUseError", folder, pid: first.pid })
       assert.strictEqual(
@@ -98,12 +98,12 @@ describe("an engine on PGlite", () => {
       assert.strictEqual(await first.gone, 0)
       assert.isFalse(existsSync(lock))
       assert.isFalse(await listens(port))
-      const killed = open(folder)
+      const killed = begin(folder)
       assert.isAbove((await killed.next()).port ?? 0, 0)
       killed.kill()
       assert.strictEqual(await killed.gone, "SIGKILL")
       assert.strictEqual(JSON.parse(readFileSync(lock, "utf8")).pid, killed.pid)
-      const last = open(folder)
+      const last = begin(folder)
       assert.isAbove((await last.next()).port ?? 0, 0)
       assert.strictEqual(JSON.parse(readFileSync(lock, "utf8")).pid, last.pid)
     }
@@ -111,7 +111,7 @@ describe("an engine on PGlite", () => {
 
   it("fails with the folder when that is no database, and leaves no lock", { timeout: 60_000 }, async () => {
     writeFileSync(join(temporary, "data"), "a file")
-    const one = open(temporary)
+    const one = begin(temporary)
     const { _tag, message } = await one.next()
     assert.strictEqual(_tag, "SqlError")
     assert.include(message, `PGlite cannot open '${join(temporary, "data")}'`)
@@ -129,14 +129,14 @@ it.skipIf(found === undefined)(
     const server = await startPostgres(found ?? "")
     try {
       const url = `postgres://postgres@127.0.0.1:${server.port}/postgres`
-      const first = open(url)
+      const first = begin(url)
       assert.isDefined((await first.next()).port)
-      const refused = await open(url).next()
+      const refused = await begin(url).next()
       assert.strictEqual(refused._tag, "SqlError")
       assert.include(refused.message, "Another process serves the runs of this database")
       first.kill()
       await first.gone
-      const last = open(url)
+      const last = begin(url)
       assert.isDefined((await last.next()).port)
       last.close()
       assert.deepStrictEqual(await last.next(), { closed: true })

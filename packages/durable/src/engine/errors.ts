@@ -10,7 +10,7 @@ const folderFields = {
   pid: Schema.Int
 }
 
-/** Another process, or another layer of this process, has the folder of `Durable.layerPglite`. It can be taken when that one has ended. */
+/** Another process, or another layer of this process, has the folder of `Durable.layerPglite`. The folder is free when that process has ended. */
 export class FolderInUseError extends Schema.TaggedError<FolderInUseError>()("FolderInUseError", folderFields) {
   readonly code = "KINTSUGI-DURABLE-FOLDER-IN-USE"
   readonly isRetryable = true
@@ -23,7 +23,7 @@ export class FolderInUseError extends Schema.TaggedError<FolderInUseError>()("Fo
 }
 
 /** The folder cannot be read or written, or its content is no database. */
-export const cannotOpen = (folder: string, cause: unknown): SqlError => {
+export const unusable = (folder: string, cause: unknown): SqlError => {
   const message = `PGlite cannot open '${folder}': ${cause instanceof Error ? cause.message : String(cause)}`
   return new SqlError({ reason: new ConnectionError({ cause, message, operation: "open" }) })
 }

@@ -4,7 +4,8 @@ import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Fs from "node:fs"
 import { join } from "node:path"
-import { cannotOpen, FolderInUseError } from "./errors.ts"
+import { kill, pid as ownPid } from "node:process"
+import { unusable, FolderInUseError } from "./errors.ts"
 
 /** The process that has a folder. */
 interface Holder {
@@ -18,14 +19,14 @@ const NAME = "kintsugi.lock"
 /** Makes a folder where there is none, and takes it until the scope closes. */
 export const lock = (folder: string): Effect.Effect<void, FolderInUseError | SqlError, Scope.Scope> => {
   const file = join(folder, NAME)
-  const own = JSON.stringify({ pid: process.pid, since: since(process.pid) } satisfies Holder)
+  const own = JSON.stringify({ pid: ownPid, since: since(ownPid) } satisfies Holder)
   const taking = Effect.gen(function* () {
     const holder = yield* Effect.try({
       try: () => {
         Fs.mkdirSync(folder, { recursive: true })
         return take(file, own)
       },
-      catch: (cause) => cannotOpen(folder, cause)
+      catch: (cause) => unusable(folder, cause)
     })
     if (holder !== undefined) return yield* FolderInUseError.make({ folder, pid: holder.pid })
   })
@@ -35,7 +36,7 @@ export const lock = (folder: string): Effect.Effect<void, FolderInUseError | Sql
 /** Takes the lock, or gives the living process that has it. */
 const take = (file: string, own: string): Holder | undefined => {
   // a lock appears with its content, or not at all
-  const mine = `${file}.${process.pid}.${performance.now()}`
+  const mine = `${file}.${ownPid}.${performance.now()}`
   Fs.writeFileSync(mine, own)
   try {
     for (;;) {
@@ -77,7 +78,7 @@ const textOf = (file: string): string | undefined => {
 
 const isAlive = ({ pid, since: before }: Holder): boolean => {
   try {
-    process.kill(pid, 0)
+    kill(pid, 0)
   } catch (error) {
     if (codeOf(error) === "ESRCH") return false
   }

@@ -45,27 +45,27 @@ const isOnly = Layer.effectDiscard(
   })
 )
 
-const engineOf = (place: PostgresOptions["runner"]) =>
+const engineOf = (address: PostgresOptions["runner"]) =>
   Effect.gen(function* () {
-    if (place === undefined) return Layer.provide(alone(SqlRunnerStorage.layer), isOnly)
+    if (address === undefined) return Layer.provide(alone(SqlRunnerStorage.layer), isOnly)
     const sockets = yield* load<Sockets>(several, "@effect/platform-node-shared/NodeClusterSocket")
-    return place === "client" ? client(sockets) : runner(sockets)
+    return address === "client" ? client(sockets) : runner(sockets)
   })
 
-export const layer = ({ maxConnections = 10, runner: place, sharding, url }: PostgresOptions) =>
+export const layer = ({ maxConnections = 10, runner: address, sharding, url }: PostgresOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { layer: clientOf } = yield* load<SqlPg>(
-        place === undefined ? oneRunner : several,
+        address === undefined ? oneRunner : several,
         "@effect/sql-pg/PgClient"
       )
-      const engine = yield* engineOf(place)
+      const engine = yield* engineOf(address)
       const at =
-        place === undefined
+        address === undefined
           ? {}
           : {
               runnerAddress:
-                place === "client" ? Option.none() : Option.some(RunnerAddress.make(place.host, place.port))
+                address === "client" ? Option.none() : Option.some(RunnerAddress.make(address.host, address.port))
             }
       return engine.pipe(
         Layer.provide(ShardingConfig.layer({ ...sharding, ...at })),

@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { Worker } from "node:worker_threads"
-import { cannotOpen } from "./errors.ts"
+import { unusable } from "./errors.ts"
 
 /** The files of the packages, and where the data are. */
-interface Place {
+interface Files {
   readonly pglite: string
   readonly socket: string
   readonly data: string
@@ -30,21 +30,22 @@ main().catch((fault) => {
 })`
 
 /** Starts the server and gives its port. It ends with the scope, after what is written has been written. */
-export const serve = (place: Place): Effect.Effect<number, SqlError, Scope.Scope> =>
+export const serve = (files: Files): Effect.Effect<number, SqlError, Scope.Scope> =>
   Effect.gen(function* () {
     const [worker, ended] = yield* Effect.acquireRelease(
       Effect.sync(() => {
-        const worker = new Worker(program, { eval: true, workerData: place, name: "pglite" })
+        const worker = new Worker(program, { eval: true, workerData: files, name: "pglite" })
         return [worker, new Promise<void>((done) => worker.once("exit", () => done()))] as const
       }),
       ([worker, ended]) =>
         Effect.promise(() => {
+          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
           worker.postMessage("end")
           return ended
         })
     )
     return yield* Effect.callback<number, SqlError>((resume) => {
-      const refuse = (cause: unknown) => resume(Effect.fail(cannotOpen(place.data, cause)))
+      const refuse = (cause: unknown) => resume(Effect.fail(unusable(files.data, cause)))
       worker.once("error", refuse)
       worker.once("message", ({ fault, port }: { readonly fault?: unknown; readonly port?: number }) => {
         worker.off("error", refuse)

@@ -1,5 +1,5 @@
 /**
- * What durable runs cost on a database: `bench.ts place`, the URL of a server or a folder, with `--expose-gc`. It prints lines of JSON: the milliseconds of a bare
+ * What durable runs cost on a database: `bench.ts database`, the URL of a server or a folder, with `--expose-gc`. It prints lines of JSON: the milliseconds of a bare
  * activity and of a step of an agent, runs per second, the bytes of turns, and the heap without and with suspended runs. `bench.ts` alone
  * measures steps on the engine in memory, which stores nothing.
  */
@@ -12,7 +12,7 @@ import * as Workflow from "effect/workflow/Workflow"
 import { bytesOf } from "./bytes.ts"
 import { streaming } from "../streams.ts"
 
-const [place = ""] = process.argv.slice(2)
+const [database = ""] = process.argv.slice(2)
 
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
@@ -81,7 +81,7 @@ const bareLayer = bare.toLayer(({ steps }) =>
 /** Milliseconds: those of the processor where nothing but it is waited for. */
 const now = (): number => {
   const { system, user } = process.cpuUsage()
-  return place === "" ? (user + system) / 1000 : performance.now()
+  return database === "" ? (user + system) / 1000 : performance.now()
 }
 
 const timed = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
@@ -194,11 +194,11 @@ const suspended = Effect.gen(function* () {
 
 const served = Layer.mergeAll(runs.layer, bareLayer)
 
-const isServer = place.startsWith("postgres:")
+const isServer = database.startsWith("postgres:")
 
 const engine = isServer
-  ? Durable.layerPostgres({ url: Redacted.make(place), maxConnections: 8 })
-  : Durable.layerPglite({ folder: place })
+  ? Durable.layerPostgres({ url: Redacted.make(database), maxConnections: 8 })
+  : Durable.layerPglite({ folder: database })
 
 const onDatabase = Effect.gen(function* () {
   yield* perStep("alone")
@@ -211,7 +211,9 @@ const onDatabase = Effect.gen(function* () {
 }).pipe(Effect.provide(served.pipe(Layer.provideMerge(engine))))
 
 const main =
-  place === "" ? Effect.provide(perStep("alone", 31), served.pipe(Layer.provideMerge(Durable.layerMemory))) : onDatabase
+  database === ""
+    ? Effect.provide(perStep("alone", 31), served.pipe(Layer.provideMerge(Durable.layerMemory)))
+    : onDatabase
 
 await Effect.runPromise(main)
 process.exit(0)

@@ -1,5 +1,5 @@
 /**
- * A process that opens an engine and says what has come of it, as a line of JSON: `holder.ts place`, the URL of a server or a folder. It closes the
+ * A process that opens an engine and says what has come of it, as a line of JSON: `holder.ts database`, the URL of a server or a folder. It closes the
  * engine when a line comes, and then has nothing to do.
  */
 import { createInterface } from "node:readline"
@@ -7,13 +7,13 @@ import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Redacted, Result } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 
-const [place = ""] = process.argv.slice(2)
+const [database = ""] = process.argv.slice(2)
 
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
-const engine = place.startsWith("postgres:")
-  ? Durable.layerPostgres({ url: Redacted.make(place) })
-  : Durable.layerPglite({ folder: place })
+const engine = database.startsWith("postgres:")
+  ? Durable.layerPostgres({ url: Redacted.make(database) })
+  : Durable.layerPglite({ folder: database })
 
 const line = Effect.promise(
   () =>
