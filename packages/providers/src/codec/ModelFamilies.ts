@@ -130,7 +130,7 @@ export const claude: Catalog = () => {
 }
 
 /** Families of OpenAI, and of Mistral, which has the same wire. */
-const openAiFamilies = (isResponses: boolean): ReadonlyArray<Family> => {
+const openAiFamilies = (): ReadonlyArray<Family> => {
   const docs = "https://developers.openai.com/api/docs"
   const guides = `${docs}/guides`
   const azure = "https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/reasoningeffort"
@@ -146,8 +146,6 @@ const openAiFamilies = (isResponses: boolean): ReadonlyArray<Family> => {
   const byXhigh = by(upToXhigh, byDefault)
   const guide = "https://dev.to/hassann/how-to-use-gpt-61-sol-apl--45cg"
   const thinking = "https://docs.mistral.ai/inference/conversations/reasoning"
-  // the greatest effort, which the Responses API takes alone
-  const max = (source: string) => (isResponses ? [reported(source, { efforts: `${upToXhigh} max`.split(" ") })] : [])
   // before GPT-5.6 a request with marks is refused
   const marksTaken = page(`${guides}/prompt-caching`, { promptCache: "key-and-breakpoints" })
   const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key" })
@@ -159,31 +157,27 @@ const openAiFamilies = (isResponses: boolean): ReadonlyArray<Family> => {
       // what it says of GPT-6 with reasoning; no page was found that says it of GPT-6.2
       page(`${guides}/deployment-checklist`, unasked),
       marksTaken,
-      page(`${docs}/models/gpt-6.2-sol.md`, { reasoningOff: false, contextWindow: 1_050_000 }),
-      ...max("https://github.com/akiiwa-games/AgentCompass-Router/releases/tag/v0.6.8")
+      page(`${docs}/models/gpt-6.2-sol.md`, { reasoningOff: false, contextWindow: 1_050_000 })
     ]),
     family("gpt-6.1", "gpt-6-astra gpt-6.1-sol gpt-6.1-terra", [
       // beside tools their chat completions refuse each effort and its absence (github.com/genkit-ai/genkit/pull/6303): the error says so
       reported("https://github.com/BerriAI/litellm-docs/pull/1173", by(upToXhigh, always)),
       reported("https://github.com/BerriAI/litellm/pull/39631", { sampling: "never" }),
       marksTaken,
-      reported(guide, { reasoningOff: false, contextWindow: 1_050_000 }),
-      ...max("https://github.com/BerriAI/litellm-docs/pull/1173")
+      reported(guide, { reasoningOff: false, contextWindow: 1_050_000 })
     ]),
     family("gpt-6", "gpt-6-sol gpt-6-luna", [
       reported("https://qiita.com/kai_kou/items/92d3e48a0e78bfa1d853", { ...byXhigh, ...unasked }),
       reported("https://github.com/onyx-dot-app/onyx/issues/15008", { reasoningBesideTools: "none" }),
       marksTaken,
-      reported(guide, { contextWindow: 1_050_000 }),
-      ...max("https://inference.sh/apps/openai/gpt-6-sol.md")
+      reported(guide, { contextWindow: 1_050_000 })
     ]),
     family("gpt-5.6", "gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna", [
       // its chat completions name the efforts that they take, without `max` (github.com/mnfst/modelparams.dev/pull/236)
       reported("https://github.com/livekit/agents/pull/7169", { ...byXhigh, reasoningBesideTools: "none" }),
       reported("https://github.com/khoj-ai/khoj/issues/1377", { sampling: "never" }),
       marksTaken,
-      reported(`${oxen}/gpt-5-6-sol.md`, { contextWindow: 1_050_000 }),
-      ...max("https://github.com/anomalyco/models.dev/pull/3151")
+      reported(`${oxen}/gpt-5-6-sol.md`, { contextWindow: 1_050_000 })
     ]),
     family("gpt-5.5", "gpt-5.5", [
       noMarks,
@@ -266,10 +260,25 @@ const openAiEnded = (): ReadonlyArray<Ended> => {
   ]
 }
 
-export const openAi: Catalog = () => ({ families: openAiFamilies(false), ended: openAiEnded() })
+export const openAi: Catalog = () => ({ families: openAiFamilies(), ended: openAiEnded() })
+
+/** The families whose greatest effort the Responses API takes alone, and where it was found. */
+const takesMax: Readonly<Record<string, string>> = {
+  "gpt-6.2": "https://github.com/akiiwa-games/AgentCompass-Router/releases/tag/v0.6.8",
+  "gpt-6.1": "https://github.com/BerriAI/litellm-docs/pull/1173",
+  "gpt-6": "https://inference.sh/apps/openai/gpt-6-sol.md",
+  "gpt-5.6": "https://github.com/anomalyco/models.dev/pull/3151"
+}
+
+const ofResponses = (): ReadonlyArray<Family> =>
+  openAiFamilies().map((one) => {
+    const source = takesMax[one.name]
+    const max = { efforts: ["low", "medium", "high", "xhigh", "max"] }
+    return source === undefined ? one : { ...one, claims: [...one.claims, reported(source, max)] }
+  })
 
 /** The same models by the Responses API, which takes an effort more of some. */
-export const openAiResponses: Catalog = () => ({ families: openAiFamilies(true), ended: openAiEnded() })
+export const openAiResponses: Catalog = () => ({ families: ofResponses(), ended: openAiEnded() })
 
 export const gemini: Catalog = () => {
   const docs = "https://ai.google.dev/gemini-api/docs"

@@ -27,7 +27,7 @@ export interface Ended {
   /** The day, as `2026-12-01`. */
   readonly on: string
   /** What the provider names in their place; absent if no page was found that says it. */
-  readonly use?: string
+  readonly use?: string | undefined
   readonly source: string
   readonly seen: string
   /** Set if the page is not the provider's: a report, or the source of another library. */
@@ -52,12 +52,12 @@ export type End = readonly [on: string, models: string, use?: string]
 export const ended = (source: string, seen: string, ...[on, models, use]: End): Ended => ({
   models: models.split(" "),
   on,
+  use,
   source,
-  seen,
-  ...(use === undefined ? {} : { use })
+  seen
 })
 
-/** When a model reasons: whether without being asked, and whether it can be switched off. */
+/** When a model reasons: whether without being asked, and whether that can be switched off. */
 interface When {
   readonly reasoningByDefault: boolean
   readonly reasoningOff: boolean
@@ -67,7 +67,7 @@ export const always: When = { reasoningByDefault: true, reasoningOff: false }
 /** Unless it is switched off. */
 export const byDefault: When = { reasoningByDefault: true, reasoningOff: true }
 export const asked: When = { reasoningByDefault: false, reasoningOff: true }
-/** If asked, but the word that switches it off is refused. */
+/** If asked; the word that switches it off is refused. */
 export const notOff: When = { reasoningByDefault: false, reasoningOff: false }
 export const never: When = notOff
 
@@ -81,15 +81,18 @@ const isNamed = (models: ReadonlyArray<string>, name: string): boolean =>
   models.some((model) => (model.endsWith("*") ? name.startsWith(model.slice(0, -1)) : name === model))
 
 /** The family of a model, and when its provider ends it. */
-export const find = (catalog: Catalog, model: string): { readonly family?: Family; readonly end?: Ended } => {
+export const find = (
+  catalog: Catalog,
+  model: string
+): { readonly family: Family | undefined; readonly end: Ended | undefined } => {
   const { ended, families } = catalog()
   const name = familyOf(model)
   // a name with its date or stage comes before the names that are the same without
   const exact = model.trim().toLowerCase().split("/").at(-1) ?? ""
-  const found =
+  const family =
     families.find(({ models }) => models.includes(exact)) ?? families.find(({ models }) => isNamed(models, name))
   const end = elsewhere.test(model) ? undefined : ended.find(({ models }) => isNamed(models, name))
-  return { ...(found === undefined ? {} : { family: found }), ...(end === undefined ? {} : { end }) }
+  return { family, end }
 }
 
 /** Names that Claude has on Bedrock and Google Cloud, which end models on days of their own. */
