@@ -141,9 +141,12 @@ const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void
     const sentBytes = cut === undefined ? bytes : bytes.subarray(0, cut.after)
     writeHead(answer, bytes.length, response)
     let index = 0
-    for (const piece of Split.pieces(sentBytes, answer.split ?? "whole")) {
+    const pieces = Split.pieces(sentBytes, answer.split ?? "whole")
+    for (const piece of pieces) {
       if (answer.beforePiece !== undefined) yield* answer.beforePiece(index)
       index++
+      const isEnd = index === pieces.length && sentBytes.length === bytes.length
+      if (isEnd && answer.beforeEnd !== undefined) yield* answer.beforeEnd
       yield* write(response, piece)
     }
     yield* breakOff(cut?.how ?? "end", response)

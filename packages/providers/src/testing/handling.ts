@@ -32,6 +32,12 @@ export interface Answer {
   readonly split?: Split
   /** An effect that runs before each piece, from number 0. The head is already sent. */
   readonly beforePiece?: (index: number) => Effect.Effect<unknown>
+  /**
+   * Runs before the last piece of an answer that does not break off.
+   *
+   * @internal
+   */
+  readonly beforeEnd?: Effect.Effect<unknown>
   /** Where the answer breaks off. */
   readonly cut?: Cut
 }

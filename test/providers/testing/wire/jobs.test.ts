@@ -100,22 +100,40 @@ describe("a job in the background", () => {
     })
   )
 
-  it.live("has no events after it was cancelled, and is over once its events were read [P1406]", () =>
+  /** A server that breaks off the stream of the first job. */
+  const breaking = Effect.map(
+    LoopbackServer.make(
+      Fault.inFront([Fault.cut(900, "end")], AnyWire.handler(brain, { jobs: { polls: ["queued", "queued"] } }))
+    ),
+    ({ url }) => url
+  )
+
+  const idOf = (text: string) => (dataIn(text)[0]?.["response"] as { readonly id: string } | undefined)?.id
+
+  it.live("whose stream broke off has no events after it was cancelled [P1406]", () =>
     Effect.gen(function* () {
-      const { cancel, create, poll } = yield* serving({ polls: ["queued", "queued"] })
-      const idOf = (text: string) => (dataIn(text)[0]?.["response"] as { readonly id: string } | undefined)?.id
-      const id = idOf((yield* create({ stream: true })).text)
-      yield* cancel(id)
+      const url = `${yield* breaking}/v1/responses`
+      const id = idOf((yield* asked(url, { ...wanted, stream: true })).text)
+      yield* asked(`${url}/${String(id)}/cancel`, {})
       assert.deepStrictEqual(
-        dataIn((yield* poll(id, "?stream=true")).text).map(({ type }) => type),
+        dataIn((yield* asked(`${url}/${String(id)}?stream=true`)).text).map(({ type }) => type),
         ["response.created", "response.queued", "response.in_progress"]
       )
-      assert.include((yield* poll(id)).body, { status: "cancelled" })
+      assert.include((yield* asked(`${url}/${String(id)}`)).body, { status: "cancelled" })
+    })
+  )
+
+  it.live("is over once its events were read, by the stream that has created it too [P1406]", () =>
+    Effect.gen(function* () {
+      const url = `${yield* breaking}/v1/responses`
+      const id = idOf((yield* asked(url, { ...wanted, stream: true })).text)
+      assert.include((yield* asked(`${url}/${String(id)}`)).body, { status: "queued" })
+      yield* asked(`${url}/${String(id)}?stream=true&starting_after=0`)
+      const { cancel, create, poll } = yield* serving({ polls: ["queued", "queued"] })
       const other = idOf((yield* create({ stream: true })).text)
-      assert.include((yield* poll(other)).body, { status: "queued" })
-      yield* poll(other, "?stream=true&starting_after=0")
-      assert.include((yield* poll(other)).body, { status: "completed" })
-      assert.include((yield* cancel(other)).body, { status: "completed" })
+      for (const { body } of [yield* asked(`${url}/${String(id)}`), yield* poll(other), yield* cancel(other)]) {
+        assert.include(body, { status: "completed" })
+      }
     })
   )
 

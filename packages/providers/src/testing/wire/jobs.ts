@@ -73,7 +73,9 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
       const job: StoredJob = { request, reply, failure, polls: 0, isOver: !isJob, isCancelled: false }
       if (isJob || words.isStored?.(request) === true) stored.set(words.idOf(request), job)
       if (!isJob) return undefined
-      return request.isStreamed ? words.events(endOf(job), -1) : words.state({ request, reply, status: "queued" })
+      if (!request.isStreamed) return words.state({ request, reply, status: "queued" })
+      // its last event says how it ends
+      return { ...words.events(endOf(job), -1), beforeEnd: Effect.sync(() => void (job.isOver = true)) }
     }
   }
 }
