@@ -170,6 +170,14 @@ describe("an entry about reasoning or calls", () => {
           }),
           { temperature: undefined }
         ],
+        [
+          OpenAi.layer({ ...chosen, temperature: 0, topP: 0.5, capabilities: { temperatureBesideTopP: false } }),
+          { temperature: 0, top_p: undefined }
+        ],
+        [
+          OpenAi.layer({ ...chosen, topP: 0.5, capabilities: { temperatureBesideTopP: false } }),
+          { temperature: undefined, top_p: 0.5 }
+        ],
         [OpenAi.layer({ ...ofTable, model: "o4-mini", parallelToolCalls: false }), { parallel_tool_calls: undefined }],
         [
           OpenAi.layer({

@@ -36,6 +36,8 @@ export interface Capabilities {
    * beside reasoning only a `temperature` of 1 and a `topP` from 0.95 to 1.
    */
   readonly sampling?: "always" | "default-with-reasoning" | "without-reasoning" | "never"
+  /** Whether the model takes a `temperature` beside a `topP`. If not, the `temperature` alone is sent. */
+  readonly temperatureBesideTopP?: boolean
   /** Whether `parallelToolCalls` can be set. */
   readonly parallelToolCalls?: boolean
   /** The efforts that the model takes as its `reasoning`, from the least to the greatest; empty if it takes none. */

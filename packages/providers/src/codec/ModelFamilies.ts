@@ -44,6 +44,19 @@ export const claude: Catalog = () => {
   const least = reported(ruby, { leastBudget: 1024 })
   const beside = { budgetAfterPlainCalls: false, forcedBesideBudget: false, forcedBesideReasoning: true }
   const besideTools = page("https://platform.claude.com/docs/build-with-claude/thinking-tool-workflows", beside)
+  const overview = "https://platform.claude.com/docs/models/overview"
+  const byBudgets = [
+    page(bedrock, byBudget(asked)),
+    page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
+    sampling,
+    least,
+    besideTools,
+    page(overview, { contextWindow: 200_000 })
+  ]
+  // since Claude Opus 4.1 (also OpenHands, pull request 12909, for 4.6); no page of the provider was found that says it
+  const single = reported("https://github.com/SalesforceAIResearch/MCP-Universe/issues/49", {
+    temperatureBesideTopP: false
+  })
   // they are not among the models that think
   const thinking = "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md"
   const plain = { ...byBudget(never), budgets: false, sampling: "always", continuation: "rest" } as const
@@ -93,24 +106,15 @@ export const claude: Catalog = () => {
         sampling,
         least,
         besideTools,
-        page(`${models}/opus-4-6/overview.md`, noPrefill)
+        page(`${models}/opus-4-6/overview.md`, noPrefill),
+        single
       ]),
-      family(
-        "claude-4.5",
-        "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1 claude-opus-4 claude-sonnet-4 claude-3-7-*",
-        [
-          page(bedrock, byBudget(asked)),
-          page(`${docs}/build-with-claude/extended-thinking`, { ...older, continuation: "rest" }),
-          sampling,
-          least,
-          besideTools,
-          page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
-        ]
-      ),
-      family("claude-3", "claude-3 claude-3-* claude-2-*", [
-        thoughtless,
-        page("https://platform.claude.com/docs/models/overview", { contextWindow: 200_000 })
+      family("claude-4.5", "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-1", [
+        ...byBudgets,
+        single
       ]),
+      family("claude-4", "claude-opus-4 claude-sonnet-4 claude-3-7-*", byBudgets),
+      family("claude-3", "claude-3 claude-3-* claude-2-*", [thoughtless, page(overview, { contextWindow: 200_000 })]),
       // their windows were smaller; no page was found
       family("claude-2", "claude-2 claude-instant claude-instant-*", [thoughtless])
     ],

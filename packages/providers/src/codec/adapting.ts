@@ -79,6 +79,10 @@ export const adapted = <P extends Asked>(
     note(option, parameters[option], undefined)
     set(option, undefined)
   }
+  if (able.temperatureBesideTopP === false && left.temperature !== undefined && left.topP !== undefined) {
+    note("topP", parameters.topP, undefined)
+    set("topP", undefined)
+  }
   if (able.parallelToolCalls === false) {
     note("parallelToolCalls", parameters.parallelToolCalls, undefined)
     set("parallelToolCalls", undefined)
