@@ -119,27 +119,36 @@ describe.each(Object.entries(engines))("%s", (_, serve) => {
     })
   )
 
-  it.effect("a run without a log is stopped too, and its tool does not run again [P1544]", () =>
-    Effect.gen(function* () {
-      const log: Array<string> = []
-      const model = yield* ScriptedModel.make(calls(call("look", {})))
-      const look = Tool.make("look", {
-        ...about,
-        run: () =>
-          Effect.andThen(
-            Effect.sync(() => void log.push("run")),
-            Effect.never
-          )
+  it.effect(
+    "a run without a log is stopped too: its listener hears it once, and its tool does not run again [P1544]",
+    () =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        const model = yield* ScriptedModel.make(calls(call("look", {})))
+        const look = Tool.make("look", {
+          ...about,
+          run: () =>
+            Effect.andThen(
+              Effect.sync(() => void log.push("run")),
+              Effect.never
+            )
+        })
+        const heard: Array<AgentEvent.AgentEvent> = []
+        const agent = Agent.make("a", { model: model.layer, tools: [look] }).pipe(
+          Agent.onEvent((event) => Effect.sync(() => void heard.push(event)))
+        )
+        const durable = Durable.workflow(agent, { name: "a", ...options, events: false })
+        const { end, interrupt } = yield* started(serve, durable)
+        yield* interrupt
+        yield* passing(20)
+        assert.strictEqual(yield* end, "interrupted")
+        assert.deepStrictEqual(log, ["run"])
+        assert.lengthOf(
+          heard.filter(({ type }) => type === "run-interrupted"),
+          1
+        )
+        assert.strictEqual(model.requests.length, 1)
       })
-      const agent = Agent.make("a", { model: model.layer, tools: [look] })
-      const durable = Durable.workflow(agent, { name: "a", ...options, events: false })
-      const { end, interrupt } = yield* started(serve, durable)
-      yield* interrupt
-      yield* passing(20)
-      assert.strictEqual(yield* end, "interrupted")
-      assert.deepStrictEqual(log, ["run"])
-      assert.strictEqual(model.requests.length, 1)
-    })
   )
 
   it.effect("a run that waits for a person ends, and a decision after that does not count [P1544]", () =>

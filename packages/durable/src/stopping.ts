@@ -13,6 +13,9 @@ import { unreadOf } from "./saying.ts"
 
 const name = "interrupt"
 
+/** That a run without a log has stopped, and its listeners have heard it. */
+const heard = "interrupted"
+
 /**
  * Stops a run, from any process: where it is at work, its model call and its tools are interrupted, as by `run.interrupt` in memory. Work of
  * deferred tools is cancelled, messages that no safe point has read are returned, and the last event of the run is `run-interrupted`. The exit of
@@ -50,7 +53,9 @@ export const watched = <A, E, R>(replay: Replay, self: Effect.Effect<A, E, R>): 
     Effect.onInterrupt(Fiber.join(fiber), () =>
       Effect.flatMap(look(replay), (isSo) => {
         replay.taken.isSo = !isSo
-        return Fiber.interrupt(fiber)
+        const stopped = Fiber.interrupt(fiber)
+        // a log says so itself
+        return isSo && replay.log === undefined ? Effect.andThen(stopped, note(replay, heard)) : stopped
       })
     )
   )
@@ -69,5 +74,5 @@ export const hasStopped = (replay: Replay): Effect.Effect<boolean> =>
     if (!(yield* look(replay))) return false
     // the process that asked for it may have died in between; no run waits for its own engine
     yield* Effect.forkIn(engine.interrupt(instance.workflow, executionId), scope)
-    return log?.isOver === true
+    return log === undefined ? yield* isNoted(replay, heard) : log.isOver
   })
