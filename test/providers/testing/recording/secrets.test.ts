@@ -310,6 +310,7 @@ describe("bodies", () => {
     ["summaries of thoughts", (summary) => ({ choices: [{ delta: { reasoning_details: [{ summary, index: 0 }] } }] })],
     ["outputs of code", (output) => ({ candidates: [{ content: { parts: [{ codeExecutionResult: { output } }] } }] })],
     ["a field of any name", (said, n) => ({ type: "said", n, said })],
+    ["two fields in turn", (text, n) => ({ delta: n % 2 === 0 ? { reasoning_content: text } : { content: text } })],
     [
       "items that come at other places of a list",
       (said, n) => ({ all: [...bits.slice(0, n).map(() => ({ n })), { said }] })
@@ -333,6 +334,19 @@ describe("bodies", () => {
       eventsIn(stored).map((event) => (event as { readonly text: string }).text),
       marked.flatMap((bit) => [bit, "x"])
     )
+  })
+
+  it("lose a secret that comes bit by bit in comments, and one in escaped letters [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const kept = (text: string) =>
+      new TextDecoder().decode(Body.joined(Body.restore(Body.store([new TextEncoder().encode(text)], false, secrets))))
+    const comments = (texts: ReadonlyArray<string>) =>
+      texts.map((text) => `: ${text}\n\n`).join("") + "data: [DONE]\n\n"
+    assert.strictEqual(kept(comments(bits)), comments(marked))
+    const escaped = [...key].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
+    assert.strictEqual(kept(`oops ${escaped}, and more`), "oops <redacted>, and more")
+    assert.strictEqual(kept("caf\\u00e9 : keep\n: ping\n"), "caf\\u00e9 : keep\n: ping\n")
   })
 
   it("lose a secret that is spread over the items of a list, in whole answers and in requests [P202]", () => {

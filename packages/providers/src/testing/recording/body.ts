@@ -109,10 +109,15 @@ const cutAt = (bytes: Uint8Array, ends: ReadonlyArray<number>): ReadonlyArray<Ui
 /** A line of a stream with JSON: the part before it, the JSON, and the part behind it. */
 const jsonLine = /^(data:\s*)?([{[].*[}\]])(\s*)$/
 
+/** A comment of a stream: what comes before its words, and these. */
+const commentLine = /^(:\s*)(\S.*)$/
+
 /** Redacts line by line, so that everything else stays unchanged; a secret may be spread over several lines. */
 const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string => {
   const lines = text.split("\n").map((line) => {
     const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
+    const [, colon = "", comment = ""] = commentLine.exec(line) ?? []
+    if (colon !== "") return { line, before: colon, behind, value: [comment], clean: [secrets.text(comment)] }
     const value = json === "" ? undefined : parsed(json)
     return value === undefined ? { line } : { line, before, behind, value, clean: secrets.json(value) }
   })
@@ -124,7 +129,8 @@ const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string 
     .map(({ before = "", behind = "", clean, line, value }) => {
       if (clean === undefined) return secrets.text(line)
       const json = JSON.stringify(clean)
-      return json === JSON.stringify(value) ? line : before + json + behind
+      if (json === JSON.stringify(value)) return line
+      return before.startsWith(":") ? before + String(clean) : before + json + behind
     })
     .join("\n")
 }

@@ -18,16 +18,32 @@ export const gather = (documents: ReadonlyArray<Schema.Json>, redact: (text: str
   for (const isByItem of [false, true]) {
     const pieces = new Map<string, Array<Piece>>()
     for (const document of documents) collect(document, "", isByItem, pieces)
-    for (const group of pieces.values()) {
-      const text = group.map((piece) => piece.text).join("")
-      const clean = group.length < 2 ? text : redact(text)
-      if (clean === text) continue
-      for (const [index, { holder, name }] of group.entries()) holder[name] = index === 0 ? clean : ""
-    }
+    for (const group of pieces.values()) redactIn(group, redact)
   }
+  // and over the fields with words of the model: a text may go on in another of them
+  const all: Array<Piece> = []
+  const into = { get: () => all, set: () => all }
+  for (const document of documents) collect(document, "", false, into)
+  const words = all.filter(({ name }) => ofWords.test(name))
+  if (documents.length > 1) redactIn(words, redact)
 }
 
-const collect = (value: Schema.Json, path: string, isByItem: boolean, into: Map<string, Array<Piece>>): void => {
+const ofWords = /^(?:content|reasoning|reasoning_content|text|thinking)$/
+
+const redactIn = (group: ReadonlyArray<Piece>, redact: (text: string) => string): void => {
+  const text = group.map((piece) => piece.text).join("")
+  const clean = group.length < 2 ? text : redact(text)
+  if (clean === text) return
+  for (const [index, { holder, name }] of group.entries()) holder[name] = index === 0 ? clean : ""
+}
+
+/** Where the pieces of each field are collected. */
+interface Groups {
+  readonly get: (at: string) => Array<Piece> | undefined
+  readonly set: (at: string, group: Array<Piece>) => unknown
+}
+
+const collect = (value: Schema.Json, path: string, isByItem: boolean, into: Groups): void => {
   if (!Predicate.isObjectOrArray(value)) return
   // Both are indexed by name; a list has the numbers of its items as names.
   const holder = value as Record<string, Schema.Json>
@@ -44,11 +60,11 @@ const collect = (value: Schema.Json, path: string, isByItem: boolean, into: Map<
   }
 }
 
+const isOfItem = /^(?:(?:event_)?type|item_id|(?:\w{1,20}_)?index)$/
+
 /** What tells the events of one item from those of another: its kind and its number. */
 const itemOf = (fields: Readonly<Record<string, Schema.Json>>): string =>
   Object.entries(fields)
-    .filter(
-      ([name, field]) => /^(?:(?:event_)?type|item_id|(?:\w{1,20}_)?index)$/.test(name) && !Predicate.isObject(field)
-    )
+    .filter(([name, field]) => isOfItem.test(name) && !Predicate.isObject(field))
     .map(([name, field]) => `{${name}=${String(field)}}`)
     .join("")

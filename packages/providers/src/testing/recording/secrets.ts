@@ -96,6 +96,13 @@ export class Secrets {
 
   /** Redacts the secrets, and texts in the form of a credential or an organisation id. */
   readonly text = (text: string): string => {
+    const clean = this.#text(text)
+    const plain = clean.replaceAll(escaped, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    const cleaner = plain === clean ? plain : this.#text(plain)
+    return cleaner === plain ? clean : cleaner
+  }
+
+  #text(text: string): string {
     this.#redact ??= redactorOf(this.#values, this.#short)
     return Redaction.own(this.#redact(text)).replaceAll(account, mark)
   }
@@ -147,5 +154,8 @@ const redactorOf = (values: ReadonlySet<string>, short: ReadonlySet<string>): ty
 const isForm = /^[^=&\s{]+=[^&\s]*(?:&[^=&\s]+=[^&\s]*)*$/
 
 const decoded = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? name
+
+/** A letter as JSON may write it: a secret in such letters is redacted too. */
+const escaped = /\\u([0-9a-f]{4})/gi
 
 const account = /\b(?:org|proj|acct)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{10,}\b/g
