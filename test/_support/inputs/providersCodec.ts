@@ -64,6 +64,8 @@ const requestWith = (reply: Message.Reply): Model.Request => ({
 
 const traced = Provenance.make(source, Anthropic.make(source))
 
+const given = none("looks at the options that the developer gives, and at the roles of messages")
+
 const path = "/v1beta/models/m-1:generateContent"
 const received = { number: 1, method: "POST", path, headers: {}, text: "{}", body: {}, at: 0 }
 
@@ -206,7 +208,7 @@ export const providersCodec: Table = {
   "providers/src/codec/anthropic/error.ts": each(reached, "classify", "inside"),
   "providers/src/codec/callIds.ts": each(reached, "CallIds"),
   "providers/src/codec/anthropic/output.ts": each(reached, "schemaOf"),
-  "providers/src/codec/anthropic/parameters.ts": each(fixed, "fieldsOf"),
+  "providers/src/codec/anthropic/parameters.ts": each(fixed, "fieldsOf", "markOf"),
   "providers/src/codec/anthropic/reply.ts": {
     ...each(reached, "decode", "factsIn", "opening", "texts", "closing"),
     ...each(fixed, "finishOf")
@@ -375,13 +377,9 @@ export const providersCodec: Table = {
     ...each(noInput, "family", "ended", "by", "byBudget"),
     ...each(none("sees the name of a model, which the developer gives"), "find")
   },
-  "providers/src/codec/cacheMarks.ts": each(
-    none("looks at the options and at the roles of messages"),
-    "isMarked",
-    "lastInstruction"
-  ),
-  "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted", "isOff"),
-  "providers/src/codec/Extra.ts": each(none("has the fields that the developer gives"), "perRequest", "merged"),
+  "providers/src/codec/cacheMarks.ts": each(given, "isMarked", "isRetention", "cacheFields", "lastInstruction"),
+  "providers/src/codec/adapting.ts": each(given, "adapted", "isOff"),
+  "providers/src/codec/Extra.ts": each(given, "perRequest", "merged"),
   "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),
