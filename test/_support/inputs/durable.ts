@@ -99,6 +99,14 @@ export const durable: Table = {
     ...each(effectOnly, "settle", "deferring", "poll", "cancel"),
     ...each(fixed, "withdrawing")
   },
+  "durable/src/engine/clusters.ts": each(none("puts layers together"), "alone", "runner", "client"),
+  "durable/src/engine/errors.ts": each(none("names a folder of this machine"), "FolderInUseError", "unusable"),
+  "durable/src/engine/layers.ts": each(none("takes settings of the program"), "layerPglite", "layerPostgres"),
+  "durable/src/engine/lock.ts": each(none("reads a file that this package has written"), "lock"),
+  "durable/src/engine/peers.ts": each(none("takes names of packages of this source"), "find", "load"),
+  "durable/src/engine/pglite.ts": each(none("takes settings of the program"), "layer"),
+  "durable/src/engine/postgres.ts": each(none("takes settings of the program"), "layer"),
+  "durable/src/engine/server.ts": each(none("takes paths of this machine"), "serve"),
   "durable/src/errors.ts": {
     ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
     UnfitInputError: grows(misfits, ({ input, issue }) =>
