@@ -65,7 +65,7 @@ const isProgram = (path: string): boolean => path.endsWith(".ts")
 /** The texts that are read whole: pages, examples, and tools that ask models. The table of old names is none of them. */
 const whole = (): ReadonlyArray<File> => [
   ...filesIn("docs/guide", isMarkdown),
-  ...["docs/errors.md", "docs/eval.md", "README.md", ".changeset", "packages"].flatMap((path) =>
+  ...["docs/errors.md", "docs/reports/eval.md", "README.md", ".changeset", "packages"].flatMap((path) =>
     filesIn(path, isMarkdown)
   ),
   ...filesIn("packages/examples/src", isProgram),

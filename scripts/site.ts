@@ -10,7 +10,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { root } from "./files.ts"
 import { faults } from "./site/links.ts"
-import { pictures, settings, staged } from "./site/pages.ts"
+import { moved, pictures, redirect, settings, staged } from "./site/pages.ts"
 import { run, site, typedoc, write } from "./site/programs.ts"
 import { finish } from "./site/reference.ts"
 import { serve } from "./site/serve.ts"
@@ -36,6 +36,7 @@ const build = (): void => {
   for (const { from, to } of pictures()) cpSync(join(root, from), join(pages, to))
   write("settings", settings())
   run("vitepress/bin/vitepress.js", "build", "--base", base)
+  for (const [from, to] of Object.entries(moved)) writeFileSync(join(dist, `${from}.html`), redirect(base, to))
   const found = faults(dist, base)
   for (const fault of found) say(fault)
   if (found.length > 0) throw new Error(`${found.length} links of the site lead nowhere`)

@@ -1,4 +1,4 @@
-/** Keeps what was measured: in `recorded.json`, for `npm run bench:check`, and as the tables of `docs/performance.md`. */
+/** Keeps what was measured: in `recorded.json`, for `npm run bench:check`, and as the tables of `docs/reports/performance.md`. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -15,7 +15,7 @@ export interface Results {
 
 const folder = fileURLToPath(new URL("..", import.meta.url))
 export const recordedPath = join(folder, "recorded.json")
-const page = join(folder, "../docs/performance.md")
+const page = join(folder, "../docs/reports/performance.md")
 const begin = "<!-- figures: written by `npm run bench:record` -->"
 const end = "<!-- end of figures -->"
 
@@ -30,7 +30,7 @@ export const record = (results: Results): void => {
   writeFileSync(recordedPath, `${JSON.stringify(all, undefined, 2)}\n`)
   const text = readFileSync(page, "utf8")
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from) throw new Error("docs/performance.md has lost its marks")
+  if (from < 0 || to < from) throw new Error("docs/reports/performance.md has lost its marks")
   writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${tables(all)}\n${text.slice(to)}`)
 }
 

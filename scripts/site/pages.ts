@@ -40,6 +40,24 @@ export const pages = (): ReadonlyArray<Page> => [
 export const pictures = (): ReadonlyArray<Page> =>
   pathsIn("docs", (path) => path.endsWith(".svg")).map((from) => ({ from, to: from.slice("docs/".length) }))
 
+/** Pages that were elsewhere before: an old address leads to the new one, at the same heading. */
+export const moved: Readonly<Record<string, string>> = Object.fromEntries(
+  ["eval", "fuzzing", "mutation", "performance", "scaling", "soak"].map((name) => [name, `reports/${name}`])
+)
+
+/** What stands at an old address. */
+export const redirect = (base: string, to: string): string => {
+  const target = JSON.stringify(`${base}${to}`)
+  return `<!doctype html>
+<meta charset="utf-8">
+<title>Moved</title>
+<link rel="canonical" href=${target}>
+<meta http-equiv="refresh" content="1; url=${base}${to}">
+<script>location.replace(${target} + location.hash)</script>
+<p>This page has moved to <a href=${target}>${to}</a>.</p>
+`
+}
+
 const linkTo = (to: string): string => `/${to.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "")}`
 
 const headingOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? ""

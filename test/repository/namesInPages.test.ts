@@ -82,7 +82,7 @@ const docComments = ({ path, text }: File): File => {
 
 const pages = [
   ...["README.md", "AGENTS.md", "llms.txt", ...pathsIn(".changeset"), ...pathsIn("docs")].filter(
-    (path) => /\.(?:md|txt)$/.test(path) && !/^docs\/(?:decisions\/|mutation\.md)/.test(path)
+    (path) => /\.(?:md|txt)$/.test(path) && !/^docs\/(?:decisions\/|reports\/mutation\.md)/.test(path)
   ),
   ...pathsIn("packages", (path) => /^packages\/[^/]+\/(?:README|AGENTS)\.md$/.test(path))
 ].map((path) => withoutOldNames(read(path)))

@@ -9,7 +9,9 @@ import { serve } from "../../scripts/site/serve.ts"
 import {
   apiSidebar,
   type Group,
+  moved,
   pages,
+  redirect,
   references,
   relink,
   settings,
@@ -33,6 +35,15 @@ describe("the pages of the site", () => {
     )
     assert.sameMembers([...listed.map(fileOf), "index.md"], [...staged().keys()])
     assert.deepStrictEqual(duplicates(listed), [])
+  })
+
+  it("are found at their old addresses too, at the same heading", () => {
+    const all = pages().map(({ to }) => to)
+    for (const [from, to] of Object.entries(moved)) {
+      assert.include(all, `${to}.md`)
+      assert.notInclude(all, `${from}.md`)
+      assert.include(redirect("/base/", to), `location.replace("/base/${to}" + location.hash)`)
+    }
   })
 
   it("begin with the sections of llms.txt, and a new page is never left out", () => {

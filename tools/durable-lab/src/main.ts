@@ -8,7 +8,7 @@
  *   npm run test:durable -- 7               every seventh point
  *   npm run test:durable -- cluster         the cluster alone
  *   npm run test:durable -- cluster deaths  one of deaths, clocks, outages and moves
- *   npm run test:durable -- bench           what it costs, see docs/performance.md
+ *   npm run test:durable -- bench           what it costs, see docs/reports/performance.md
  *   npm run test:durable -- recovery        how long it takes until the next process goes on
  *
  * The last line is `N passed, N failed, N skipped`.

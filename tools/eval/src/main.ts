@@ -6,7 +6,7 @@
  *   npm run eval -- --runs=100 --seed=7 --corrects=0.5
  *   npm run eval -- --live --provider=openai --model=gpt-5.6-terra --max-tokens=100000
  *
- * `--help` lists the options, `--write` writes `docs/eval.md`.
+ * `--help` lists the options, `--write` writes `docs/reports/eval.md`.
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ await main(parse, (settings) =>
     write: (text) => void process.stdout.write(text),
     complain: (text) => void process.stderr.write(text),
     progress: (text) => void process.stderr.write(text),
-    keep: (page) => writeFileSync(join(root, "docs/eval.md"), page),
+    keep: (page) => writeFileSync(join(root, "docs/reports/eval.md"), page),
     date: new Date().toISOString().slice(0, 10)
   })
 )

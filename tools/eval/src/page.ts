@@ -1,4 +1,4 @@
-/** `docs/eval.md`. */
+/** `docs/reports/eval.md`. */
 import { classTable, columns, markdown, policyTable, scenarioTable, type Table } from "./format.ts"
 import { meanings, type Rates } from "./rates.ts"
 import type { PolicyRow, Report } from "./report.ts"

@@ -44,9 +44,9 @@ Breaks tool calls, tools and replies in known ways, and counts how often each re
   --policy=A,B       these policies only
   --price=IN,OUT     what a million tokens cost (3,15; live: unknown)
   --json             the report as JSON
-  --write            writes docs/eval.md
+  --write            writes docs/reports/eval.md
 
-Of the stand-in, shares from 0 to 1 (see docs/eval.md):
+Of the stand-in, shares from 0 to 1 (see docs/reports/eval.md):
   ${Object.entries(defaults)
     .map(([name, value]) => `--${name}=${value}`)
     .join(" ")}

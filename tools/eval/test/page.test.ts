@@ -54,8 +54,8 @@ describe("the command line", () => {
   })
 })
 
-describe("docs/eval.md", () => {
-  const text = readFileSync(join(root, "docs/eval.md"), "utf8")
+describe("docs/reports/eval.md", () => {
+  const text = readFileSync(join(root, "docs/reports/eval.md"), "utf8")
 
   it("has the scenarios, the policies and the shares that there are", () => {
     const names = [

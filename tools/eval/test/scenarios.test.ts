@@ -15,7 +15,7 @@ import { reportOf } from "../src/report.ts"
 import { classes } from "../src/scenario.ts"
 import { scenarios } from "../src/scenarios.ts"
 
-const page = readFileSync(join(root, "docs/eval.md"), "utf8")
+const page = readFileSync(join(root, "docs/reports/eval.md"), "utf8")
 
 const plan: Plan = {
   scenarios,

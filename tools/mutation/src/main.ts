@@ -2,14 +2,14 @@
  * Mutation testing: says how many small mistakes in the sources the tests find out, and fails when it is too few or when no comment
  * above its line explains a survivor; `reasons.ts` has the form of these comments.
  *
- *   npm run mutation                     everything; `docs/mutation.md` tells what comes of it
+ *   npm run mutation                     everything; `docs/reports/mutation.md` tells what comes of it
  *   npm run mutation -- Backoff Budget   some of the targets of `tools/mutation/src/targets.ts`
  *
  *   --workers=2    processes at once; one without it
  *   --share=0.02   the share of the time of all tests that a mutant is given at most: what is most about its source, then a
  *                  test of each file by turns; 0.1 without it
  *   --no-rules     does not look for tests of rules that find out no mutant
- *   --write        writes docs/mutation.md
+ *   --write        writes docs/reports/mutation.md
  *   --date=…       the date that the page tells; today without it
  *   --fresh        forgets what is known from before
  *
@@ -81,7 +81,7 @@ for (const file of new Set(outcomes.map(({ mutant }) => mutant.file))) {
 if (isOn("write")) {
   const date = option("date") ?? new Date().toISOString().slice(0, 10)
   const machine = `a machine with ${availableParallelism()} cores`
-  writeFileSync(join(root, "docs/mutation.md"), page(results, { date, machine }))
+  writeFileSync(join(root, "docs/reports/mutation.md"), page(results, { date, machine }))
 }
 const wrong = complaints(results)
 for (const line of wrong) say(line)

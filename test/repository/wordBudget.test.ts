@@ -1,0 +1,52 @@
+/** How many words the pages may have, so that they stay pages that are read. */
+import { expect, it } from "vitest"
+import { pathsIn, read } from "../../scripts/files.ts"
+
+/** Pages that commands write: words for reference. */
+const generated = new Set([
+  "docs/api.md",
+  "docs/errors.md",
+  "docs/laws.md",
+  "docs/behaviour.md",
+  "docs/guide/what-the-model-reads.md"
+])
+
+/** Pages that are longer than a page should be, each with its bound: it only ever falls. */
+const longer: Readonly<Record<string, number>> = {
+  "docs/guide/agents.md": 2700,
+  "docs/guide/approvals.md": 1520,
+  "docs/guide/coming-from-agents-kt.md": 1680,
+  "docs/guide/coming-from-tnsai.md": 1810,
+  "docs/guide/durable.md": 3300,
+  "docs/guide/mcp.md": 1650,
+  "docs/guide/providers.md": 4000,
+  "docs/guide/streaming.md": 1700,
+  "docs/guide/testing.md": 1900,
+  "docs/guide/tool-recovery.md": 1850,
+  "docs/architecture.md": 1650,
+  "docs/versions.md": 2000
+}
+
+/** Words outside of code. */
+const wordsOf = (text: string): number =>
+  text
+    .replaceAll(/^(`{3,})[^]*?^\1$/gm, "")
+    .split(/\s+/)
+    .filter((word) => word !== "").length
+
+const isReport = (path: string) => path.startsWith("docs/reports/") || path.startsWith("docs/decisions/")
+const pages = ["README.md", "AGENTS.md", ...pathsIn("docs", (path) => path.endsWith(".md"))]
+  .filter((path) => !isReport(path))
+  .map((path) => ({ path, words: wordsOf(read(path).text) }))
+const written = pages.filter(({ path }) => !generated.has(path))
+const sum = (all: typeof pages) => all.reduce((sum, { words }) => sum + words, 0)
+
+it("the pages that are written by hand have at most 54,000 words, those for reference at most 41,000", () => {
+  console.info(`${sum(written)} words by hand, ${sum(pages) - sum(written)} for reference`)
+  expect(sum(written)).toBeLessThan(54_000)
+  expect(sum(pages) - sum(written)).toBeLessThan(41_000)
+})
+
+it("a page has at most 1,500 words, but for those of a list", () => {
+  expect(written.filter(({ path, words }) => words > (longer[path] ?? 1500))).toEqual([])
+})
