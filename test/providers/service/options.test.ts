@@ -84,6 +84,11 @@ const cases: Readonly<Record<string, ReadonlyArray<readonly [string, Making, obj
       { generationConfig: { thinkingConfig: { includeThoughts: true, x: 1 } } }
     ],
     [
+      "OpenRouter, beside extra",
+      OpenRouter.layer({ ...chosen, reasoning: "low", extra: { reasoning: { exclude: true } } }),
+      { reasoning: { effort: "low", exclude: true } }
+    ],
+    [
       "OpenAi's responses",
       OpenAi.layerResponses({ ...chosen, reasoning: "low", reasoningSummary: "auto" }),
       { reasoning: { effort: "low", summary: "auto" } }

@@ -48,6 +48,7 @@ export const make = (
 const codecOf = (source: Source, parameters: GeminiParameters, taken: Capabilities.Capabilities): Codec => {
   const { extra = {}, promptCache, providerTools = [], serviceTier, toolChoice } = checked(parameters)
   const { generationConfig: otherConfig, toolConfig, ...others } = extra
+  // ai.google.dev/gemini-api/docs/flex-inference and docs/caching, looked up on 2026-11-26
   const body = Extra.merged({ cachedContent: promptCache?.name, service_tier: serviceTier }, others)
   const encode = ContentRequest.make(source, {
     body,

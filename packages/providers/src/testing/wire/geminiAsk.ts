@@ -64,7 +64,15 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-const fields = new Set([...Object.keys(Body.fields), "generationConfig", "safetySettings", "cachedContent", "labels"])
+const fields = new Set([
+  ...Object.keys(Body.fields),
+  "generationConfig",
+  "safetySettings",
+  "cachedContent",
+  "labels",
+  // ai.google.dev/gemini-api/docs/flex-inference, looked up on 2026-11-26
+  "service_tier"
+])
 
 /** The model in a path, and whether it streams. */
 export const addressed = (path: string): { readonly model: string; readonly isStreamed: boolean } | undefined => {
