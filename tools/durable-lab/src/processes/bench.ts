@@ -5,11 +5,12 @@
  */
 import { Agent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import * as Activity from "effect/workflow/Activity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Workflow from "effect/workflow/Workflow"
 import { bytesOf } from "./bytes.ts"
+import { engineOn, isServer } from "../engine.ts"
 import { streaming } from "../streams.ts"
 
 const [database = ""] = process.argv.slice(2)
@@ -194,21 +195,15 @@ const suspended = Effect.gen(function* () {
 
 const served = Layer.mergeAll(runs.layer, bareLayer)
 
-const isServer = database.startsWith("postgres:")
-
-const engine = isServer
-  ? Durable.layerPostgres({ url: Redacted.make(database), maxConnections: 8 })
-  : Durable.layerPglite({ folder: database })
-
 const onDatabase = Effect.gen(function* () {
   yield* perStep("alone")
   yield* perSecond
   yield* bytes
   yield* suspended
-  if (!isServer) return
+  if (!isServer(database)) return
   yield* crowding
   yield* perStep("crowded")
-}).pipe(Effect.provide(served.pipe(Layer.provideMerge(engine))))
+}).pipe(Effect.provide(served.pipe(Layer.provideMerge(engineOn(database, 8)))))
 
 const main =
   database === ""

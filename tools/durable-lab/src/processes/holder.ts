@@ -3,17 +3,13 @@
  * engine when a line comes, and then has nothing to do.
  */
 import { createInterface } from "node:readline"
-import { Durable } from "@kintsugi/durable"
-import { Cause, Effect, Exit, Redacted, Result } from "effect"
+import { Cause, Effect, Exit, Result } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
+import { engineOn } from "../engine.ts"
 
 const [database = ""] = process.argv.slice(2)
 
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
-
-const engine = database.startsWith("postgres:")
-  ? Durable.layerPostgres({ url: Redacted.make(database) })
-  : Durable.layerPglite({ folder: database })
 
 const line = Effect.promise(
   () =>
@@ -32,7 +28,7 @@ const exit = await Effect.gen(function* () {
   const { config } = (yield* SqlClient.SqlClient) as unknown as { readonly config: { readonly port?: number } }
   say({ port: config.port ?? 0 })
   yield* line
-}).pipe(Effect.provide(engine), Effect.runPromiseExit)
+}).pipe(Effect.provide(engineOn(database)), Effect.runPromiseExit)
 
 if (Exit.isFailure(exit)) {
   const error = Result.getOrUndefined(Cause.findError(exit.cause))

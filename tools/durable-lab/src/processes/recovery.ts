@@ -4,7 +4,8 @@
  */
 import { Agent, Message, Model, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
+import { engineOn } from "../engine.ts"
 import { streaming } from "../streams.ts"
 
 const [database = "", id = "", dies] = process.argv.slice(2)
@@ -46,12 +47,8 @@ const runs = Durable.workflow(Agent.make("worker", { model, tools: [work] }), {
   output: Schema.String
 })
 
-const engine = database.startsWith("postgres:")
-  ? Durable.layerPostgres({ url: Redacted.make(database) })
-  : Durable.layerPglite({ folder: database })
-
 const main = runs.workflow
   .execute({ id, input: "go" })
-  .pipe(Effect.provide(runs.layer.pipe(Layer.provideMerge(engine))))
+  .pipe(Effect.provide(runs.layer.pipe(Layer.provideMerge(engineOn(database)))))
 
 await Effect.runPromise(main)
