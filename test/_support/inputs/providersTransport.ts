@@ -173,6 +173,7 @@ export const providersTransport: Table = {
     none("takes a client and options of the developer"),
     "layerUndici",
     "undiciLayer",
+    "watched",
     "waiting"
   ),
   "providers/src/transport/body.ts": each(reached, "bytes", "text"),
@@ -188,7 +189,7 @@ export const providersTransport: Table = {
     fromCause: grows(causes, (cause) => Fault.fromCause(cause, attempt)),
     ...each(fixed, "timedOut", "silent", "incomplete", "portOf")
   },
-  "providers/src/transport/hold.ts": each(none("runs requests, and reads no text"), "sending", "held"),
+  "providers/src/transport/hold.ts": each(none("runs requests, and reads no text"), "sending", "holding"),
   "providers/src/transport/limited.ts": each(
     none("hands the headers that Hints reads to the limiter; none of them is read otherwise"),
     "limited"
