@@ -1,7 +1,7 @@
 /** Gemini's Interactions, which no model of this package speaks: requests, replies, streams and jobs as Google documents them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Message, Usage } from "@kintsugi/core"
-import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Ref } from "effect"
 import type * as Wire from "../../../../packages/providers/src/testing/wire/wire.ts"
 import { asked, dataIn } from "./_support/asked.ts"
@@ -17,11 +17,11 @@ const reply: Wire.BrainReply = {
   usage
 }
 
-const serving = (of: Wire.BrainReply = reply, rules: Wire.Rules = {}) =>
+const serving = (of: Wire.BrainReply = reply, rules: Wire.Rules = {}, faults: ReadonlyArray<Fault.Fault> = []) =>
   Effect.gen(function* () {
     const heard = yield* Ref.make<Wire.BrainRequest | undefined>(undefined)
     const brain: Wire.Brain = (request) => Effect.as(Ref.set(heard, request), of)
-    const { url } = yield* LoopbackServer.make(AnyWire.handler(brain, rules))
+    const { url } = yield* LoopbackServer.make(Fault.inFront(faults, AnyWire.handler(brain, rules)))
     return {
       heard: Effect.map(Ref.get(heard), (request) => {
         assert.isDefined(request)
@@ -289,11 +289,19 @@ describe("an interaction in the background", () => {
       const { body: other } = yield* create({ input: "Hi", background: true })
       assert.include((yield* cancel(other["id"])).body, { status: "cancelled" })
       assert.include((yield* look(other["id"])).body, { status: "cancelled" })
-      const { text } = yield* create({ input: "Hi", background: true, stream: true })
-      const id = (dataIn(text)[0]?.["interaction"] as { readonly id: string } | undefined)?.id
+    })
+  )
+
+  it.live("has no further events after it was cancelled amid its stream, and is over behind its last event", () =>
+    Effect.gen(function* () {
+      const { cancel, create, look } = yield* serving({ content: [Message.text("fine")] }, {}, [Fault.cut(600, "end")])
+      const idIn = (text: string) => (dataIn(text)[0]?.["interaction"] as { readonly id: string } | undefined)?.id
+      const id = idIn((yield* create({ input: "Hi", background: true, stream: true })).text)
       yield* cancel(id)
       const { text: rest } = yield* look(id, "?stream=true")
       assert.strictEqual(dataIn(rest).length, 2)
+      const other = idIn((yield* create({ input: "Hi", background: true, stream: true })).text)
+      assert.include((yield* cancel(other)).body, { status: "completed" })
     })
   )
 
