@@ -4,8 +4,8 @@ import { Agent, Message, type Model } from "@kintsugi/core"
 import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
 import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Layer, Redacted } from "effect"
-import type * as Wire from "../../../packages/providers/src/testing/wire/wire.ts"
-import { runners } from "../../_support/run.ts"
+import type * as Wire from "../../../../packages/providers/src/testing/wire/wire.ts"
+import { runners } from "../../../_support/run.ts"
 
 const options = { apiKey: Redacted.make("k"), model: "m", transport: { retry: false } } as const
 const tier = { serviceTier: "flex" } as const
