@@ -32,6 +32,7 @@ const layers = {
   ollama: Ollama.layer(options),
   deepSeek: DeepSeek.layer(options),
   kimi: Kimi.layer(options),
+  mistralByUrl: OpenAi.layer({ ...options, baseUrl: "https://api.mistral.ai/v1" }),
   mistral: OpenAiCompatible.layer("mistral", options),
   openRouter: OpenRouter.layer(options),
   perplexity: Perplexity.layer({ ...options, api: "chat" }),
@@ -164,6 +165,7 @@ const going: ReadonlyArray<readonly [string, Wire, Part, unknown]> = [
   ["an inline image", "ollama", inline, [data]],
   ["an inline image", "kimi", inline, chatImage(dataUrl("image/png"))],
   ["an image by its id", "kimi", Message.image("image/png", { url: "abc123" }), chatImage("ms://abc123")],
+  ["a file by its id", "mistralByUrl", openAiFile, { type: "file", file_id: "file-abc123" }],
   ["a file by its id", "mistral", openAiFile, { type: "file", file_id: "file-abc123" }],
   [
     "a file at an address",

@@ -12,6 +12,7 @@ import * as Counting from "./counting.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import * as Prices from "./prices.ts"
+import { capabilities, type Dialect } from "../codec/openai-chat/OpenAiChat.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
 import { fitting } from "../codec/Fitting.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -65,7 +66,12 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /** Mistral's own server; other servers of its models know OpenAI's fields (docs.mistral.ai/api, looked up on 2026-11-26). */
-const mistral = { maxTokensField: "max_tokens", seedField: "random_seed" } as const
+const mistral: Dialect = {
+  maxTokensField: "max_tokens",
+  seedField: "random_seed",
+  files: "document_url",
+  capabilities: { ...capabilities, files: ["data", "url", "id"] }
+}
 
 const isMistral = (baseUrl: string | undefined): boolean =>
   baseUrl !== undefined && URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)

@@ -179,6 +179,26 @@ describe("a prompt that is longer than the context", () => {
     assert.isFalse(isCut(OllamaChat.make(source, { extra }), 3002, { messages: [six], tools, toolChoice: "none" }))
   })
 
+  it("is compared with the size that is sent, where extra wins over the option; so with whether a cut is allowed [P1416]", () => {
+    const words = { messages: [Message.user("word ".repeat(6500))], tools: [], toolChoice: "auto" } as const
+    const extra = { options: { num_ctx: 6000 } }
+    const reply = (codec: Provider.Codec, more: Partial<Model.Request> = {}) =>
+      codec.decode(answerOf(JSON.stringify(line({ content: "a" }, done({ prompt_eval_count: 3002 })))), {
+        ...words,
+        ...more
+      })
+    assert.isTrue(Result.isFailure(reply(OllamaChat.make(source, { numCtx: 90_000, extra }))))
+    assert.isTrue(Result.isFailure(reply(OllamaChat.make(source, { numCtx: 90_000 }), { options: extra })))
+    assert.isTrue(
+      Result.isSuccess(reply(OllamaChat.make(source, { numCtx: 6000, extra: { options: { num_ctx: 90_000 } } })))
+    )
+    const allowed = [
+      reply(OllamaChat.make(source, { truncate: false, extra: { ...extra, truncate: true } })),
+      reply(OllamaChat.make(source, { truncate: false, extra }), { options: { truncate: true } })
+    ]
+    for (const one of allowed) assert.isTrue(Result.isSuccess(one))
+  })
+
   it("is not seen in a prompt that fits, in one of half the context, nor without a number to compare", () => {
     for (const [numCtx, count, words] of [
       [4096, 4095, 4500],
