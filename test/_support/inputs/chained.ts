@@ -21,7 +21,7 @@ export const chained: Table = {
       "a reply, and the request after it": grows(replies, (reply) => {
         const { decode } = around({ decode: () => Result.succeed(stored(reply)) })
         const named = Result.getOrThrow(decode(answerOf("")))
-        return chain.linkIn([Message.user("hi"), Message.settle(named, []), Message.user("more")])
+        return chain.linkIn({ messages: [Message.user("hi"), Message.settle(named, []), Message.user("more")] })
       }),
       "a streamed reply": grows(replies, (reply) => {
         const parts = partsOf(stored(reply)).values()

@@ -143,18 +143,19 @@ describe("the whole transcript is sent", () => {
     isStreamed: boolean,
     first: Item,
     next: (reply: Message.Assistant) => Message.Transcript,
-    options: Options = {}
+    options: Options = {},
+    output?: Model.OutputSpec
   ) =>
     Effect.gen(function* () {
-      const ask = (messages: Message.Transcript) =>
+      const ask = (messages: Message.Transcript, more: Partial<Model.Request> = {}) =>
         Effect.flatMap(Model.Model, (model) => {
-          const asked = { ...request, messages }
+          const asked = { ...request, ...more, messages }
           return isStreamed ? collected(model.stream(asked)) : model.generate(asked)
         })
       const one = playing([respond(200, isStreamed ? events(first).map(event).join("") : first)])
       const reply = yield* Effect.provide(ask(before), one.model)
       const other = playing([said(isStreamed, "resp_9", [message("fine")])], options)
-      yield* Effect.provide(ask(next(Message.settle(reply, []))), other.model)
+      yield* Effect.provide(ask(next(Message.settle(reply, [])), output && { output }), other.model)
       return other.bodies()[0]
     })
 
@@ -209,6 +210,15 @@ describe("the whole transcript is sent", () => {
     Effect.gen(function* () {
       const body = yield* second(run.isStreamed, usual, going)
       assert.deepInclude(body, { previous_response_id: "resp_1", input: [{ role: "user", content: "more" }] })
+    })
+  )
+
+  it.run("for another output, whose schema the first request did not tell [P1416]", (run) =>
+    Effect.gen(function* () {
+      const output = { name: "list", schema: { type: "array", items: { type: "string" } } } as const
+      const whole = yield* second(run.isStreamed, usual, going, {}, output)
+      assert.notProperty(whole, "previous_response_id")
+      assert.include(JSON.stringify(whole.input), "JSON Schema")
     })
   )
 

@@ -36,7 +36,7 @@ export interface Link {
 /** What a layer does whose requests name the reply before them. */
 export interface Chain {
   /** The reply that a request goes on from, if it is the last one, unchanged, and of this account; only with something to send. */
-  readonly linkIn: (transcript: Message.Transcript) => Link | undefined
+  readonly linkIn: (request: Pick<Model.Request, "messages" | "output">) => Link | undefined
   /** The codec whose replies carry their ids, and whose requests are sent anew without one that the provider does not know. */
   readonly around: (codec: Codec) => Codec
 }
@@ -59,40 +59,53 @@ const digestOfReply = ({ content }: Pick<Message.Assistant | Message.Reply, "con
     })
   ])
 
+/** An output whose schema the wire does not take is described in a text before the conversation, which is stored with it. */
+const digestOfOutput = (output: Model.OutputSpec | undefined): string =>
+  output === undefined ? "" : digestOf([output.schema])
+
 /** The chains of one account. Their items are part of transcripts: a rest of some 20 bits tells accounts apart, and says nothing of a key. */
 export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>): Chain => {
   const account = digestOf([...named, ...secrets.map(Redacted.value)]).slice(-4)
 
-  const linkIn = (transcript: Message.Transcript): Link | undefined => {
+  const linkIn: Chain["linkIn"] = ({ messages: transcript, output }) => {
     const at = transcript.findLastIndex(({ role }) => role === "assistant")
     const message = transcript[at]
     if (message?.role !== "assistant" || message.incomplete === true) return undefined
     const data = message.content.map((part) => dataOf(part, provider)).find(Predicate.isNotUndefined)
     const id = Json.text(data?.["id"])
     if (id === undefined || data?.["account"] !== account || data["reply"] !== digestOfReply(message)) return undefined
+    if (data["output"] !== digestOfOutput(output)) return undefined
     const answers = answersTo(message, provider)
     const messages = transcript.slice(at + 1)
     return answers === undefined || answers.length + messages.length === 0 ? undefined : { id, answers, messages }
   }
 
   /** The item of a reply that has come to its end and says something. */
-  const itemOf = (reply: Message.Reply): ReadonlyArray<Message.ProviderItem> =>
+  const itemOf = (reply: Message.Reply, request: Model.Request | undefined): ReadonlyArray<Message.ProviderItem> =>
     reply.responseId === undefined || reply.rawFinish !== "completed" || reply.content.every(isThought)
       ? []
       : [
           {
             type: "provider-item",
             kind: storedReply,
-            opaque: { provider, data: { id: reply.responseId, account, reply: digestOfReply(reply) } }
+            opaque: {
+              provider,
+              data: {
+                id: reply.responseId,
+                account,
+                reply: digestOfReply(reply),
+                output: digestOfOutput(request?.output)
+              }
+            }
           }
         ]
-  const decoding = (decoder: Decoder<Model.Part>): Decoder<Model.Part> => {
+  const decoding = (decoder: Decoder<Model.Part>, request: Model.Request | undefined): Decoder<Model.Part> => {
     const said = new Model.Collector()
     const named = (parts: ReadonlyArray<Model.Part>) =>
       parts.flatMap((part): ReadonlyArray<Model.Part> => {
         said.push(part)
         const reply = part.type === "finish" ? said.reply() : undefined
-        return reply === undefined ? [part] : [...itemOf(reply), part]
+        return reply === undefined ? [part] : [...itemOf(reply, request), part]
       })
     return {
       framing: decoder.framing,
@@ -118,12 +131,12 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
       decode: (answer, request) =>
         Result.mapBoth(codec.decode(answer, request), {
           onFailure: (error) => withLost(error, answer.body),
-          onSuccess: (reply) => ({ ...reply, content: [...reply.content, ...itemOf(reply)] })
+          onSuccess: (reply) => ({ ...reply, content: [...reply.content, ...itemOf(reply, request)] })
         }),
-      decoder: (answer, request) => decoding(codec.decoder(answer, request)),
+      decoder: (answer, request) => decoding(codec.decoder(answer, request), request),
       ...(jobs === undefined
         ? {}
-        : { jobs: { ...jobs, decoder: (answer, request) => decoding(jobs.decoder(answer, request)) } }),
+        : { jobs: { ...jobs, decoder: (answer, request) => decoding(jobs.decoder(answer, request), request) } }),
       classify: (answer) => withLost(codec.classify(answer), answer.body),
       anew: (error, request) => {
         if (!Predicate.hasProperty(error, "isReplyLost")) return undefined

@@ -38,7 +38,7 @@ export interface Settings {
   /** Whether a mark of the cache is put behind the instructions. */
   readonly isMarked: boolean
   /** The stored reply that a request goes on from. */
-  readonly linkIn?: ((messages: Message.Transcript) => Chain.Link | undefined) | undefined
+  readonly linkIn?: Chain.Chain["linkIn"] | undefined
   /** Whether schemas that fit the strict dialect are sent as strict. */
   readonly strict: boolean
 }
@@ -56,7 +56,7 @@ export const make = (settings: Settings): Codec["encode"] => {
   const messagesOf = OutputWords.make()
   return (request, mode) => {
     const format = request.output === undefined || isLeftToUser ? "" : texts(request.output)
-    const link = settings.linkIn?.(request.messages)
+    const link = settings.linkIn?.(request)
     const transcript =
       link?.messages ?? messagesOf(request, isLeftToUser || (format !== "" && settings.output === "schema"))
     const items = messages(transcript)
