@@ -214,11 +214,9 @@ describe.concurrent("the demo with bad input", () => {
 })
 
 describe.concurrent("the demo at another endpoint", () => {
-  it("starts the run without a key, so that its events tell how it ended", { timeout }, async ({ expect }) => {
+  it("begins nothing without a key", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["{a: 1}", "--provider", "openai", "--model", "any"]))
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("OPENAI_API_KEY is not set") })
-    expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { _tag: "AuthenticationError" } })
-    expect(ended.events.at(-1)?.transcript).toHaveLength(2)
+    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: "error: set OPENAI_API_KEY\n", events: [] })
   })
 
   it("gives up at an endpoint that cannot be reached", { timeout }, async ({ expect }) => {

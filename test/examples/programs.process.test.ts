@@ -37,7 +37,7 @@ it.live(
       const backend = yield* Program.start("backend/main.ts", { PORT: "0", OPENAI_API_KEY: "sk-secret-17" })
       const { code, output } = yield* backend.ended
       assert.strictEqual(code, 1)
-      assert.match(output, /OPENAI_API_KEY is set, but MODEL is not/)
+      assert.match(output, /set MODEL: OPENAI_API_KEY is set/)
       assert.notMatch(output, /Listening|sk-secret-17/)
     }),
   patience

@@ -1,9 +1,10 @@
 /** `OpenAi.model` over real connections. */
 import { assert, describe, it } from "@effect/vitest"
+import { Model } from "@kintsugi/core"
 import { OpenAi } from "@kintsugi/providers"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { failureOf, key } from "../../_support/network.ts"
+import { failureOf, key, request } from "../../_support/network.ts"
 import { content, generate, serving } from "../_support/loopback.ts"
 
 describe("OpenAi.model", () => {
@@ -43,7 +44,29 @@ describe("OpenAi.model", () => {
         const exit = yield* Effect.exit(environment(values)(Effect.provide(generate, OpenAi.model("m"))))
         const error = failureOf(exit)
         assert.strictEqual(error._tag, "ConfigError")
-        assert.include(String(error), "OPENAI_API_KEY")
+        assert.strictEqual(error.message, "set OPENAI_API_KEY")
+      })
+    )
+  }
+
+  for (const how of ["whole", "streamed"] as const) {
+    it.live(`says at a wrong base URL what was asked, ${how}, and no secret of it`, () =>
+      Effect.gen(function* () {
+        const segment = "9f8e7d6c5b4a3f2e1d0c"
+        const answering: typeof fetch = () => Promise.resolve(new Response("no such route", { status: 404 }))
+        const baseUrl = `http://localhost:1234/${segment}/api?api-key=${key}`
+        const asking = Effect.flatMap(Model.Model, (model) =>
+          how === "whole" ? model.generate(request) : Stream.runDrain(model.stream(request))
+        )
+        const call = Effect.provide(asking, OpenAi.model("m", { baseUrl })).pipe(
+          Effect.provideService(FetchHttpClient.Fetch, answering)
+        )
+        const error = failureOf(yield* Effect.exit(environment({ OPENAI_API_KEY: key })(call)))
+        assert.strictEqual(error._tag, "ModelNotFoundError")
+        const asked = "http://localhost:1234/<redacted>/api/chat/completions"
+        assert.include(String(error), `Model 'm' was not found at ${asked} (openai, status 404): no such route.`)
+        assert.notInclude(JSON.stringify(error), key)
+        assert.notInclude(JSON.stringify(error), segment)
       })
     )
   }

@@ -100,4 +100,12 @@ const main = async (): Promise<boolean> => {
   }
 }
 
-process.exitCode = (await main()) ? 0 : 1
+const help = `npm run demo:durable -- [--forge]
+
+A run whose process is killed twice, and which then waits for a person without a process. It takes about 20 seconds and needs no server and no key.
+
+  --forge   with a second charge in the ledger, to see that it would be noticed
+`
+
+if (process.argv.includes("--help")) process.stdout.write(help)
+else process.exitCode = (await main()) ? 0 : 1

@@ -67,9 +67,7 @@ const evaluation = ({ asked }: Settings, plan: Plan): Effect.Effect<Evaluation, 
   const { baseUrl, model, provider } = asked
   return Effect.flatMap(Model.Model, (service) => live(plan, service)).pipe(
     Effect.provide(modelOf(provider, model, baseUrl === undefined ? {} : { baseUrl })),
-    Effect.catchTag("ConfigError", ({ message }) =>
-      Effect.fail(new ModelUnusable({ message: `the environment lacks a key: ${message.replaceAll(/\s+/g, " ")}` }))
-    )
+    Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new ModelUnusable({ message })))
   )
 }
 

@@ -54,7 +54,7 @@ const providers = [
 /** There is a key, but which model? Names come and go, and each has its price: none is guessed. */
 export class ModelNotNamed extends Schema.TaggedError<ModelNotNamed>()("ModelNotNamed", { key: Schema.String }) {
   override get message(): string {
-    return `${this.key} is set, but MODEL is not: it has to name a model of that provider`
+    return `set MODEL: ${this.key} is set, and MODEL has to name a model of that provider`
   }
 }
 

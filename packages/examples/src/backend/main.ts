@@ -1,10 +1,10 @@
 /** `npm run backend`: the server of this folder, until a signal stops it. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Exit, Layer, Runtime } from "effect"
+import { Layer } from "effect"
 import * as Config from "./config.ts"
 import * as Node from "./node.ts"
 import * as Server from "./server.ts"
 import * as Shop from "./shop.ts"
+import { start } from "./starting.ts"
 
 const orders = [
   { id: "A-17", item: "a lamp", cents: 4900 },
@@ -16,8 +16,14 @@ const live = Server.layer.pipe(
   Layer.provide([Config.layerModel, Shop.layerMemory(orders), Config.layerSuspended, Config.layerAccess])
 )
 
-/** A server that a signal has stopped has not failed. */
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+const help = `npm run backend
 
-NodeRuntime.runMain(Layer.launch(live), { teardown })
+The server of docs/guide/backend.md: agents over HTTP, until a signal stops it. Variables of the environment:
+
+  OPENAI_API_KEY (or ANTHROPIC_, GEMINI_, OPENROUTER_), MODEL   the model; without a key a stand-in answers
+  PORT, HOST, HOSTS                                             where it listens, and its names (3000, 127.0.0.1)
+  APPROVAL_TOKEN                                                what a decision about an approval has to bring
+  DRAIN, WAITING_AGE, WAITING_COUNT                             how long requests may end, and runs may wait
+`
+
+start(help, Layer.launch(live))

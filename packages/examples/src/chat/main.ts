@@ -1,5 +1,4 @@
 /** `npm run chat`: a chat with the agent of the backend, over the model that the environment names. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import { Agent } from "@kintsugi/core"
 import { Effect, Layer, Terminal } from "effect"
@@ -7,6 +6,7 @@ import { chat } from "../19-terminal-chat.ts"
 import { layerModel } from "../backend/config.ts"
 import { desk } from "../backend/desk.ts"
 import { layerMemory } from "../backend/shop.ts"
+import { start } from "../backend/starting.ts"
 
 const orders = [{ id: "A-17", item: "a lamp", cents: 4900 }]
 
@@ -18,4 +18,10 @@ const layerTerminal = Layer.effect(
 
 const live = Layer.mergeAll(layerModel, layerMemory(orders), layerTerminal)
 
-NodeRuntime.runMain(Effect.provide(chat(Agent.resume(desk)), live))
+const help = `npm run chat
+
+A chat with the agent of the backend. Ctrl-C stops an answer; without an answer, or at the end of the input, the chat is over.
+The model is named by OPENAI_API_KEY (or ANTHROPIC_, GEMINI_, OPENROUTER_) and MODEL; without a key a stand-in answers.
+`
+
+start(help, Effect.provide(chat(Agent.resume(desk)), live))

@@ -1,16 +1,16 @@
 /** Where the model is: behind a server of our own, or at a real endpoint. */
-import { LlmError, Model } from "@kintsugi/core"
+import type { Model } from "@kintsugi/core"
 import { OpenAi, Transport } from "@kintsugi/providers"
 import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import type { Faults, Settings } from "./cli.ts"
 import * as FaultScript from "./faultScript.ts"
 import { reply } from "./standIn.ts"
 
-export const layer = (model: Settings["model"]): Layer.Layer<Model.Model> =>
+export const layer = (model: Settings["model"]): Layer.Layer<Model.Model, Config.ConfigError> =>
   model.type === "embedded" ? embedded(model.faults) : real(model.name, model.baseUrl)
 
 /** The stand-in model behind a real HTTP server, reached as any other endpoint is. */
@@ -24,13 +24,5 @@ const embedded = (faults: Faults): Layer.Layer<Model.Model> =>
     })
   ).pipe(Layer.provide(Transport.layerFetch))
 
-const real = (name: string, baseUrl: string | undefined): Layer.Layer<Model.Model> =>
-  OpenAi.model(name, baseUrl === undefined ? {} : { baseUrl }).pipe(
-    Layer.catch(() => Layer.succeed(Model.Model, locked(name)))
-  )
-
-/** A model without a key: the run starts all the same, and its events say how it ended. */
-const locked = (name: string): Model.Service => {
-  const error = LlmError.AuthenticationError.make({ model: name, detail: "OPENAI_API_KEY is not set" })
-  return { name, provider: "openai", generate: () => Effect.fail(error), stream: () => Stream.fail(error) }
-}
+const real = (name: string, baseUrl: string | undefined): Layer.Layer<Model.Model, Config.ConfigError> =>
+  OpenAi.model(name, baseUrl === undefined ? {} : { baseUrl })

@@ -2,6 +2,7 @@
 import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -43,7 +44,7 @@ export const run = (settings: Settings, terminal: Terminal): Effect.Effect<numbe
         terminal.write(`answer: ${plain(answer.trim())}\n`)
         return 0
       },
-      onFailure: (error) => complain(explain(error))
+      onFailure: (error) => complain(ErrorCause.summarise(error).message)
     }),
     Effect.catchDefect((defect) => Effect.sync(() => complain(`unexpected: ${describeError(defect)}`))),
     // also of a run that has failed, or was interrupted
@@ -51,16 +52,10 @@ export const run = (settings: Settings, terminal: Terminal): Effect.Effect<numbe
   )
 }
 
-/** All failures of the program, which the compiler checks. */
-type CountError = Effect.Error<ReturnType<typeof count>>
-
-const explain = (error: CountError): string => {
-  const { message } = ErrorCause.summarise(error)
-  return error._tag === "AuthenticationError" ? `${message}; it is read from the environment` : message
-}
-
 const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal, report: Report.Report) {
   const { events, isStreamed, model } = settings
+  // a missing key is known before anything begins
+  const endpoint = yield* Layer.build(Endpoint.layer(model))
   const log = events === undefined ? EventLog.none : yield* EventLog.create(resolve(terminal.folder, events))
   const text = yield* Input.read(settings.input, terminal.folder, terminal.stdin)
   const display = yield* show(terminal)
@@ -69,7 +64,7 @@ const count = Effect.fnUntraced(function* (settings: Settings, terminal: Termina
   const counting = isStreamed
     ? foldEvents(listening.stream(request), display.draw)
     : listening.pipe(Agent.onEvent(display.draw))(request)
-  const answer = yield* Effect.provide(counting, Endpoint.layer(model))
+  const answer = yield* Effect.provideContext(counting, endpoint)
   return /\d/.test(answer) ? answer : yield* new NoAnswer({ message: `the model gave no number: ${clip(answer)}` })
 })
 

@@ -36,11 +36,15 @@ export interface Evidence {
 const whatBroke = ({ codes }: Report): string =>
   codes.includes(firewallPage) ? "A firewall or a proxy answered with a page" : "The connection failed"
 
+/** A wrong base URL looks like a model that does not exist: the sentence has the address. */
+const asked = ({ model }: Source, { status, url }: Answer): { readonly what?: string } =>
+  status === 404 && url !== undefined ? { what: `Model '${model}' was not found at ${quote(url)}` } : {}
+
 export const build = (tag: Tag, { answer, facts, report, source, text }: Evidence): LlmError.LlmError => {
   const { model, provider } = source
   switch (tag) {
     case "ModelNotFoundError":
-      return LlmError.ModelNotFoundError.make({ model, ...facts })
+      return LlmError.ModelNotFoundError.make({ model, ...facts, ...asked(source, answer) })
     case "AuthenticationError":
       return LlmError.AuthenticationError.make({ model, detail: text, ...facts })
     case "ContentFilteredError":

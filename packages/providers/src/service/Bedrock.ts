@@ -1,10 +1,9 @@
 /** Models of Amazon Bedrock by its Converse API, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as BedrockConverse from "../codec/bedrock/BedrockConverse.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
@@ -94,7 +93,7 @@ export const model = (name: string, options?: Options): Layer.Layer<Model.Model,
   Layer.unwrap(
     Effect.gen(function* () {
       const given = options?.credentials
-      const accessKeyId = given === undefined ? yield* text("AWS_ACCESS_KEY_ID") : ""
+      const accessKeyId = given === undefined ? yield* ByName.required("AWS_ACCESS_KEY_ID") : ""
       const region = options?.region ?? (yield* regionIn)
       const token = given === undefined ? yield* ByName.read("AWS_SESSION_TOKEN") : ""
       const session = token === "" ? {} : { sessionToken: Redacted.make(token) }
@@ -114,12 +113,10 @@ export const model = (name: string, options?: Options): Layer.Layer<Model.Model,
     })
   )
 
-const text = (name: string) => Effect.suspend(() => Config.schema(Schema.NonEmptyString, name))
-
 const regionIn = Effect.flatMap(ByName.read("AWS_REGION"), (region) =>
   region === ""
     ? Effect.flatMap(ByName.read("AWS_DEFAULT_REGION"), (other) =>
-        other === "" ? text("AWS_REGION") : Effect.succeed(other)
+        other === "" ? ByName.required("AWS_REGION") : Effect.succeed(other)
       )
     : Effect.succeed(region)
 )

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 import type { CapabilityOptions } from "../codec/Capabilities.ts"
 import * as Credential from "../transport/Credential.ts"
 import type { Header, Secret } from "../transport/Header.ts"
@@ -66,7 +67,7 @@ export const layer = (
       const apiKey =
         variables.apiKey === undefined
           ? Redacted.make("")
-          : yield* Config.schema(Schema.Redacted(Schema.NonEmptyString), yield* firstSet(variables.apiKey))
+          : Redacted.make(yield* required(yield* firstSet(variables.apiKey)))
       const fromEnvironment = yield* read(yield* firstSet(variables.baseUrl))
       return make({ apiKey, baseUrl: options?.baseUrl ?? (fromEnvironment === "" ? undefined : fromEnvironment) })
     })
@@ -78,6 +79,22 @@ export const read = (name: string): Effect.Effect<string, Config.ConfigError> =>
     Effect.suspend(() => Config.option(Config.String(name))),
     Option.getOrElse(() => "")
   )
+
+/** The value of a variable that has to be set. */
+export const required = (name: string): Effect.Effect<string, Config.ConfigError> =>
+  Effect.flatMap(read(name), (value) => (value === "" ? Effect.fail(new UnsetVariable(name)) : Effect.succeed(value)))
+
+class UnsetVariable extends Config.ConfigError {
+  private readonly what: string
+  constructor(name: string) {
+    const what = `set ${name}`
+    super(new Schema.SchemaError(new SchemaIssue.InvalidValue({ message: what })))
+    this.what = what
+  }
+  override get message(): string {
+    return this.what
+  }
+}
 
 /** The first of these variables that is set, else the first name. */
 const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, Config.ConfigError> =>

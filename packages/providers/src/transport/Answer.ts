@@ -12,6 +12,8 @@ export interface Answer {
   readonly at: number
   /** The time from the start of the attempt until `at`. */
   readonly elapsed: Duration.Duration
+  /** The address that was asked, without the query and without credentials. */
+  readonly url?: string
 }
 
 /** Whether the status is 200 to 299. */

@@ -204,7 +204,8 @@ const sent = (
     function received(response: HttpClientResponse.HttpClientResponse): Effect.Effect<Exchange, Failure> {
       const elapsed = since()
       const at = clock.currentTimeMillisUnsafe()
-      const answer = { status: response.status, headers: response.headers, body: "", at, elapsed }
+      const url = `${target.url.origin}${target.url.pathname}`
+      const answer = { status: response.status, headers: response.headers, body: "", at, elapsed, url }
       const oversized = (option: keyof Limits) => ({
         error: tooLarge(target.endpoint.source, answer, option, limits[option]),
         resend: false
