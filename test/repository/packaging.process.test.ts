@@ -22,6 +22,7 @@ import {
   windows,
   write
 } from "./_support/consumer.ts"
+import { engines } from "./_support/engines.ts"
 
 beforeAll(setUp, 240_000)
 afterAll(tearDown)
@@ -271,34 +272,7 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
   })
 
   it("says which packages an engine needs, and runs on them once they are there", { timeout: 120_000 }, () => {
-    write(
-      "engine.mjs",
-      `import { Agent } from "@kintsugi/core"
-import { Durable } from "@kintsugi/durable"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-const shout = Agent.deterministic("shout", (text) => Effect.succeed(text.toUpperCase()))
-const shouts = Durable.workflow(shout, { name: "shout", input: Schema.String, output: Schema.String })
-const url = Redacted.make("postgres://localhost")
-const engines = [
-  Durable.layerPglite({ folder: "runs" }),
-  Durable.layerPostgres({ url }),
-  Durable.layerPostgres({ url, runner: "client" })
-]
-const said = await Promise.all(
-  engines.slice(0, Number(process.argv[2])).map((engine) =>
-    Effect.runPromise(
-      shouts.workflow
-        .execute({ id: "1", input: "it lasts" })
-        .pipe(Effect.provide(shouts.layer.pipe(Layer.provideMerge(engine))))
-    ).catch((error) => error.message)
-  )
-)
-process.stdout.write(JSON.stringify(said))
-`
-    )
+    write("engine.mjs", engines)
     const peers = Object.keys(manifestOf("durable").peerDependenciesMeta)
     expect(peers.length).toBe(4)
     const without = node("engine.mjs", ["3"], consumer)

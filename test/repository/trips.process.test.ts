@@ -7,9 +7,9 @@ import type { Trips } from "../../scripts/trips.ts"
 
 /** The most files of each trip. Lower a number when a change has lowered the count. */
 const limits = {
-  "a text reply": 25,
-  "a successful call": 41,
-  "a failure that the model reads": 50
+  "a text reply": 26,
+  "a successful call": 42,
+  "a failure that the model reads": 51
 }
 
 /** From the failure to its settlement: the most files, and the most of them that are left and entered again. */
