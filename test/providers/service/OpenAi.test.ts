@@ -55,10 +55,10 @@ describe("OpenAi.model", () => {
         const segment = "9f8e7d6c5b4a3f2e1d0c"
         const answering: typeof fetch = () => Promise.resolve(new Response("no such route", { status: 404 }))
         const baseUrl = `http://localhost:1234/${segment}/api?api-key=${key}`
-        const asking = Effect.flatMap(Model.Model, (model) =>
+        const calling = Effect.flatMap(Model.Model, (model) =>
           how === "whole" ? model.generate(request) : Stream.runDrain(model.stream(request))
         )
-        const call = Effect.provide(asking, OpenAi.model("m", { baseUrl })).pipe(
+        const call = Effect.provide(calling, OpenAi.model("m", { baseUrl })).pipe(
           Effect.provideService(FetchHttpClient.Fetch, answering)
         )
         const error = failureOf(yield* Effect.exit(environment({ OPENAI_API_KEY: key })(call)))

@@ -20,10 +20,10 @@ export const start = <E>(help: string, program: Effect.Effect<unknown, E>): void
     process.exitCode = isHelp ? 0 : 2
     return
   }
-  const told = Effect.tapCause(program, (cause) =>
+  const reporting = Effect.tapCause(program, (cause) =>
     Effect.sync(() => {
       if (!Cause.hasInterruptsOnly(cause)) process.stderr.write(`error: ${worded(cause)}\n`)
     })
   )
-  NodeRuntime.runMain(told, { disableErrorReporting: true, teardown })
+  NodeRuntime.runMain(reporting, { disableErrorReporting: true, teardown })
 }
