@@ -100,7 +100,8 @@ export const durable: Table = {
     ...each(fixed, "withdrawing")
   },
   "durable/src/engine/clusters.ts": each(none("puts layers together"), "alone", "runner", "client"),
-  "durable/src/engine/errors.ts": each(none("names a folder of this machine"), "FolderInUseError", "unusable"),
+  "durable/src/engine/errors.ts": each(none("names a folder of this machine"), "FolderInUseError"),
+  "durable/src/engine/unusable.ts": each(none("names a folder of this machine"), "unusable"),
   "durable/src/engine/layers.ts": each(none("takes settings of the program"), "layerPglite", "layerPostgres"),
   "durable/src/engine/lock.ts": each(none("reads a file that this package has written"), "lock"),
   "durable/src/engine/peers.ts": each(none("takes names of packages of this source"), "find", "load"),

@@ -4,7 +4,9 @@ import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { FolderInUseError } from "../../../packages/durable/src/engine/errors.ts"
-import { lock } from "../../../packages/durable/src/engine/lock.ts"
+import * as Lock from "../../../packages/durable/src/engine/lock.ts"
+
+const lock = (folder: string) => Lock.lock(folder, FolderInUseError.make)
 
 const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "kintsugi-lock-"))),

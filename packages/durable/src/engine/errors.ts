@@ -1,6 +1,5 @@
 /** The errors of an engine that cannot begin. */
 import * as Schema from "effect/Schema"
-import { ConnectionError, SqlError } from "effect/sql/SqlError"
 
 const folderFields = {
   message: Schema.String,
@@ -20,10 +19,4 @@ export class FolderInUseError extends Schema.TaggedError<FolderInUseError>()("Fo
     const what = `Folder '${fields.folder}' is in use by process ${fields.pid}`
     return new FolderInUseError({ message: `${what}. End that process, or take another folder`, ...fields })
   }
-}
-
-/** The folder cannot be read or written, or its content is no database. */
-export const unusable = (folder: string, cause: unknown): SqlError => {
-  const message = `PGlite cannot open '${folder}': ${cause instanceof Error ? cause.message : String(cause)}`
-  return new SqlError({ reason: new ConnectionError({ cause, message, operation: "open" }) })
 }

@@ -8,7 +8,7 @@ import type { SocketServerError } from "effect/socket/SocketServer"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Engine from "effect/workflow/WorkflowEngine"
-import type { FolderInUseError } from "./errors.ts"
+import { FolderInUseError } from "./errors.ts"
 
 /** The times and sizes of Effect's cluster, by its own names and defaults. */
 type Settings = Partial<Omit<ShardingConfig["Service"], "runnerAddress">>
@@ -53,7 +53,8 @@ export const layerPglite = (
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("./pglite.ts")),
-      ({ layer }) => layer(options)
+      // the modules that are loaded here import none that is there already: a bundler would keep a statement of each such module
+      ({ layer }) => layer(options, FolderInUseError.make)
     )
   )
 

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Fs from "node:fs"
 import { join } from "node:path"
 import { kill, pid as ownPid } from "node:process"
-import { unusable, FolderInUseError } from "./errors.ts"
+import { unusable } from "./unusable.ts"
 
 /** The process that has a folder. */
 interface Holder {
@@ -16,8 +16,11 @@ interface Holder {
 
 const NAME = "kintsugi.lock"
 
-/** Makes a folder where there is none, and takes it until the scope closes. */
-export const lock = (folder: string): Effect.Effect<void, FolderInUseError | SqlError, Scope.Scope> => {
+/** Makes a folder where there is none, and takes it until the scope closes. It fails with what `inUse` makes of the process that has it. */
+export const lock = <E>(
+  folder: string,
+  inUse: (holder: { readonly folder: string; readonly pid: number }) => E
+): Effect.Effect<void, E | SqlError, Scope.Scope> => {
   const file = join(folder, NAME)
   const own = JSON.stringify({ pid: ownPid, since: since(ownPid) } satisfies Holder)
   const taking = Effect.gen(function* () {
@@ -28,7 +31,7 @@ export const lock = (folder: string): Effect.Effect<void, FolderInUseError | Sql
       },
       catch: (cause) => unusable(folder, cause)
     })
-    if (holder !== undefined) return yield* FolderInUseError.make({ folder, pid: holder.pid })
+    if (holder !== undefined) return yield* Effect.fail(inUse({ folder, pid: holder.pid }))
   })
   return Effect.acquireRelease(taking, () => Effect.sync(() => Fs.rmSync(file, { force: true })))
 }

@@ -17,14 +17,14 @@ const needed: Needed = {
   packages: ["@electric-sql/pglite", "@electric-sql/pglite-socket", "@effect/sql-pg"]
 }
 
-export const layer = ({ folder, sharding }: PgliteOptions) =>
+export const layer = <E>({ folder, sharding }: PgliteOptions, inUse: Parameters<typeof lock<E>>[1]) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const pglite = yield* find(needed, "@electric-sql/pglite")
       const socket = yield* find(needed, "@electric-sql/pglite-socket")
       const { layer: clientOf } = yield* load<SqlPg>(needed, "@effect/sql-pg/PgClient")
       const path = resolve(folder)
-      yield* lock(path)
+      yield* lock(path, inUse)
       const port = yield* serve({ pglite, socket, data: join(path, "data") })
       const client = clientOf({
         host: "127.0.0.1",

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { Worker } from "node:worker_threads"
-import { unusable } from "./errors.ts"
+import { unusable } from "./unusable.ts"
 
 /** The files of the packages, and where the data are. */
 interface Files {
