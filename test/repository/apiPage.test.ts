@@ -96,8 +96,8 @@ describe(path, () => {
     )
   })
 
-  it("the README has every module of the core in its table", () => {
-    const [, table = ""] = read("README.md").text.split("\n## Modules\n")
+  it("the README of the core has every module in its table", () => {
+    const [, table = ""] = read("packages/core/README.md").text.split("\n## Modules\n")
     const exported = namesOf("packages/core/src/index.ts").flatMap(({ from, name }) =>
       posix.basename(from, ".ts") === name ? [name] : []
     )

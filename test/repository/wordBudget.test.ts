@@ -17,7 +17,7 @@ const longer: Readonly<Record<string, number>> = {
   "docs/guide/approvals.md": 1520,
   "docs/guide/coming-from-agents-kt.md": 1680,
   "docs/guide/coming-from-tnsai.md": 1810,
-  "docs/guide/durable.md": 3300,
+  "docs/guide/durable.md": 3400,
   "docs/guide/mcp.md": 1650,
   "docs/guide/providers.md": 4000,
   "docs/guide/streaming.md": 1700,
