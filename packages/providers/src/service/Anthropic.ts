@@ -46,6 +46,8 @@ interface LayerOptions extends Options {
   readonly apiKey: Secret
 }
 
+const variables = { apiKey: "ANTHROPIC_API_KEY", baseUrl: "ANTHROPIC_BASE_URL" }
+
 /** The base URL of the provider. */
 const own = "https://api.anthropic.com"
 
@@ -128,10 +130,16 @@ const onVertex = (codec: Codec, source: Source.Source, baseUrl: string) => {
 }
 
 /**
- * The model by name, over the runtime's own `fetch`. The key comes from `ANTHROPIC_API_KEY`, the base URL, unless given, from
- * `ANTHROPIC_BASE_URL`; a missing key is a `ConfigError`.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
+ * `ANTHROPIC_API_KEY`, and the base URL from `ANTHROPIC_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ */
+export const layerConfig = (
+  options: ByName.FromConfig<Options & ByName.Named>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<Options & ByName.Named>(variables, options, layer)
+
+/**
+ * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ByName.layer({ apiKey: "ANTHROPIC_API_KEY", baseUrl: "ANTHROPIC_BASE_URL" }, options, ({ apiKey, baseUrl }) =>
-    layer({ ...options, ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
-  )
+  ByName.overAny(layerConfig({ ...options, model: name }))

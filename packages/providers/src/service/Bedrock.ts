@@ -85,38 +85,33 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model by name, over the runtime's own `fetch`. What is not given comes from `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from
- * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or
- * key is a `ConfigError`.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. What is not given comes from
+ * `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and from
+ * `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or key is a `ConfigError`.
  */
-export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+export const layerConfig = (
+  options: ByName.FromConfig<Options & Pick<LayerOptions, "model">>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const given = options?.credentials
-      const accessKeyId = given === undefined ? yield* ByName.required("AWS_ACCESS_KEY_ID") : ""
-      const region = options?.region ?? (yield* regionIn)
-      const token = given === undefined ? yield* ByName.read("AWS_SESSION_TOKEN") : ""
-      const session = token === "" ? {} : { sessionToken: Redacted.make(token) }
-      const variables = {
-        baseUrl: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
-        ...(given === undefined ? { apiKey: "AWS_SECRET_ACCESS_KEY" } : {})
-      }
-      return ByName.layer(variables, options, ({ apiKey, baseUrl }) =>
-        layer({
-          ...options,
-          ...(baseUrl === undefined ? {} : { baseUrl }),
-          model: name,
-          region,
-          credentials: given ?? { accessKeyId, secretAccessKey: apiKey, ...session }
-        })
-      )
+      const given = yield* ByName.resolved<Options & Pick<LayerOptions, "model">>(options)
+      const credentials = given.credentials ?? (yield* credentialsIn)
+      const region = given.region ?? (yield* ByName.text(["AWS_REGION", "AWS_DEFAULT_REGION"]))
+      const baseUrl = given.baseUrl ?? (yield* ByName.read("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"))
+      return layer({ ...given, region, credentials, ...(baseUrl === "" ? {} : { baseUrl }) })
     })
   )
 
-const regionIn = Effect.flatMap(ByName.read("AWS_REGION"), (region) =>
-  region === ""
-    ? Effect.flatMap(ByName.read("AWS_DEFAULT_REGION"), (other) =>
-        other === "" ? ByName.required("AWS_REGION") : Effect.succeed(other)
-      )
-    : Effect.succeed(region)
-)
+/** The key of the environment. */
+const credentialsIn: Effect.Effect<Aws.Credentials, Config.ConfigError> = Effect.gen(function* () {
+  const accessKeyId = yield* ByName.text("AWS_ACCESS_KEY_ID")
+  const secretAccessKey = Redacted.make(yield* ByName.text("AWS_SECRET_ACCESS_KEY"))
+  const token = yield* ByName.read("AWS_SESSION_TOKEN")
+  return { accessKeyId, secretAccessKey, ...(token === "" ? {} : { sessionToken: Redacted.make(token) }) }
+})
+
+/**
+ * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ */
+export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ByName.overAny(layerConfig({ ...options, model: name }))

@@ -33,6 +33,8 @@ interface LayerOptions extends Options {
   readonly apiKey: Secret
 }
 
+const variables = { apiKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], baseUrl: "GEMINI_BASE_URL" }
+
 /** The base URL of the provider. */
 const own = "https://generativelanguage.googleapis.com/v1beta"
 
@@ -66,12 +68,16 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model by name, over the runtime's own `fetch`. The key comes from `GEMINI_API_KEY`, or else from `GOOGLE_API_KEY`, the
- * base URL, unless given, from `GEMINI_BASE_URL`; a missing key is a `ConfigError`.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
+ * `GEMINI_API_KEY`, or else from `GOOGLE_API_KEY`, and the base URL from `GEMINI_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ */
+export const layerConfig = (
+  options: ByName.FromConfig<Options & ByName.Named>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<Options & ByName.Named>(variables, options, layer)
+
+/**
+ * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ByName.layer(
-    { apiKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], baseUrl: "GEMINI_BASE_URL" },
-    options,
-    ({ apiKey, baseUrl }) => layer({ ...options, ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
-  )
+  ByName.overAny(layerConfig({ ...options, model: name }))

@@ -1,8 +1,7 @@
 /** Models of an Ollama server, local or remote, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
-import type * as Config from "effect/Config"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import * as Config from "effect/Config"
+import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { OllamaParameters } from "../codec/Parameters.ts"
 import * as ByName from "./byName.ts"
@@ -11,13 +10,14 @@ import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as Prices from "./prices.ts"
 import * as Provider from "./Provider.ts"
+import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `http://localhost:11434` by default. */
 export interface Options extends OllamaParameters, ByName.Reach {
   /** The key, for servers that need one: `https://ollama.com` does, a local server does not. */
-  readonly apiKey?: Redacted.Redacted
+  readonly apiKey?: Secret
 }
 
 /** The options, with the model. */
@@ -41,25 +41,26 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model by name, over the runtime's own `fetch`. The base URL, unless given, comes from `OLLAMA_BASE_URL`, or else from
- * `OLLAMA_HOST`, in all the forms that Ollama itself takes there (`127.0.0.1`, `:11434`, `https://example.org`); a key, unless
- * given, from `OLLAMA_API_KEY`, if that is set.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. The base URL, unless given, comes
+ * from `OLLAMA_BASE_URL`, or else from `OLLAMA_HOST`, in all the forms that Ollama itself takes there (`127.0.0.1`, `:11434`,
+ * `https://example.org`); a key, unless given, from `OLLAMA_API_KEY`, if that is set.
+ */
+export const layerConfig = (
+  options: ByName.FromConfig<LayerOptions>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<LayerOptions>(
+    { baseUrl: ["OLLAMA_BASE_URL", "OLLAMA_HOST"] },
+    { apiKey: key, ...options },
+    ({ baseUrl, ...rest }) => layer({ ...rest, ...(baseUrl === undefined ? {} : { baseUrl: urlOf(baseUrl) }) })
+  )
+
+const key = Config.map(Config.withDefault(Config.String("OLLAMA_API_KEY"), ""), (key) => Redacted.make(key))
+
+/**
+ * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  Layer.unwrap(
-    Effect.map(ByName.read("OLLAMA_API_KEY"), (key) => {
-      const apiKey = options?.apiKey ?? (key === "" ? undefined : Redacted.make(key))
-      const variables = { baseUrl: ["OLLAMA_BASE_URL", "OLLAMA_HOST"] }
-      return ByName.layer(variables, options, ({ baseUrl }) =>
-        layer({
-          ...options,
-          ...(baseUrl === undefined ? {} : { baseUrl: urlOf(baseUrl) }),
-          ...(apiKey === undefined ? {} : { apiKey }),
-          model: name
-        })
-      )
-    })
-  )
+  ByName.overAny(layerConfig({ ...options, model: name }))
 
 /** Completes a host without scheme or port. `0.0.0.0` is an address to listen on, so localhost replaces it. */
 const urlOf = (host: string): string => {

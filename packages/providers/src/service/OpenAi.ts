@@ -9,7 +9,7 @@ import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Background from "./background.ts"
 import * as Counting from "./counting.ts"
-import type * as ByName from "./byName.ts"
+import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import * as Prices from "./prices.ts"
 import { capabilities, type Dialect } from "../codec/openai-chat/OpenAiChat.ts"
@@ -100,8 +100,24 @@ export const layerResponses = (
 }
 
 /**
- * Makes the layer of a model by its name, over the `fetch` of the runtime. The key comes from `OPENAI_API_KEY`, and the base URL
- * from `OPENAI_BASE_URL` if it is set; a missing key is a `ConfigError`. Failures are `LlmError`s, after the retries of `Transport`.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
+ * `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ */
+export const layerConfig = (
+  options: ByName.FromConfig<Options & ByName.Named>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<Options & ByName.Named>(openAi.variables, options, layer)
+
+/** The model over the Responses API and your own `HttpClient`, with options that may be `Config`s, as those of `layerConfig`. */
+export const layerResponsesConfig = (
+  options: ByName.FromConfig<ResponsesOptions & ByName.Named>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<ResponsesOptions & ByName.Named>(openAi.variables, options, layerResponses)
+
+/**
+ * Makes the layer of a model by its name, as `layerConfig` does, over the `HttpClient` of the context if there is one, else over the `fetch` of the
+ * runtime. The key comes from `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL` if it is set; a missing key is a `ConfigError`. Failures are
+ * `LlmError`s, after the retries of `Transport`.
  *
  * @example
  * ```ts
@@ -115,8 +131,8 @@ export const layerResponses = (
  * ```
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model(openAi, name, options, layer)
+  ByName.overAny(layerConfig({ ...options, model: name }))
 
-/** The model by name, over the Responses API. The key and base URL come from the same variables. */
+/** The model by name, over the Responses API, as `layerResponsesConfig` makes it. The key and base URL come from the same variables. */
 export const responses = (name: string, options?: ResponsesOptions): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model(openAi, name, options, layerResponses)
+  ByName.overAny(layerResponsesConfig({ ...options, model: name }))

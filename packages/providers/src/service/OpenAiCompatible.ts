@@ -13,7 +13,7 @@ import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import type { Secret } from "../transport/Header.ts"
 import type * as Transport from "../transport/Transport.ts"
-import type * as ByName from "./byName.ts"
+import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import { type Host, hosts } from "./hosts.ts"
 import * as OpenAi from "./OpenAi.ts"
@@ -85,8 +85,24 @@ export const layerResponses = (
 }
 
 /**
- * The model of a host by name, over the runtime's own `fetch`. The variables of the key and of the base URL are those of the host:
- * `MISTRAL_API_KEY` and `MISTRAL_BASE_URL`. A missing key is a `ConfigError`.
+ * The chat completions of a host, over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given,
+ * key and base URL come from the variables of the host: `MISTRAL_API_KEY` and `MISTRAL_BASE_URL`. A missing key is a `ConfigError`.
+ */
+export const layerConfig = (
+  host: HostInput,
+  options: ByName.FromConfig<Options & Chosen>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<Options & Chosen>(of(host).variables, options, (options) => layer(host, options))
+
+/** The Responses API of a host, over your own `HttpClient`, with options that may be `Config`s, as those of `layerConfig`. */
+export const layerResponsesConfig = (
+  host: HostInput,
+  options: ByName.FromConfig<ResponsesOptions & Chosen>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<ResponsesOptions & Chosen>(of(host).variables, options, (options) => layerResponses(host, options))
+
+/**
+ * The model of a host by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
  *
  * @example
  * ```ts no-run
@@ -97,12 +113,12 @@ export const layerResponses = (
  * ```
  */
 export const model = (host: HostInput, name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model(of(host), name, options, (options) => layer(host, options))
+  ByName.overAny(layerConfig(host, { ...options, model: name }))
 
-/** The model of a host by name, over the Responses API. The key and base URL come from the same variables. */
+/** The model of a host by name, over the Responses API, as `layerResponsesConfig` makes it. The key and base URL come from the same variables. */
 export const responses = (
   host: HostInput,
   name: string,
   options?: ResponsesOptions
 ): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model(of(host), name, options, (options) => layerResponses(host, options))
+  ByName.overAny(layerResponsesConfig(host, { ...options, model: name }))

@@ -6,7 +6,7 @@ import type * as Schema from "effect/Schema"
 import type { Capabilities } from "../codec/Capabilities.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
 import { merged } from "../codec/Extra.ts"
-import type * as ByName from "./byName.ts"
+import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -119,8 +119,16 @@ const preferences = (routing: Routing): Readonly<Record<string, Schema.Json>> =>
 }
 
 /**
- * The model by name, over the runtime's own `fetch`. The key comes from `OPENROUTER_API_KEY`, the base URL, unless given, from
- * `OPENROUTER_BASE_URL`; a missing key is a `ConfigError`.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
+ * `OPENROUTER_API_KEY`, and the base URL from `OPENROUTER_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ */
+export const layerConfig = (
+  options: ByName.FromConfig<Options & ByName.Named>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<Options & ByName.Named>(openRouter.variables, options, layer)
+
+/**
+ * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model(openRouter, name, options, layer)
+  ByName.overAny(layerConfig({ ...options, model: name }))

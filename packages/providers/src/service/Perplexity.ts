@@ -147,8 +147,16 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model or preset by name, over the runtime's own `fetch`. The key comes from `PERPLEXITY_API_KEY`, the base URL, unless given, from
- * `PERPLEXITY_BASE_URL`; a missing key is a `ConfigError`.
+ * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
+ * `PERPLEXITY_API_KEY`, and the base URL from `PERPLEXITY_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ */
+export const layerConfig = (
+  options: ByName.FromConfig<Options & ByName.Named>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
+  ByName.layerConfig<Options & ByName.Named>(account.variables, options, layer)
+
+/**
+ * The model or preset by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model<Options>(account, name, options, layer)
+  ByName.overAny(layerConfig({ ...options, model: name }))

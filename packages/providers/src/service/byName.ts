@@ -50,28 +50,66 @@ export interface Variables {
   readonly baseUrl: string | ReadonlyArray<string>
 }
 
-/** The values of the environment, for options that are not given. */
-export interface Found {
-  readonly apiKey: Redacted.Redacted
-  readonly baseUrl: string | undefined
+/** The model, and its key, if that is not in the environment. */
+export interface Named {
+  readonly model: string
+  readonly apiKey?: Secret
 }
 
-/** A model over the runtime's own `fetch`, with key and base URL from the environment. A missing key is a `ConfigError`. */
-export const layer = (
+/** Options, each of which may also be a `Config`; those on which others depend may not. An optional one that reads `undefined` is not given. */
+export type FromConfig<Options> = Options extends unknown
+  ? {
+      readonly [Name in keyof Options]:
+        | Options[Name]
+        | (Name extends "api" | "chained" ? never : Config.Config<Options[Name]>)
+    }
+  : never
+
+/**
+ * A model over your own `HttpClient`, with options that are read when the layer is built. Key and base URL are those of the environment, unless
+ * given. A missing key is a `ConfigError`.
+ */
+export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
   variables: Variables,
-  options: Reach | undefined,
-  make: (found: Found) => Layer.Layer<Model.Model, never, Transport.HttpClient>
-): Layer.Layer<Model.Model, Config.ConfigError> =>
+  options: FromConfig<Options>,
+  make: (options: Options & Pick<Required<Named>, "apiKey">) => Layer.Layer<Model.Model, never, Transport.HttpClient>
+): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const apiKey =
-        variables.apiKey === undefined
-          ? Redacted.make("")
-          : Redacted.make(yield* required(yield* firstSet(variables.apiKey)))
-      const fromEnvironment = yield* read(yield* firstSet(variables.baseUrl))
-      return make({ apiKey, baseUrl: options?.baseUrl ?? (fromEnvironment === "" ? undefined : fromEnvironment) })
+      const given = yield* resolved<Options>(options)
+      const apiKey = given.apiKey ?? (yield* keyOf(variables))
+      const baseUrl = given.baseUrl ?? (yield* read(yield* firstSet(variables.baseUrl)))
+      return make({ ...given, apiKey, ...(baseUrl === "" ? {} : { baseUrl }) })
     })
-  ).pipe(Layer.provide(Transport.layerFetch))
+  )
+
+/** The options, of which each `Config` is read. */
+export const resolved = <Options>(options: FromConfig<Options>): Effect.Effect<Options, Config.ConfigError> =>
+  Effect.gen(function* () {
+    const read: Record<string, unknown> = {}
+    for (const [name, option] of Object.entries(options as object)) {
+      const value: unknown = Config.isConfig(option) ? yield* option : option
+      if (value !== undefined) read[name] = value
+    }
+    // the options, with the values of their own types
+    return read as Options
+  })
+
+const keyOf = ({ apiKey }: Variables): Effect.Effect<Redacted.Redacted, Config.ConfigError> =>
+  Effect.map(apiKey === undefined ? Effect.succeed("") : text(apiKey), (key) => Redacted.make(key))
+
+/** The model over the `HttpClient` of the context in which it is built, or over the runtime's own `fetch` if there is none. */
+export const overAny = (
+  model: Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient>
+): Layer.Layer<Model.Model, Config.ConfigError> =>
+  Layer.unwrap(
+    Effect.map(Effect.serviceOption(Transport.HttpClient), (found) =>
+      Layer.provide(
+        model,
+        Option.isSome(found) ? Layer.succeed(Transport.HttpClient, found.value) : Transport.layerFetch
+      )
+    )
+  )
 
 /** The value of a variable; an unset variable is empty. */
 export const read = (name: string): Effect.Effect<string, Config.ConfigError> =>
@@ -80,8 +118,12 @@ export const read = (name: string): Effect.Effect<string, Config.ConfigError> =>
     Option.getOrElse(() => "")
   )
 
+/** The value of the first of these variables that is set. If none is, the `ConfigError` names the first one. */
+export const text = (names: string | ReadonlyArray<string>): Effect.Effect<string, Config.ConfigError> =>
+  Effect.flatMap(firstSet(names), required)
+
 /** The value of a variable that has to be set. */
-export const required = (name: string): Effect.Effect<string, Config.ConfigError> =>
+const required = (name: string): Effect.Effect<string, Config.ConfigError> =>
   Effect.flatMap(read(name), (value) => (value === "" ? Effect.fail(new UnsetVariable(name)) : Effect.succeed(value)))
 
 class UnsetVariable extends Config.ConfigError {

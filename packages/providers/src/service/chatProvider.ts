@@ -1,6 +1,5 @@
 /** What the providers of chat completions share: a key in one header, one path, and a model by its name. */
 import type * as Model from "@kintsugi/core/Model"
-import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Codec } from "../codec/Codec.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
@@ -90,15 +89,3 @@ export const at = (
     ...(transport === undefined ? {} : { transport })
   })
 }
-
-/** The model by name, over the runtime's own `fetch`, with key and base URL from the environment. */
-export const model = <Options extends ByName.Reach>(
-  { variables }: Pick<ChatProvider, "variables">,
-  name: string,
-  options: Options | undefined,
-  layer: (options: Options & Chosen) => Layer.Layer<Model.Model, never, Transport.HttpClient>
-): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ByName.layer(variables, options, ({ apiKey, baseUrl }) =>
-    // All options are optional, so an empty object is valid.
-    layer({ ...(options ?? ({} as Options)), ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
-  )
