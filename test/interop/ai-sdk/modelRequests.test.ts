@@ -110,6 +110,11 @@ describe.each(versions)("a request of version %s", (version) => {
       })
       const described = yield* sent(version, { messages }, {}, { provider: "openai.chat" })
       assert.deepStrictEqual(outputOf(described), { type: "text", value: "an image" })
+      // others are left out by providers of the SDK with a warning, or make them throw
+      const audio = Message.file("audio/wav", { data: png })
+      const mixed = { messages: result([Message.image("image/png", { data: png }), audio]) }
+      const withAudio = yield* sent(version, mixed, {}, { provider: "anthropic.messages" })
+      assert.deepStrictEqual(outputOf(withAudio), { type: "text", value: "an image" })
       // a run asks this before it decides
       const showing = (provider: string) =>
         Effect.map(Model.Model, ({ showsInResults }) =>

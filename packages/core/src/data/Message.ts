@@ -243,6 +243,8 @@ type ForeignResult = {
   readonly callId: string
   readonly text: string
   readonly isError?: boolean
+  /** Texts, images and files, for a model whose wire carries them in a result. */
+  readonly parts?: Parts.Settlement["parts"]
 }
 
 /** An assistant message whose calls may have no result. */

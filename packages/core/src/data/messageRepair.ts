@@ -112,7 +112,8 @@ const readMessage = (value: unknown): Read | undefined => {
       const text = wordsOf(property(value, "text") ?? said)
       if (callId === undefined || text === undefined) return undefined
       const kind = property(value, "isError") === true ? "told" : "result"
-      return { role: "tool", callId, settlement: { kind, text } }
+      const settlement = { kind, text, parts: property(value, "parts") }
+      return { role: "tool", callId, settlement: isSettlement(settlement) ? settlement : { kind, text } }
     }
     default:
       return undefined

@@ -31,8 +31,8 @@ interface PartsOptions {
  * behind the beginning of a `data:` URL.
  * They are in the transcript, in errors that have one and in snapshots, and in no event and no span.
  *
- * Anthropic, OpenAI's Responses and Gemini from version 3 carry images and PDF files in results. Other models read a description; see
- * `unsupported`. Throws a `RangeError` for `maxBytes` below 1, and a `TypeError` for other options of a wrong kind. A function that returns
+ * Anthropic, OpenAI's Responses, Gemini from version 3, and Claude and Nova on Bedrock carry images and PDF files in results, and Kimi, Grok and
+ * GLM-V images. Other models read a description; see `unsupported`. Throws a `RangeError` for `maxBytes` below 1, and a `TypeError` for other options of a wrong kind. A function that returns
  * something else is a defect.
  *
  * @example

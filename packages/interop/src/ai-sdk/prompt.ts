@@ -155,12 +155,15 @@ const outputOf = <V extends Version>(
 /** Providers that write all content of a result as text would send an image as its base64. These read it as an image. */
 const withParts = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock)\b|\.(?:responses|anthropic)\b/
 
-/** Whether an image or a file in a result is sent as such. */
+/** Whether an image or a file in a result is sent as such: of other types, providers of the SDK leave them out with a warning, or throw. */
 export const isTaken = (part: Attachment, { provider, version }: Pick<Addressee<Version>, "provider" | "version">) => {
   const given = givenBy(part)
-  if (!withParts.test(provider) || given.way === "id") return false
+  const isReadable = part.type === "image" ? images.test(part.mediaType) : part.mediaType === "application/pdf"
+  if (!isReadable || !withParts.test(provider) || given.way === "id") return false
   return given.way === "data" ? given.data !== "" : version !== "v2" && /^https?:/i.test(given.url)
 }
+
+const images = /^image\/(?:png|jpeg|gif|webp)$/
 
 /** What the provider has done or said on its own side. */
 const addItem = <V extends Version>(content: Array<PartOf<V>>, data: Json, { provider, version }: Addressee<V>) => {

@@ -26,6 +26,10 @@ export const isPlainImage: Takes = (part) => part.type === "image" && images.has
 /** Whether a file is a PDF, and can be sent. */
 export const isPdf: Takes = (part) => part.type === "file" && part.mediaType === "application/pdf" && isSendable(part)
 
+/** Whether a file is a text in bytes. */
+export const isTextFile: Takes = (part) =>
+  part.type === "file" && part.mediaType.startsWith("text/") && givenBy(part).way === "data" && isSendable(part)
+
 const images: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 
 /** Providers refuse a request with an empty image, and fetch nothing but what is on the web, or stored with them. */

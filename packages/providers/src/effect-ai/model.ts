@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { schemaOf } from "./schema.ts"
 import { fromAiError } from "./fromError.ts"
-import { promptOf } from "./prompt.ts"
+import { promptsFor } from "./prompt.ts"
 import { PartReader, usageOf } from "./reply.ts"
 import { declaring } from "./declared.ts"
 
@@ -27,12 +27,18 @@ export interface ModelInfo {
   readonly isScripted?: boolean
   /** Tools that its provider runs itself, offered beside those of the agent. Their results are stored as provider items. */
   readonly providerTools?: ReadonlyArray<Tool.AnyProviderDefined>
+  /**
+   * Which images and files its provider sends in the results of tools, as the `modelOutput` of a part; the others are described. None by
+   * default: a provider of `effect/ai` writes those that it does not take as "omitted", in silence.
+   */
+  readonly showsInResults?: Model.Service["showsInResults"]
 }
 
 type Part = Response.AnyPart
 
 export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, info: ModelInfo): Model.Service => {
-  const { isScripted = false, name, provider, providerTools = [] } = info
+  const { isScripted = false, name, provider, providerTools = [], showsInResults } = info
+  const promptOf = promptsFor(showsInResults ?? (() => false))
   const declared = declaring(providerTools)
   const leaving = <A, E, R>(self: Effect.Effect<A, E, R>) => (isScripted ? self : Model.leaving(name, self))
   /** Converts failures with the caller's clock. */
@@ -100,6 +106,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, in
     name,
     provider,
     ...(providerTools.length === 0 ? {} : { providerTools: true }),
+    ...(showsInResults === undefined ? {} : { showsInResults }),
     generate: (request) => leaving(whole(request)),
     stream: (request) =>
       Stream.unwrap(

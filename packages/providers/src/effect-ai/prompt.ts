@@ -1,5 +1,6 @@
 /** Converts a transcript to a prompt of `effect/ai`. Provider metadata is sent back to its provider. */
 import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
 import * as Prompt from "effect/ai/Prompt"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -15,21 +16,24 @@ export const theirs = "effect/ai"
 /** The kind of the item with the metadata of the text before it. The item says how long that text is. */
 export const marked = "text"
 
-export const promptOf = (transcript: Message.Transcript): Prompt.Prompt =>
-  Prompt.fromMessages(transcript.flatMap(messagesOf))
+type Takes = NonNullable<Model.Service["showsInResults"]>
 
-const messagesOf = remembering((message: Message.Message): ReadonlyArray<Prompt.Message> => {
-  switch (message.role) {
-    case "system":
-      return [Prompt.systemMessage({ content: message.text })]
-    case "user":
-      return [Prompt.userMessage({ content: message.content.map(userPart) })]
-    case "assistant":
-      return assistant(message)
-  }
-})
+/** Writes prompts for a model that takes such images and files in results. */
+export const promptsFor = (takes: Takes): ((transcript: Message.Transcript) => Prompt.Prompt) => {
+  const messagesOf = remembering((message: Message.Message): ReadonlyArray<Prompt.Message> => {
+    switch (message.role) {
+      case "system":
+        return [Prompt.systemMessage({ content: message.text })]
+      case "user":
+        return [Prompt.userMessage({ content: message.content.map(contentPart) })]
+      case "assistant":
+        return assistant(message, takes)
+    }
+  })
+  return (transcript) => Prompt.fromMessages(transcript.flatMap(messagesOf))
+}
 
-const userPart = (part: Message.UserContent[number]): Prompt.UserMessagePart => {
+const contentPart = (part: Message.UserContent[number]): Prompt.ToolModelOutputPart => {
   if (part.type === "text") return Prompt.textPart({ text: part.text })
   const given = givenBy(part)
   const data = given.way === "data" ? bytesOf(given.data) : addressOf(given.way === "url" ? given.url : given.id)
@@ -49,7 +53,7 @@ const decodeBytes = Schema.decodeResult(Schema.Uint8ArrayFromBase64)
 const bytesOf = (base64: string): string | Uint8Array => Result.getOrElse(decodeBytes(base64), () => base64)
 
 /** An assistant message, followed by the results of its calls. */
-const assistant = (message: Message.Assistant): ReadonlyArray<Prompt.Message> => {
+const assistant = (message: Message.Assistant, takes: Takes): ReadonlyArray<Prompt.Message> => {
   const content: Array<Prompt.AssistantMessagePart> = []
   const results: Array<Prompt.ToolMessagePart> = []
   for (const part of message.content) {
@@ -67,7 +71,7 @@ const assistant = (message: Message.Assistant): ReadonlyArray<Prompt.Message> =>
         break
       case "settled-call":
         content.push(callPart(part.call))
-        results.push(resultPart(part))
+        results.push(resultPart(part, takes))
     }
   }
   return [
@@ -85,14 +89,27 @@ const callPart = ({ arguments: args, id, name, opaque }: Message.ToolCall): Prom
     options: optionsOf(opaque)
   })
 
+/** What the model reads of a result, if it takes all of its images and files. */
+const outputOf = (
+  settlement: Message.Settlement,
+  takes: Takes
+): ReadonlyArray<Prompt.ToolModelOutputPart> | undefined => {
+  const { parts = [] } = settlement
+  if (settlement.kind !== "result" || parts.every(({ type }) => type === "text")) return undefined
+  const shown = parts.flatMap((part) => ("bytes" in part || (part.type !== "text" && !takes(part)) ? [] : [part]))
+  return shown.length === parts.length ? shown.map(contentPart) : undefined
+}
+
 /** A JSON text for the model becomes JSON again: the sender makes the same text of it. */
-const resultPart = ({ call, settlement }: Message.SettledCall): Prompt.ToolResultPart => {
+const resultPart = ({ call, settlement }: Message.SettledCall, takes: Takes): Prompt.ToolResultPart => {
   const parsed = Json.parse(settlement.text)
+  const modelOutput = outputOf(settlement, takes)
   return Prompt.toolResultPart({
     id: call.id,
     name: call.name,
     isFailure: settlement.kind !== "result",
     result: Result.isSuccess(parsed) ? parsed.success : settlement.text,
+    ...(modelOutput === undefined ? {} : { modelOutput }),
     providerExecuted: false
   })
 }

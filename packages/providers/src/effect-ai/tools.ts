@@ -21,7 +21,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { fromAiError } from "./fromError.ts"
-import { said, shown } from "./schema.ts"
+import { said } from "./schema.ts"
+import { contentOf } from "./transcript.ts"
 import type { AnyTools } from "./toolTypes.ts"
 
 /** The options at run time. */
@@ -78,12 +79,12 @@ const toolOf = (
   // The caller's type ensures that the schemas of these tools need no services.
   const failure = Schema.Union([tool.failureSchema as Codec, ExecutionError])
   const parameters = tool.parametersSchema as Codec
-  return Tool.make(name, {
+  const made = Tool.make(name, {
     foreignName,
     description:
       AiTool.getDescription(tool) ?? Option.getOrElse(Context.getOption(tool.annotations, AiTool.Title), () => ""),
     parameters: AiTool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : parameters,
-    success: shown(tool.successSchema as Codec, tool.toModelOutput),
+    success: tool.successSchema as Codec,
     failure: failure as Codec,
     sideEffects,
     kind,
@@ -97,6 +98,8 @@ const toolOf = (
       })
     }
   })
+  const { toModelOutput } = tool
+  return toModelOutput === undefined ? made : made.pipe(Tool.parts((result) => toModelOutput(result).map(contentOf)))
 }
 
 type HandlerResult = AiTool.HandlerResult<AiTool.Any>

@@ -20,7 +20,7 @@ const foreignOf = remembering((message: Prompt.Message): ReadonlyArray<Message.F
     case "system":
       return [Message.system(message.content)]
     case "user":
-      return [Message.user(message.content.map(userPart))]
+      return [Message.user(message.content.map(contentOf))]
     case "assistant":
       return [
         {
@@ -32,7 +32,7 @@ const foreignOf = remembering((message: Prompt.Message): ReadonlyArray<Message.F
     case "tool":
       return message.content.flatMap((part) =>
         part.type === "tool-result"
-          ? [{ role: "tool", callId: part.id, text: resultText(part), isError: part.isFailure }]
+          ? [{ role: "tool", callId: part.id, text: resultText(part), isError: part.isFailure, ...partsIn(part) }]
           : []
       )
   }
@@ -41,7 +41,8 @@ const foreignOf = remembering((message: Prompt.Message): ReadonlyArray<Message.F
 const isPause = (part: Prompt.AssistantMessagePart): boolean =>
   part.type === "text" && Json.field(Json.field(jsonOf(part.options), ours), "paused") === true
 
-const userPart = (part: Prompt.UserMessagePart): Message.UserContent[number] => {
+/** A text, an image or a file. */
+export const contentOf = (part: Prompt.UserMessagePart): Message.UserContent[number] => {
   if (part.type === "text") return Message.text(part.text)
   const from = attached(part.data)
   return part.mediaType.startsWith("image/")
@@ -86,6 +87,10 @@ const readOpaque = Schema.decodeUnknownOption(Message.Opaque)
 
 const opaqueIn = (own: Schema.Json | undefined): { readonly opaque?: Message.Opaque } =>
   Option.match(readOpaque(Json.field(own, "opaque")), { onNone: () => ({}), onSome: (opaque) => ({ opaque }) })
+
+/** What the model would have read, if there are images or files in it. */
+const partsIn = ({ modelOutput = [] }: Prompt.ToolResultPart): Pick<Message.Settlement, "parts"> =>
+  modelOutput.some(({ type }) => type === "file") ? { parts: modelOutput.map(contentOf) } : {}
 
 /** The text that the model would have read. */
 const resultText = ({ modelOutput, result }: Prompt.ToolResultPart): string => {

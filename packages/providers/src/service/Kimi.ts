@@ -52,6 +52,8 @@ const kimi: ChatProvider.ChatProvider = {
     missingReasoning: " ",
     // platform.kimi.ai/docs/guide/use-kimi-vision-model, looked up on 2026-11-26
     storedImages: "ms://",
+    // measured with K2.6 in github.com/lm15-dev/lm15-contract, `research/tool-result-content`, looked up on 2026-11-26
+    resultImages: /^kimi-k(?:2\.[5-9]|[3-9])/,
     continuation: { field: "partial", reply: "rest" }
   }
 }

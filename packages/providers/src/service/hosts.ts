@@ -101,8 +101,12 @@ export const hosts = {
   vLlm: local("vllm", "VLLM", "http://localhost:8000/v1"),
   /** developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
   workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
-  /** docs.x.ai, "Chat completions" */
-  xai: host("xai", "XAI", "https://api.x.ai/v1"),
-  /** docs.z.ai, "Chat Completion" */
-  zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", { ...older, reasoning: "thinking" })
+  /** docs.x.ai, "Chat completions"; images in results: measured with grok-4.20 in lm15-contract, `research/tool-result-content` */
+  xai: host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }),
+  /** docs.z.ai, "Chat Completion"; images in results: measured with glm-4.6v, in the same place */
+  zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", {
+    ...older,
+    reasoning: "thinking",
+    resultImages: /^glm-[\d.]+v/i
+  })
 } as const satisfies Readonly<Record<string, Host>>

@@ -6,7 +6,7 @@ import type * as Schema from "effect/Schema"
 import { cited } from "./reply.ts"
 import { type Attachment, givenBy } from "../Attached.ts"
 import * as Json from "../../transport/Json.ts"
-import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
+import { isPdf, isPlainImage, isTextFile, shownParts, type Takes } from "../resultParts.ts"
 
 export interface Block {
   /** The whole block, or the part before the id of a call. */
@@ -189,10 +189,11 @@ const inputOf = (args: Message.ToolCall["arguments"]): string => {
 const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
 
 /**
- * What results may have: images and PDF, as bytes, by their address or by the id of a stored file (`BetaToolResultBlockParam` of
- * `anthropic-sdk-typescript`, looked up on 2026-11-26).
+ * What results may have: images and PDF, as bytes, by their address or by the id of a stored file, and texts as bytes
+ * (`BetaToolResultBlockParam` of `anthropic-sdk-typescript`, looked up on 2026-11-26).
  */
-export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
+export const takes: Takes = (part) =>
+  isPlainImage(part) || isPdf(part) || (part.type === "file" && isTextFile(part) && unsendable(part) === undefined)
 
 /** The provider demands a text for an error. */
 const resultOf = (settlement: Message.Settlement): Schema.JsonObject => {

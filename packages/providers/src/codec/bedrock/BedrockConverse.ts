@@ -13,12 +13,13 @@ import type { Source } from "../../transport/Source.ts"
 import type { Capabilities } from "../Capabilities.ts"
 import type { Codec } from "../Codec.ts"
 import { type BedrockParameters, checked } from "../Parameters.ts"
-import { takes } from "./blocks.ts"
+import { takesOf } from "./blocks.ts"
 import * as ConverseError from "./error.ts"
 import * as ConverseReply from "./reply.ts"
 import * as ConverseRequest from "./request.ts"
 import * as Extra from "../Extra.ts"
 import { ConverseDecoder } from "./stream.ts"
+import { vendorOf } from "./vendor.ts"
 
 /**
  * What the format can express. Addresses are those of S3 alone.
@@ -48,7 +49,7 @@ export const make = (source: Source, parameters: BedrockParameters = {}, ofModel
 const codecOf = (source: Source, parameters: BedrockParameters, able: Capabilities): Codec => {
   return {
     refuses: ConverseRequest.refusing(source, parameters, able),
-    ...(able.images.length === 0 ? {} : { takes }),
+    ...(able.images.length === 0 ? {} : { takes: takesOf(vendorOf(source.model)) }),
     bindsThoughts: [],
     encode: ConverseRequest.make(source, checked(parameters), able),
     decode: (answer) => ConverseReply.decode(source, answer),

@@ -3,7 +3,7 @@ import * as Message from "@kintsugi/core/Message"
 import type * as Schema from "effect/Schema"
 import * as ArgumentsObject from "../ArgumentsObject.ts"
 import { type Attachment, givenBy } from "../Attached.ts"
-import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
+import { shownParts, type Takes } from "../resultParts.ts"
 import { settlementText } from "../text.ts"
 import * as Json from "../../transport/Json.ts"
 import { cited } from "./reply.ts"
@@ -43,8 +43,24 @@ export const unsendable = (part: Attachment): string | undefined => {
     : undefined
 }
 
-/** What results may have: images and PDF as bytes (`ToolResultContentBlock`, looked up on 2026-11-26). */
-export const takes: Takes = (part) => givenBy(part).way === "data" && (isPlainImage(part) || isPdf(part))
+/** Whether a model takes what Converse lets only Claude and Nova have in a result: a status, and images. */
+const isFull = (vendor: Vendor): boolean => vendor === "claude" || vendor === "nova"
+
+/**
+ * What results may have: documents of each format, and images for models of Claude and Nova alone, as bytes (`ToolResultContentBlock` and
+ * `ToolResultBlock`, looked up on 2026-11-26).
+ */
+export const takesOf =
+  (vendor: Vendor): Takes =>
+  (part) => {
+    const given = givenBy(part)
+    return (
+      given.way === "data" &&
+      given.data !== "" &&
+      unsendable(part) === undefined &&
+      (part.type === "file" || isFull(vendor))
+    )
+  }
 
 /** Names the documents of a request: each has a name, which no other has, of letters, digits and blanks. */
 export class Names {
@@ -133,12 +149,11 @@ export const ofAssistant = (
   return { said: said.slice(0, last + 1), results }
 }
 
-/** A status is taken by models of Claude and Nova alone (`ToolResultBlock`, looked up on 2026-11-26). */
 const resultOf = (settlement: Message.Settlement, vendor: Vendor, names: Names): Schema.JsonObject => {
   const isError = Message.isError(settlement)
-  const hasStatus = vendor === "claude" || vendor === "nova"
+  const hasStatus = isFull(vendor)
   const text = hasStatus ? settlement.text : settlementText(settlement)
-  const parts = shownParts(settlement, takes)?.flatMap((part) => partOf(part, names))
+  const parts = shownParts(settlement, takesOf(vendor))?.flatMap((part) => partOf(part, names))
   const empty = isError ? "The call failed." : "(empty)"
   return {
     content: parts ?? [{ text: isBlank(text) ? empty : text }],

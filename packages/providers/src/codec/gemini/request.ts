@@ -14,7 +14,7 @@ import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as Extra from "../Extra.ts"
-import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
+import { isPdf, isPlainImage, isTextFile, shownParts, type Takes } from "../resultParts.ts"
 import * as RootSchema from "../rootSchema.ts"
 import { adapted } from "./schema.ts"
 
@@ -180,10 +180,18 @@ const encodeCall = (call: Message.ToolCall, source: Source, isFirst: boolean): S
  */
 const unsignedMark = "skip_thought_signature_validator"
 
-/** Whether results for a model may have such a part: from version 3, images and PDF as bytes. */
+/**
+ * Whether results for a model may have such a part: from version 3, as bytes, PNG, JPEG, WebP, PDF and plain text ("Multimodal function
+ * responses" of ai.google.dev, read in github.com/lm15-dev/lm15-contract, `research/tool-result-content`, on 2026-11-26). Earlier models answer
+ * with 400.
+ */
 export const takesOf = ({ model }: Source): Takes =>
   /gemini-(?:[3-9]|\d\d)/.test(model)
-    ? (part) => givenBy(part).way === "data" && ((isPlainImage(part) && part.mediaType !== "image/gif") || isPdf(part))
+    ? (part) =>
+        givenBy(part).way === "data" &&
+        ((isPlainImage(part) && part.mediaType !== "image/gif") ||
+          isPdf(part) ||
+          (isTextFile(part) && part.mediaType === "text/plain"))
     : () => false
 
 /** A failed call has the field `error`, a successful one `output`. */

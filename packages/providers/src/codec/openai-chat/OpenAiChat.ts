@@ -15,6 +15,7 @@ import type { Answer } from "../../transport/Answer.ts"
 import type { Codec } from "../Codec.ts"
 import * as ChatDialect from "./dialect.ts"
 import * as ChatError from "./error.ts"
+import { takesOf } from "./messages.ts"
 import * as ChatReply from "./reply.ts"
 import * as ChatRequest from "./request.ts"
 import { ChatDecoder } from "./stream.ts"
@@ -42,6 +43,7 @@ export const make = (source: Source, parameters: ChatParameters = {}, dialect: C
 
 const codecOf = (source: Source, parameters: ChatParameters, full: ChatDialect.Full): Codec => ({
   continuation: ChatRequest.continuationOf(parameters, full),
+  ...(full.resultImages === undefined ? {} : { takes: takesOf(full, source.model) }),
   providerTools: full.providerTools === true || providesTools(parameters),
   refuses: ChatRequest.refusing(source, parameters, full),
   encode: ChatRequest.make(source, checked(parameters), full),

@@ -41,6 +41,11 @@ export interface Dialect {
   readonly files?: "file" | "file_url" | "document_url"
   /** What comes before the id of a stored image, which makes it an address. */
   readonly storedImages?: string
+  /**
+   * The names of the models that read images in the results of tools, as PNG or JPEG; other models get a description. Absent for a server
+   * that takes texts alone there.
+   */
+  readonly resultImages?: RegExp
   /** Whether user and assistant must alternate, after all instructions. Adjacent messages of one role are then joined. */
   readonly alternates?: boolean
   /**

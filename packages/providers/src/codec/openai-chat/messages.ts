@@ -9,6 +9,7 @@ import type * as Schema from "effect/Schema"
 import type { Full } from "./dialect.ts"
 import { remembering } from "../Remembering.ts"
 import { addressOf, audioFormat, givenBy } from "../Attached.ts"
+import { isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 import { argumentsText, settlementText } from "../text.ts"
 
 /** A message on the wire. */
@@ -24,8 +25,8 @@ interface Encoded {
 }
 
 /** The JSON texts of all messages, joined by commas. A reply with thoughts alone is left out. */
-export const make = (provider: string, dialect: Full): ((transcript: Message.Transcript) => string) => {
-  const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect)
+export const make = (provider: string, dialect: Full, takes: Takes): ((transcript: Message.Transcript) => string) => {
+  const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect, takes)
   if (dialect.alternates) return alternating(wiresOf)
   const texts = remembering((message: Message.Message) =>
     wiresOf(message)
@@ -74,7 +75,26 @@ const joined = (group: Arr.NonEmptyArray<Encoded>): Wire => {
   return { role: group[0].wire.role, content }
 }
 
-const encodeMessage = (message: Message.Message, provider: string, dialect: Full): ReadonlyArray<Wire> => {
+/** Whether the results of a model may have such a part: an image as PNG or JPEG, given as the server takes images. */
+export const takesOf =
+  ({ capabilities, resultImages }: Full, model: string): Takes =>
+  (part) => {
+    const { way } = givenBy(part)
+    return (
+      isPlainImage(part) &&
+      /^image\/(?:png|jpeg)$/.test(part.mediaType) &&
+      way !== "id" &&
+      capabilities.images.includes(way) &&
+      resultImages?.test(model) === true
+    )
+  }
+
+const encodeMessage = (
+  message: Message.Message,
+  provider: string,
+  dialect: Full,
+  takes: Takes
+): ReadonlyArray<Wire> => {
   switch (message.role) {
     case "system":
       return [{ role: dialect.systemRole, content: message.text }]
@@ -84,7 +104,7 @@ const encodeMessage = (message: Message.Message, provider: string, dialect: Full
       return [{ role: "user", content: text ?? message.content.map((part) => encodePart(part, dialect)) }]
     }
     case "assistant":
-      return dialect.capabilities.tools ? encodeAssistant(message, provider, dialect) : retold(message)
+      return dialect.capabilities.tools ? encodeAssistant(message, provider, dialect, takes) : retold(message)
   }
 }
 
@@ -126,7 +146,12 @@ interface SentCall extends Pick<Message.SettledCall, "call" | "settlement"> {
 }
 
 /** The message itself, and right behind it one message per call, in order. */
-const encodeAssistant = (message: Message.Assistant, provider: string, dialect: Full): ReadonlyArray<Wire> => {
+const encodeAssistant = (
+  message: Message.Assistant,
+  provider: string,
+  dialect: Full,
+  takes: Takes
+): ReadonlyArray<Wire> => {
   const callParts = sentCalls(message, dialect.maxIdLength)
   const text = Message.textOf(message)
   if (text.trim() === "" && callParts.length === 0) return []
@@ -149,7 +174,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   const results = callParts.map(({ id, settlement }) => ({
     role: "tool" as const,
     tool_call_id: id,
-    content: settlementText(settlement)
+    content: shownParts(settlement, takes)?.map((part) => encodePart(part, dialect)) ?? settlementText(settlement)
   }))
   return [assistant, ...results]
 }

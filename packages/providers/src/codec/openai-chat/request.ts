@@ -27,7 +27,7 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
   const { capabilities } = dialect
   const { stream_options, ...constants } = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
-  const plain = Messages.make(source.provider, dialect)
+  const plain = Messages.make(source.provider, dialect, Messages.takesOf(dialect, source.model))
   const mark = dialect.cacheMark ?? (isMarked(asked.promptCache) ? breakpoint : undefined)
   const messages = mark === undefined ? plain : marking(plain, dialect, mark)
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, dialect))
