@@ -13,7 +13,7 @@ import {
 } from "@kintsugi/providers"
 import * as Bedrock from "@kintsugi/providers/Bedrock"
 import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
-import { Config, type Layer, type Redacted } from "effect"
+import { Config, Effect, type Layer, Redacted } from "effect"
 import { it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
 
@@ -70,4 +70,24 @@ it("a layer from the configuration takes the options of its provider alone, of t
   OpenAiCompatible.layerConfig("acme", { model })
   // @ts-expect-error a model by name has the key of the environment
   OpenAi.model("m", { apiKey })
+})
+
+it("Bedrock has credentials or an API key, and not both [P1414]", () => {
+  const secret: Redacted.Redacted = Redacted.make("k")
+  const where = { model: "m", region: "us-east-1" }
+  const credentials = { accessKeyId: "id", secretAccessKey: secret }
+  type Served = Layer.Layer<Model.Model, never, Transport.HttpClient>
+  sameType<Served>()(Bedrock.layer({ ...where, credentials, parallelToolCalls: false }))
+  sameType<Served>()(
+    Bedrock.layer({ ...where, apiKey: secret, providerTools: [{ systemTool: { name: "nova_grounding" } }] })
+  )
+  sameType<Served>()(Bedrock.layer({ ...where, apiKey: Effect.succeed(secret) }))
+  sameType<Configured>()(Bedrock.layerConfig({ model, apiKey }))
+  sameType<ByName>()(Bedrock.model("m", { apiKey: secret, region: "us-east-1" }))
+  // @ts-expect-error one of them alone
+  Bedrock.layer({ ...where, credentials, apiKey: secret })
+  // @ts-expect-error it needs one of them
+  Bedrock.layer(where)
+  // @ts-expect-error a key that is a text could be shown
+  Bedrock.layer({ ...where, apiKey: "k" })
 })

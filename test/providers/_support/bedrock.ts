@@ -45,7 +45,8 @@ export const credentials: Bedrock.Credentials = {
   secretAccessKey: Redacted.make("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 }
 
-type LayerOptions = Parameters<typeof Bedrock.layer>[0]
+/** The options, with credentials. */
+type LayerOptions = Exclude<Parameters<typeof Bedrock.layer>[0], { readonly credentials?: never }>
 
-export const layer = (options: Partial<LayerOptions> = {}) =>
+export const layer = (options: Partial<Omit<LayerOptions, "apiKey">> = {}) =>
   Bedrock.layer({ model: "anthropic.claude-sonnet-4-6-v1:0", region: "us-east-1", credentials, ...options })

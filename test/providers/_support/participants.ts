@@ -11,8 +11,10 @@ import {
   Perplexity,
   type Transport
 } from "@kintsugi/providers"
+import * as Bedrock from "@kintsugi/providers/Bedrock"
 import type * as Capabilities from "../../../packages/providers/src/codec/Capabilities.ts"
 import * as AnthropicMessages from "../../../packages/providers/src/codec/anthropic/AnthropicMessages.ts"
+import * as BedrockConverse from "../../../packages/providers/src/codec/bedrock/BedrockConverse.ts"
 import * as GeminiContent from "../../../packages/providers/src/codec/gemini/GeminiContent.ts"
 import * as OllamaChat from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as OpenAiChat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
@@ -121,6 +123,26 @@ const responsesSays: Participant["says"] = (turn, mark, count) => {
   return { model: "m", output, ...(turn === "thoughts" ? cut : { status: "completed" }) }
 }
 
+/** Citations stay out of the next request. */
+const bedrockSays: Participant["says"] = (turn, mark, count) => {
+  const thought = { reasoningContent: { reasoningText: { text: `hmm ${mark()}`, signature: mark() } } }
+  const search = (type: string, of: object) => ({ [type]: { toolUseId: `srv_${count}`, ...of } })
+  const call = (id: string) => ({ toolUse: { toolUseId: `tooluse_${id}_${count}`, name: "look", input: { at: 1 } } })
+  const content = {
+    answer: [
+      thought,
+      { reasoningContent: { redactedContent: mark() } },
+      search("toolUse", { name: "web_search", input: { query: mark() }, type: "server_tool_use" }),
+      search("toolResult", { content: [{ text: mark() }] }),
+      { citationsContent: { content: [{ text: answer }], citations: [{ title: mark("aside") }] } }
+    ],
+    calls: [thought, { text: "I look." }, call("a"), call("b")],
+    thoughts: [thought]
+  }[turn]
+  const stopReason = { answer: "end_turn", calls: "tool_use", thoughts: "max_tokens" }[turn]
+  return { output: { message: { role: "assistant", content } }, stopReason, usage: { outputTokens: 3 } }
+}
+
 const geminiSays: Participant["says"] = (turn, mark, count) => {
   const thought = { text: `hmm ${mark()}`, thought: true }
   const call = (at: number) => ({ functionCall: { id: `fc-${count}-${at}`, name: "look", args: { at } } })
@@ -203,6 +225,19 @@ export const participants: ReadonlyArray<Participant> = [
     capabilities: AnthropicMessages.capabilities,
     shape: Shapes.anthropic,
     says: anthropicSays
+  },
+  {
+    name: "bedrock",
+    layer: Bedrock.layer({
+      ...common,
+      region: "us-east-1",
+      model: "anthropic.claude-opus-4-6-v1",
+      reasoning: { maxTokens: 2000 }
+    }),
+    // its addresses are those of S3 alone
+    capabilities: { ...BedrockConverse.capabilities, images: ["data"], files: ["data"] },
+    shape: Shapes.bedrock,
+    says: bedrockSays
   },
   {
     name: "gemini",

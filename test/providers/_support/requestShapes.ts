@@ -176,6 +176,69 @@ export const anthropic: Shape = (body) => {
   return problems.all
 }
 
+/** Converse: each block has one member. */
+export const bedrock: Shape = (body) => {
+  const problems = new Problems()
+  const messages = listOf(body["messages"])
+  problems.fields(
+    "the body",
+    body,
+    "messages",
+    "system",
+    "inferenceConfig",
+    "toolConfig",
+    "additionalModelRequestFields"
+  )
+  problems.demand(messages[0]?.["role"] === "user" && messages.at(-1)?.["role"] === "user", "who begins, who ends")
+  for (const block of listOf(body["system"])) problems.demand(isSaid(block["text"]), "an empty text of the system")
+  const membersOf = (message: Fields | undefined, key: string) =>
+    listOf(message?.["content"]).flatMap((block) => (key in block ? [fieldsOf(block[key])] : []))
+  const ids: Array<unknown> = []
+  for (const [index, message] of messages.entries()) {
+    const { content, role } = message
+    const blocks = listOf(content)
+    problems.fields("a message", message, "role", "content")
+    problems.demand(role !== messages[index - 1]?.["role"], `two messages of ${String(role)} in a row`)
+    problems.demand(blocks.length > 0, "a message is empty")
+    problems.demand(!("reasoningContent" in (blocks.at(-1) ?? {})), "a message ends with thoughts")
+    const isServers = ({ type }: Fields) => type === "server_tool_use"
+    const before = membersOf(messages[index - 1], "toolUse").filter((call) => !isServers(call))
+    const results = role === "user" ? membersOf(message, "toolResult") : []
+    problems.demand(
+      blocks.slice(0, results.length).every((block) => "toolResult" in block),
+      "results after other words"
+    )
+    problems.answered(
+      before.map(({ toolUseId }) => toolUseId),
+      results.map(({ toolUseId }) => toolUseId)
+    )
+    for (const block of blocks) {
+      const [kind = "", ...others] = Object.keys(block)
+      const allowed =
+        role === "assistant"
+          ? ["text", "reasoningContent", "toolUse", "toolResult"]
+          : ["text", "image", "document", "toolResult"]
+      problems.demand(others.length === 0 && allowed.includes(kind), `a block with ${Object.keys(block).join()}`)
+      if (kind === "text") problems.demand(isSaid(block["text"]), "an empty text")
+      const thought = fieldsOf(fieldsOf(block["reasoningContent"])["reasoningText"])
+      if ("text" in thought) problems.demand(isSaid(thought["signature"]), "thoughts without a signature")
+    }
+    for (const call of membersOf(message, "toolUse")) {
+      ids.push(call["toolUseId"])
+      problems.demand(/^[\w-]{1,64}$/.test(String(call["toolUseId"])), `the id ${String(call["toolUseId"])}`)
+      problems.demand(isObject(call["input"]), "arguments are no object")
+    }
+    for (const result of results) problems.demand(listOf(result["content"]).length > 0, "a result is empty")
+  }
+  problems.demand(new Set(ids).size === ids.length, "one id for two calls")
+  for (const tool of listOf(fieldsOf(body["toolConfig"])["tools"])) {
+    const { inputSchema, name } = fieldsOf(tool["toolSpec"])
+    problems.schema(`what ${String(name)} takes`, fieldsOf(inputSchema)["json"])
+  }
+  problems.demand(/json/i.test(JSON.stringify(body["system"])), "no text says JSON")
+  return problems.all
+}
+
 export const gemini: Shape = (body) => {
   const problems = new Problems()
   const contents = listOf(body["contents"])

@@ -95,8 +95,10 @@ const refusedIn = ({ choice, parts, tools }: Wish, { capabilities }: Participant
 /** The tool choice of a body, in any format. */
 const choiceIn = (body: Schema.JsonObject): unknown => {
   const { toolConfig, tool_choice } = body
-  if (tool_choice === undefined && toolConfig === undefined) return "auto"
-  const said = JSON.stringify(toolConfig ?? tool_choice)
+  // Converse has the tools beside their choice
+  const { tools: _, ...config } = (toolConfig ?? {}) as Schema.JsonObject
+  if (tool_choice === undefined && Object.keys(config).length === 0) return "auto"
+  const said = JSON.stringify(tool_choice ?? config)
   if (said.includes("look")) return "named"
   return /none/i.test(said) ? "none" : /any|required/i.test(said) ? "required" : said
 }
@@ -127,11 +129,12 @@ const check = Effect.fnUntraced(function* (participant: Participant, wish: Wish)
   for (const { way } of wish.parts) assert.include(text, { data, url, id }[way])
   const { capabilities } = participant
   const isHidden = wish.choice === "none" && !capabilities.toolChoice.includes("none")
-  assert.strictEqual(body["tools"] !== undefined, wish.tools && !isHidden)
+  const offered = body["tools"] ?? (body["toolConfig"] as Schema.JsonObject | undefined)?.["tools"]
+  assert.strictEqual(offered !== undefined, wish.tools && !isHidden)
   if (wish.tools && !isHidden) assert.strictEqual(choiceIn(body), wish.choice)
   else assert.include(["auto", "none"], choiceIn(body))
   assert.strictEqual(text.includes("wantedField"), wish.output)
-  const { contents: _c, input: _i, messages: _m, ...beside } = body
+  const { contents: _c, input: _i, messages: _m, system: _s, ...beside } = body
   const isFormat = JSON.stringify(beside).includes("wantedField")
   // Ollama's format would keep its models from calling
   const isLeft = participant.name === "ollama" && wish.tools && !isHidden
@@ -214,7 +217,8 @@ describe("the capabilities of a provider", () => {
             return network.sent[0]?.body ?? ""
           })
         const [good, bad] = [yield* sentWith("result"), yield* sentWith("told")]
-        const marks = { flag: '"is_error":true', field: '"error":"it is so"', text: '"ERROR: it is so"' }
+        const flag = participant.name === "bedrock" ? '"status":"error"' : '"is_error":true'
+        const marks = { flag, field: '"error":"it is so"', text: '"ERROR: it is so"' }
         for (const [how, words] of Object.entries(marks)) {
           assert.notInclude(good, words)
           assert.strictEqual(bad.includes(words), how === participant.capabilities.toolErrors, how)

@@ -8,6 +8,7 @@ import * as BedrockConverse from "../codec/bedrock/BedrockConverse.ts"
 import { fitting } from "../codec/Fitting.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import type { BedrockParameters } from "../codec/Parameters.ts"
+import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 import * as Aws from "./aws.ts"
@@ -27,31 +28,43 @@ export interface Options extends BedrockParameters, ByName.Reach {
    * it as long as they hold, with `Effect.cachedWithTTL`. A failure of the effect is an `AuthenticationError`.
    */
   readonly credentials?: Aws.Credentials | Effect.Effect<Aws.Credentials, unknown>
+  /**
+   * An API key of Bedrock, in the place of `credentials`, or an effect that is asked for it at each send: it goes as a bearer token, and
+   * nothing is signed (docs.aws.amazon.com/bedrock/latest/userguide, "API keys", looked up on 2026-11-26).
+   */
+  readonly apiKey?: Secret
 }
 
-/** The options, with model, region and credentials. */
-interface LayerOptions extends Options {
-  readonly region: string
-  readonly credentials: Aws.Credentials | Effect.Effect<Aws.Credentials, unknown>
+interface Named {
   /** The id of a model or of an inference profile, or its ARN: `us.anthropic.claude-sonnet-4-6`. */
   readonly model: string
 }
 
+/** The options, with model, region, and either credentials or an API key. */
+type LayerOptions = Omit<Options, "credentials" | "apiKey"> &
+  Named & { readonly region: string } & (
+    | { readonly credentials: NonNullable<Options["credentials"]>; readonly apiKey?: never }
+    | { readonly apiKey: Secret; readonly credentials?: never }
+  )
+
 /**
  * The model over your own `HttpClient`. The packages `@smithy/signature-v4`, `@smithy/eventstream-codec` and `@aws-crypto/sha256-js` have
- * to be installed. Throws a `RangeError` for a region that is no name, and for invalid options.
+ * to be installed; with an API key, `@smithy/eventstream-codec` alone. Throws a `RangeError` for a region that is no name, and for invalid options.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { baseUrl, credentials, headers, model, price, region, transport } = options
+  const { apiKey, baseUrl, credentials, headers, model, price, region, transport } = options
   if (!/^[a-z0-9-]+$/.test(region))
     throw new RangeError(`Bedrock: region must be a name as 'us-east-1', got '${region}'`)
-  const base = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`
+  const own = `https://bedrock-runtime.${region}.amazonaws.com`
+  const base = baseUrl ?? own
   const source: Source.Source = {
     provider: options.host ?? "bedrock",
     model,
     secrets: [
-      ...(Effect.isEffect(credentials) ? [] : [credentials.secretAccessKey, credentials.sessionToken ?? []].flat()),
-      ...ByName.secretsOf(undefined, headers, base)
+      ...(credentials === undefined || Effect.isEffect(credentials)
+        ? []
+        : [credentials.secretAccessKey, credentials.sessionToken ?? []].flat()),
+      ...ByName.secretsOf(apiKey, headers, base)
     ]
   }
   const segment = PathSegment.segment(model)
@@ -60,7 +73,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     options,
     model.includes("claude") ? ModelFamilies.claude : ModelFamilies.none,
     (asked, able) => BedrockConverse.make(source, asked, able),
-    { output: "none", continuation: "none" }
+    { output: "none", continuation: "none", parallelToolCalls: false }
   )
   // invalid options are refused at once
   Transport.explain(transport)
@@ -69,9 +82,14 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
     url: ByName.join(base, `/model/${segment ?? "-"}/converse`),
     streamUrl: ByName.join(base, `/model/${segment ?? "-"}/converse-stream`),
-    headers: headers ?? {},
-    price: Prices.of([], { baseUrl: base, price }, base, model),
+    headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
+    price: Prices.ofBedrock({ baseUrl: base, price }, own, model),
     ...(transport === undefined ? {} : { transport })
+  }
+  if (credentials === undefined) {
+    return Layer.unwrap(
+      Effect.map(Aws.loadReading(), (packages) => Provider.layer({ ...provider, frame: Aws.frames(packages) }))
+    )
   }
   return Layer.unwrap(
     Effect.map(Aws.load(), (packages) =>
@@ -86,28 +104,32 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 
 /**
  * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. What is not given comes from
- * `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and from
- * `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or key is a `ConfigError`.
+ * `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from `AWS_BEARER_TOKEN_BEDROCK`, or else from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+ * `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or key is a `ConfigError`. Of a given API key and given
+ * credentials, the API key counts.
  */
 export const layerConfig = (
-  options: ByName.FromConfig<Options & Pick<LayerOptions, "model">>
+  options: ByName.FromConfig<Options & Named>
 ): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const given = yield* ByName.resolved<Options & Pick<LayerOptions, "model">>(options)
-      const credentials = given.credentials ?? (yield* credentialsIn)
+      const { apiKey, credentials, ...given } = yield* ByName.resolved<Options & Named>(options)
+      const access = apiKey !== undefined ? { apiKey } : credentials !== undefined ? { credentials } : yield* accessIn
       const region = given.region ?? (yield* ByName.text(["AWS_REGION", "AWS_DEFAULT_REGION"]))
       const baseUrl = given.baseUrl ?? (yield* ByName.read("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"))
-      return layer({ ...given, region, credentials, ...(baseUrl === "" ? {} : { baseUrl }) })
+      return layer({ ...given, region, ...access, ...(baseUrl === "" ? {} : { baseUrl }) })
     })
   )
 
-/** The key of the environment. */
-const credentialsIn: Effect.Effect<Aws.Credentials, Config.ConfigError> = Effect.gen(function* () {
+/** The key of the environment: an API key, as the SDKs of AWS do, before the others. */
+const accessIn = Effect.gen(function* () {
+  const apiKey = yield* ByName.read("AWS_BEARER_TOKEN_BEDROCK")
+  if (apiKey !== "") return { apiKey: Redacted.make(apiKey) }
   const accessKeyId = yield* ByName.text("AWS_ACCESS_KEY_ID")
   const secretAccessKey = Redacted.make(yield* ByName.text("AWS_SECRET_ACCESS_KEY"))
   const token = yield* ByName.read("AWS_SESSION_TOKEN")
-  return { accessKeyId, secretAccessKey, ...(token === "" ? {} : { sessionToken: Redacted.make(token) }) }
+  const session = token === "" ? {} : { sessionToken: Redacted.make(token) }
+  return { credentials: { accessKeyId, secretAccessKey, ...session } }
 })
 
 /**

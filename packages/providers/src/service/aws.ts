@@ -59,24 +59,37 @@ export interface Packages {
   }
 }
 
-/** A bundler leaves them alone: they are optional. */
-const names: ReadonlyArray<string> = ["@smithy/signature-v4", "@smithy/eventstream-codec", "@aws-crypto/sha256-js"]
+/** What reads the frames of streams. A bundler leaves these packages alone: they are optional. */
+const reading: ReadonlyArray<string> = ["@smithy/eventstream-codec"]
 
-const importAll = async (): Promise<Packages> =>
+/** What is needed to sign, too. */
+const names: ReadonlyArray<string> = ["@smithy/signature-v4", ...reading, "@aws-crypto/sha256-js"]
+
+const importAll = async (needed: ReadonlyArray<string>): Promise<Packages> =>
   // these packages export these names
-  Object.assign({}, ...(await Promise.all(names.map((name) => import(name))))) as Packages
+  Object.assign({}, ...(await Promise.all(needed.map((name) => import(name))))) as Packages
 
 /** The packages. A missing one is a defect that says how to install it. */
-export const load = (from: () => Promise<Packages> = importAll): Effect.Effect<Packages> =>
-  Effect.orDie(Effect.tryPromise({ try: from, catch: missing }))
+export const load = (from: typeof importAll = importAll): Effect.Effect<Packages> => loaded(from, names)
 
-const missing = (cause: unknown): Error => {
-  const message = Predicate.isError(cause) ? cause.message : ""
-  const name = names.find((name) => message.includes(`'${name}'`))
-  return name !== undefined && /^Cannot find (?:package|module) /.test(message)
-    ? new Error(`Bedrock needs the package ${name}, which is not installed: npm install ${names.join(" ")}`, { cause })
-    : new Error(`Bedrock could not load the packages ${names.join(", ")}`, { cause })
-}
+/** The package without which no stream is read. */
+export const loadReading = (from: typeof importAll = importAll): Effect.Effect<Pick<Packages, "EventStreamCodec">> =>
+  loaded(from, reading)
+
+const loaded = (from: typeof importAll, needed: ReadonlyArray<string>): Effect.Effect<Packages> =>
+  Effect.orDie(Effect.tryPromise({ try: () => from(needed), catch: missing(needed) }))
+
+const missing =
+  (names: ReadonlyArray<string>) =>
+  (cause: unknown): Error => {
+    const message = Predicate.isError(cause) ? cause.message : ""
+    const name = names.find((name) => message.includes(`'${name}'`))
+    return name !== undefined && /^Cannot find (?:package|module) /.test(message)
+      ? new Error(`Bedrock needs the package ${name}, which is not installed: npm install ${names.join(" ")}`, {
+          cause
+        })
+      : new Error(`Bedrock could not load the packages ${names.join(", ")}`, { cause })
+  }
 
 /** Where requests are signed for. */
 export interface Scope {
@@ -144,7 +157,7 @@ const unauthorised = ({ model, provider }: Source, cause: unknown): LlmError.Llm
 /**
  * Reads messages of an event stream as JSON: the type of the event, and its body. Throws for a message with a wrong checksum.
  */
-export const frames = ({ EventStreamCodec }: Packages): ((message: Uint8Array) => string) => {
+export const frames = ({ EventStreamCodec }: Pick<Packages, "EventStreamCodec">): ((message: Uint8Array) => string) => {
   const utf8 = new TextDecoder()
   const encoder = new TextEncoder()
   const codec = new EventStreamCodec(

@@ -201,3 +201,27 @@ export const ofServer = ({ baseUrl, price }: Given, model: string): Price | unde
   if (price !== undefined) return checked(model, price)
   return hostOf(baseUrl).endsWith("ollama.com") ? undefined : { usdPerMillionTokens: { input: 0, output: 0 } }
 }
+
+/**
+ * The price of Claude on Bedrock: that of Anthropic for a `global.` profile, and a tenth more for others ("Regional and multi-region endpoints include
+ * a 10% premium over global endpoints", on the page of Anthropic). Other models have prices that differ by region; none is known here.
+ */
+export const ofBedrock = ({ baseUrl, price }: Given, own: string, model: string): Price | undefined => {
+  if (price !== undefined) return checked(model, price)
+  const [, name = ""] = /(?:^|[./])anthropic\.(claude-[a-z\d-]+?)(?:-v\d+)?(?::\d+)?$/.exec(model) ?? []
+  const found = hostOf(baseUrl) === hostOf(own) ? find(anthropic, name) : undefined
+  if (found === undefined) return undefined
+  const factor = /(?:^|\/)global\./.test(model) ? 1 : 1.1
+  const tokens = (each: Price["usdPerMillionTokens"]): Price["usdPerMillionTokens"] => ({
+    ...each,
+    ...Object.fromEntries(Object.entries(each).map(([kind, usd]) => [kind, Number((usd * factor).toFixed(6))]))
+  })
+  const { longContext, usdPerItem: _, usdPerMillionTokens, ...page } = found
+  return {
+    ...page,
+    usdPerMillionTokens: tokens(usdPerMillionTokens),
+    ...(longContext === undefined
+      ? {}
+      : { longContext: { ...longContext, usdPerMillionTokens: tokens(longContext.usdPerMillionTokens) } })
+  }
+}

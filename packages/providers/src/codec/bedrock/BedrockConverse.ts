@@ -12,7 +12,7 @@
 import type { Source } from "../../transport/Source.ts"
 import type { Capabilities } from "../Capabilities.ts"
 import type { Codec } from "../Codec.ts"
-import { type BedrockParameters, checked } from "../Parameters.ts"
+import { type BedrockParameters, checked, providesTools } from "../Parameters.ts"
 import { takesOf } from "./blocks.ts"
 import * as ConverseError from "./error.ts"
 import * as ConverseReply from "./reply.ts"
@@ -51,6 +51,7 @@ const codecOf = (source: Source, parameters: BedrockParameters, able: Capabiliti
     refuses: ConverseRequest.refusing(source, parameters, able),
     ...(able.images.length === 0 ? {} : { takes: takesOf(vendorOf(source.model)) }),
     bindsThoughts: [],
+    providerTools: providesTools(parameters),
     encode: ConverseRequest.make(source, checked(parameters), able),
     decode: (answer) => ConverseReply.decode(source, answer),
     decoder: (answer) => new ConverseDecoder(source, answer),

@@ -22,7 +22,7 @@ export const own: Extra.Own = {
     messages: "the messages of the request",
     system: "the prompt of the agent",
     "toolConfig.toolChoice": "the option toolChoice",
-    "toolConfig.tools": "the tools of the agent"
+    "toolConfig.tools": "the tools of the agent, or the option providerTools"
   },
   merged: { additionalModelRequestFields: "object", inferenceConfig: "object", toolConfig: "object" }
 }
@@ -32,7 +32,18 @@ export const make = (
   parameters: Parameters.BedrockParameters,
   able: Capabilities.Capabilities
 ): Codec["encode"] => {
-  const { extra, maxTokens, promptCache, reasoning, serviceTier, stop, temperature, toolChoice, topP } = parameters
+  const {
+    extra,
+    maxTokens,
+    promptCache,
+    providerTools = [],
+    reasoning,
+    serviceTier,
+    stop,
+    temperature,
+    toolChoice,
+    topP
+  } = parameters
   const vendor = vendorOf(model)
   const thinking = reasoning === undefined ? undefined : reasoningFields(vendor, reasoning)
   const longest = maxTokens ?? thinking?.maxTokens ?? able.maxTokens
@@ -64,7 +75,7 @@ export const make = (
         say(turns, "user", results)
       }
     }
-    const tools: Array<Schema.Json> = offered(request).map(ofTool)
+    const tools: Array<Schema.Json> = [...offered(request).map(ofTool), ...providerTools]
     const isSystemMarked = isMarked("system") && system.length > 0
     if (isSystemMarked) system.push(point)
     if (tools.length > 0 && (isMarked("tools") || (isMarked("system") && !isSystemMarked))) tools.push(point)
