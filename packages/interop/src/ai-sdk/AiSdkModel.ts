@@ -20,6 +20,11 @@ interface Options {
   readonly providerTools?: ReadonlyArray<ProviderTool>
   /** How many tokens a request and its reply may have together, for `Agent.compactAt`. */
   readonly contextWindow?: number
+  /**
+   * What the model costs, or `reported` where its provider says the cost of each reply, as the AI Gateway, OpenRouter and xAI do; a cost that it
+   * says counts in any case.
+   */
+  readonly price?: Model.Service["price"]
   /** Time limits, sizes and resends; by default those of every model. */
   readonly transport?: Transport.Options
 }
@@ -39,7 +44,7 @@ interface Options {
  */
 export const layer = (languageModel: LanguageModel, options: Options = {}): Layer.Layer<Model.Model> => {
   const version = versionOf(languageModel)
-  const { contextWindow, providerTools = [], settings = {}, transport } = options
+  const { contextWindow, price, providerTools = [], settings = {}, transport } = options
   const provider = nameOf(languageModel.provider)
   const to = { version, provider, providerTools }
   const source = { provider, model: languageModel.modelId, secrets: [] }
@@ -50,6 +55,7 @@ export const layer = (languageModel: LanguageModel, options: Options = {}): Laye
     url: at("whole"),
     streamUrl: at("streamed"),
     headers: {},
+    ...(price === undefined ? {} : { price }),
     ...(transport === undefined ? {} : { transport })
   }).pipe(Layer.provide(Layer.succeed(Transport.HttpClient, Client.make(languageModel, to, settings))))
 }

@@ -2,6 +2,7 @@
  * A language model of the SDK behind an HTTP client: a request of the transport is one call of `doGenerate` or `doStream`, and what they give
  * is its answer, as JSON. So the transport alone resends, waits and gives up, as for every other model.
  */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -12,29 +13,49 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Failure from "./failure.ts"
 import { type Addressee, optionsOf, type Sent } from "./prompt.ts"
+import * as Warnings from "./warnings.ts"
 import * as Urls from "./urls.ts"
 import type { CallSettings, LanguageModel, Version } from "./specification.ts"
 
 /** The ends of the addresses of the two ways to call. */
 export const ways = { whole: "doGenerate", streamed: "doStream" } as const
 
-/** The client of a model. */
-export const make = (model: LanguageModel, to: Addressee<Version>, settings: CallSettings): HttpClient.HttpClient =>
-  HttpClient.make((request, url, signal) =>
-    Effect.map(
-      Effect.tryPromise({
-        try: () =>
-          answering(model, to, settings, {
-            sent: sentIn(request),
-            isStreamed: url.pathname.endsWith(ways.streamed),
-            signal
-          }),
-        catch: (cause) =>
-          new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
-      }),
-      (response) => HttpClientResponse.fromWeb(request, response)
+/** The texts of a provider may differ with each request. */
+const mostLogged = 100
+
+/** The client of a model. Each thing that the SDK warns of is logged once. */
+export const make = (model: LanguageModel, to: Addressee<Version>, settings: CallSettings): HttpClient.HttpClient => {
+  const logged = new Set<string>()
+  const warning = (warnings: unknown): Effect.Effect<void> =>
+    Effect.forEach(
+      Warnings.textsOf(warnings),
+      (text) => {
+        if (logged.has(text) || logged.size >= mostLogged) return Effect.void
+        logged.add(text)
+        return Effect.logWarning(`The AI SDK warns of a request to model '${model.modelId}' of ${to.provider}: ${text}`)
+      },
+      { discard: true }
+    )
+  return HttpClient.make((request, url, signal) =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Effect.map(
+        Effect.tryPromise({
+          try: () =>
+            answering(model, to, settings, {
+              sent: sentIn(request),
+              isStreamed: url.pathname.endsWith(ways.streamed),
+              signal,
+              // a stream says it between its parts
+              warn: (warnings) => void Effect.runForkWith(context)(warning(warnings))
+            }),
+          catch: (cause) =>
+            new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+        }),
+        (response) => HttpClientResponse.fromWeb(request, response)
+      )
     )
   )
+}
 
 const sentIn = ({ body }: HttpClientRequest.HttpClientRequest): Sent => {
   // the codec of the same model has written it
@@ -46,6 +67,7 @@ interface Call {
   readonly sent: Sent
   readonly isStreamed: boolean
   readonly signal: AbortSignal
+  readonly warn: (warnings: unknown) => void
 }
 
 /** The answer of a model. It rejects where the connection failed. */
@@ -53,7 +75,7 @@ const answering = async (
   model: LanguageModel,
   to: Addressee<Version>,
   settings: CallSettings,
-  { isStreamed, sent, signal }: Call
+  { isStreamed, sent, signal, warn }: Call
 ): Promise<Response> => {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
@@ -73,10 +95,11 @@ const answering = async (
     } as never
     if (isStreamed) {
       const { response, stream } = await model.doStream(options)
-      return new Response(linesOf(stream, stop), { headers: headersOf(response) })
+      return new Response(linesOf(stream, stop, warn), { headers: headersOf(response) })
     }
     const generated = await model.doGenerate(options)
     const { content, finishReason, providerMetadata, response, usage } = generated
+    if (Predicate.hasProperty(generated, "warnings")) warn(generated.warnings)
     if (Predicate.hasProperty(finishReason, "unified") && finishReason.unified === "interrupted")
       throw new Interrupted()
     return new Response(written({ content, finishReason, providerMetadata, response: factsIn(response), usage }), {
@@ -114,7 +137,7 @@ const answerOf = (failure: unknown): Response => {
 }
 
 /** The parts of a stream, one in a line. A reader that goes away aborts the call. */
-const linesOf = (parts: ReadableStream<unknown>, stop: () => void): ReadableStream<Uint8Array> => {
+const linesOf = (parts: ReadableStream<unknown>, stop: () => void, warn: Call["warn"]): ReadableStream<Uint8Array> => {
   const reader = parts.getReader()
   const encoder = new TextEncoder()
   const line = (part: unknown) => encoder.encode(`${written(part)}\n`)
@@ -125,6 +148,8 @@ const linesOf = (parts: ReadableStream<unknown>, stop: () => void): ReadableStre
         if (done) return controller.close()
         const isError = Predicate.hasProperty(value, "type") && value.type === "error"
         if (isError) return put(controller, Predicate.hasProperty(value, "error") ? value.error : undefined)
+        const isStart = Predicate.hasProperty(value, "type") && value.type === "stream-start"
+        if (isStart && Predicate.hasProperty(value, "warnings")) warn(value.warnings)
         controller.enqueue(line(value))
       } catch (failure) {
         put(controller, failure)

@@ -11,7 +11,7 @@ import type { Json, JsonObject } from "effect/Schema"
 import * as Failure from "./failure.ts"
 import * as Metadata from "./metadata.ts"
 import { type Addressee, isTaken, type Sent } from "./prompt.ts"
-import { approvalRequest, finishes, finishOf, PartReader, usageOf } from "./reply.ts"
+import { approvalRequest, costIn, finishes, finishOf, PartReader, usageOf } from "./reply.ts"
 import type { Version } from "./specification.ts"
 
 type Answer = Parameters<Provider.Codec["classify"]>[0]
@@ -168,6 +168,7 @@ class Reading {
         usage,
         ...this.facts,
         rawFinish: Redaction.foreign(raw ?? unified),
+        ...costIn(metadata),
         ...(serviceTier === undefined ? {} : { serviceTier: Redaction.foreign(serviceTier) })
       }
     ])

@@ -190,3 +190,23 @@ export const usageOf = (usage: Json | undefined, metadata: ByProvider): Message.
     reasoningTokens: count(usage, "reasoningTokens")
   }
 }
+
+/**
+ * What the provider says that the reply cost, in US dollars: the AI Gateway of Vercel, OpenRouter, or xAI in ticks of 10^-10 dollars
+ * (`@ai-sdk/gateway`, `@openrouter/ai-sdk-provider`, `@ai-sdk/xai`, looked up on 2026-11-26).
+ */
+export const costIn = (metadata: ByProvider): { readonly cost?: number } => {
+  const { gateway, openrouter, xai } = metadata
+  const ticks = dollarsIn(Metadata.fieldOf(xai, "costInUsdTicks"))
+  const cost =
+    dollarsIn(Metadata.fieldOf(gateway, "cost")) ??
+    dollarsIn(Metadata.fieldOf(Metadata.fieldOf(openrouter, "usage"), "cost")) ??
+    (ticks === undefined || ticks === 0 ? undefined : ticks / 1e10)
+  return cost === undefined ? {} : { cost }
+}
+
+/** A number, or the text of one. */
+const dollarsIn = (json: Json | undefined): number | undefined => {
+  const dollars = typeof json === "string" && /^\d{1,9}(?:\.\d{1,20})?$/.test(json) ? Number(json) : json
+  return typeof dollars === "number" && Number.isFinite(dollars) && dollars >= 0 ? dollars : undefined
+}

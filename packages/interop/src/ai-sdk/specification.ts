@@ -115,7 +115,7 @@ export interface Parts {
   readonly v3: {
     data: string | URL
     shown:
-      | { type: "image-data" | "file-data"; data: string; mediaType: string }
+      | { type: "image-data" | "file-data"; data: string; mediaType: string; filename?: string }
       | { type: "image-url" | "file-url"; url: string }
       | { type: "image-file-id" | "file-id"; fileId: string }
     further: never

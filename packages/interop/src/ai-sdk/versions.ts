@@ -61,7 +61,8 @@ export const speaking: { readonly [V in Version]: Speaking<V> } = {
     data: plain,
     shown: (part) => {
       const given = givenBy(part)
-      if (given.way === "data") return { type: `${part.type}-data`, data: given.data, mediaType: part.mediaType }
+      if (given.way === "data")
+        return { type: `${part.type}-data`, data: given.data, mediaType: part.mediaType, ...nameOf(part) }
       if (given.way === "url") return { type: `${part.type}-url`, url: given.url }
       return { type: part.type === "image" ? "image-file-id" : "file-id", fileId: given.id }
     },

@@ -22,6 +22,7 @@ export interface Reply {
   readonly usage?: readonly [input: number, cached: number, output: number, thoughts: number]
   readonly headers?: Readonly<Record<string, string>>
   readonly providerMetadata?: object
+  readonly warnings?: ReadonlyArray<object>
   /** A stream breaks off with this behind its content. */
   readonly breaks?: unknown
 }
@@ -96,7 +97,7 @@ export const scripted = (
         content: reply.content,
         ...endOf(version, reply),
         response: { id: "r-1", modelId: "script-1-large", timestamp: new Date(0), headers: reply.headers },
-        warnings: []
+        warnings: reply.warnings ?? []
       }
     },
     doStream: async (options: Called) => {
@@ -131,7 +132,7 @@ const endOf = (version: Version, { finish = "stop", providerMetadata, raw, usage
 /** The parts of a stream: texts and thoughts in two pieces, calls behind their pieces. */
 const streamOf = (version: Version, reply: Reply): ReadableStream<unknown> => {
   const pieces: ReadonlyArray<object> = [
-    { type: "stream-start", warnings: [] },
+    { type: "stream-start", warnings: reply.warnings ?? [] },
     { type: "response-metadata", id: "r-1", modelId: "script-1-large", timestamp: new Date(0) },
     ...reply.content.flatMap((part, index) => piecesOf(part, `p${index}`)),
     ...("breaks" in reply ? [] : [{ type: "finish", ...endOf(version, reply) }])
