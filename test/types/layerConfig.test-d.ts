@@ -77,7 +77,7 @@ it("Bedrock has credentials or an API key, and not both [P1414]", () => {
   const where = { model: "m", region: "us-east-1" }
   const credentials = { accessKeyId: "id", secretAccessKey: secret }
   type Served = Layer.Layer<Model.Model, never, Transport.HttpClient>
-  sameType<Served>()(Bedrock.layer({ ...where, credentials, parallelToolCalls: false }))
+  sameType<Served>()(Bedrock.layer({ ...where, credentials }))
   sameType<Served>()(
     Bedrock.layer({ ...where, apiKey: secret, providerTools: [{ systemTool: { name: "nova_grounding" } }] })
   )

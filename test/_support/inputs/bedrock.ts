@@ -7,7 +7,7 @@ import * as Bedrock from "../../../packages/providers/src/codec/bedrock/BedrockC
 import * as Frames from "../../../packages/providers/src/transport/frames.ts"
 import { answerOf, inPieces, source } from "./answers.ts"
 import { documents, texts } from "./data.ts"
-import { each, fixed, grows, looksOnce, mapped, merged, none, reached, type Table } from "./entry.ts"
+import { each, fixed, grows, mapped, merged, none, reached, type Table } from "./entry.ts"
 
 const codec = Bedrock.make({ ...source, model: "anthropic.claude-sonnet-4-6" })
 
@@ -96,7 +96,7 @@ export const bedrock: Table = {
   },
   "providers/src/codec/bedrock/blocks.ts": {
     ...each(reached, "ofUser", "ofAssistant", "Names", "unsendable", "isBlank"),
-    ...each(looksOnce, "takes")
+    ...each(fixed, "takesOf")
   },
   "providers/src/codec/bedrock/error.ts": each(reached, "classify", "inside"),
   "providers/src/codec/bedrock/reply.ts": {

@@ -11,6 +11,7 @@ import * as Metadata from "../../../packages/interop/src/ai-sdk/metadata.ts"
 import { fileOf, givenBy } from "../../../packages/interop/src/ai-sdk/versions.ts"
 import { copyOf } from "../../../packages/interop/src/ai-sdk/copy.ts"
 import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
+import { textsOf } from "../../../packages/interop/src/ai-sdk/warnings.ts"
 import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
 import * as AiSchema from "../../../packages/interop/src/ai-sdk/schema.ts"
 import * as Mcp from "../../../packages/interop/src/mcp/Mcp.ts"
@@ -177,11 +178,14 @@ export const interop: Table = {
     ),
     ...each(looksOnce, "isTaken")
   },
-  "interop/src/ai-sdk/reply.ts": each(reached, "PartReader", "finishOf", "usageOf"),
+  "interop/src/ai-sdk/reply.ts": each(reached, "PartReader", "costIn", "finishOf", "usageOf"),
   "interop/src/ai-sdk/urls.ts": each(
     none("compares addresses of the developer with those that a package declares"),
     "check"
   ),
+  "interop/src/ai-sdk/warnings.ts": {
+    textsOf: grows(texts, (text) => textsOf([{ type: "unsupported", feature: text, details: text }]))
+  },
   "interop/src/ai-sdk/versions.ts": {
     givenBy: grows(texts, (url) => givenBy(Message.image("image/png", { url }))),
     fileOf: grows(texts, (data) => fileOf({ mediaType: "image/png", data }))

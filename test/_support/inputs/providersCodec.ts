@@ -284,7 +284,7 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-chat/calls.ts": each(reached, "piecesOf", "foreignIn", "ofMessage", "Calls"),
   "providers/src/codec/openai-chat/dialect.ts": each(fixed, "full"),
   "providers/src/codec/openai-chat/error.ts": each(reached, "inside", "refusalOf", "reported", "ended", "firstChoice"),
-  "providers/src/codec/openai-chat/messages.ts": each(reached, "make"),
+  "providers/src/codec/openai-chat/messages.ts": { ...each(reached, "make"), ...each(fixed, "takesOf") },
   "providers/src/codec/openai-chat/reasoningDetails.ts": {
     Details: grows(detailPieces, (pieces) => {
       const joined = new Details()
@@ -380,7 +380,7 @@ export const providersCodec: Table = {
   "providers/src/codec/cacheMarks.ts": each(given, "isMarked", "isRetention", "cacheFields", "lastInstruction"),
   "providers/src/codec/adapting.ts": each(given, "adapted", "isOff"),
   "providers/src/codec/Extra.ts": each(given, "perRequest", "merged"),
-  "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),
+  "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf", "isTextFile"),
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),
     parametersRoot: grows(schemas, parametersRoot),

@@ -1,12 +1,11 @@
-/** What Bedrock is asked with: an API key in the place of a signature, tools of the provider, and options that Converse has no field for. */
+/** What Bedrock is asked with: an API key in the place of a signature, tools of the provider. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, LlmError, Message, Model } from "@kintsugi/core"
+import { LlmError, Message, Model } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import * as Bedrock from "@kintsugi/providers/Bedrock"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Cause, ConfigProvider, Effect, Exit, Layer, Redacted } from "effect"
 import * as Aws from "../../../packages/providers/src/service/aws.ts"
-import { eventLog } from "../../_support/dialogue.ts"
 import { failsWith, fakeNetwork, finished, generate, respond, streamParts } from "../../_support/network.ts"
 import { eventStream, frames, layer, recorded } from "../_support/bedrock.ts"
 import { collect, generate as ask } from "../_support/replay.ts"
@@ -147,24 +146,6 @@ describe("the options of Bedrock", () => {
       assert.deepStrictEqual(second?.["messages"]?.[1], { role: "assistant", content })
     })
   )
-
-  for (const [way, call] of ways) {
-    it.effect(`have no parallelToolCalls on this wire: it is left out with an event, or refused (${way}) [P1416]`, () =>
-      Effect.gen(function* () {
-        const network = fakeNetwork(respond(500))
-        const adapting = layer({ ...common, parallelToolCalls: false })
-        yield* Effect.exit(call.pipe(Effect.provide(adapting), Effect.provide(network.layer)))
-        assert.notInclude(network.sent[0]?.body ?? "", "parallel")
-        const log = eventLog()
-        const clerk = Agent.make("clerk", {}).pipe(log.listen)
-        yield* Effect.exit(clerk("hi").pipe(Effect.provide(adapting), Effect.provide(network.layer)))
-        assert.deepStrictEqual(log.of("request-adapted")[0]?.changes, [{ option: "parallelToolCalls", asked: false }])
-        const refusing = layer({ ...common, parallelToolCalls: false, capabilities: { unsupported: "refuse" } })
-        const exit = yield* finished(call.pipe(Effect.provide(refusing), Effect.provide(fakeNetwork([]).layer)))
-        assert.include(failsWith(exit, LlmError.CapabilityMismatchError).message, "parallelToolCalls")
-      })
-    )
-  }
 
   it.effect("have the price of Claude, with the premium of a region, and no price of other models [P1382]", () =>
     Effect.gen(function* () {

@@ -109,20 +109,11 @@ interface MarkedCache extends Omit<PromptCache, "key" | "breakpoints"> {
 
 /**
  * For Bedrock's Converse. `reasoning` is sent in the words of Claude, Nova and OpenAI, and refused for other models. Without `maxTokens` Bedrock
- * reserves the model's longest reply of the account's quota. Converse has no field for `parallelToolCalls`: a request is adapted, or refused.
+ * reserves the model's longest reply of the account's quota.
  */
 export interface BedrockParameters extends Pick<
   Every,
-  | "temperature"
-  | "topP"
-  | "maxTokens"
-  | "stop"
-  | "reasoning"
-  | "toolChoice"
-  | "parallelToolCalls"
-  | "providerTools"
-  | "serviceTier"
-  | "extra"
+  "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "providerTools" | "serviceTier" | "extra"
 > {
   /** Where to put cache points; none by default. This format has no key. */
   readonly promptCache?: Omit<PromptCache, "key">

@@ -73,7 +73,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     options,
     model.includes("claude") ? ModelFamilies.claude : ModelFamilies.none,
     (asked, able) => BedrockConverse.make(source, asked, able),
-    { output: "none", continuation: "none", parallelToolCalls: false }
+    { output: "none", continuation: "none" }
   )
   // invalid options are refused at once
   Transport.explain(transport)
