@@ -2,7 +2,6 @@
  * A language model of the SDK behind an HTTP client: a request of the transport is one call of `doGenerate` or `doStream`, and what they give
  * is its answer, as JSON. So the transport alone resends, waits and gives up, as for every other model.
  */
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -37,7 +36,7 @@ export const make = (model: LanguageModel, to: Addressee<Version>, settings: Cal
       { discard: true }
     )
   return HttpClient.make((request, url, signal) =>
-    Effect.contextWith((context: Context.Context<never>) =>
+    Effect.flatMap(Effect.context<never>(), (context) =>
       Effect.map(
         Effect.tryPromise({
           try: () =>
