@@ -68,6 +68,10 @@ describe("docs/guide/coming-from-tnsai.md", () => {
 
 /** Everything that the documents of the others name, by the page that answers to it. */
 const named: Record<string, string> = {
+  "ai-sdk": `
+    ToolLoopAgent instructions generate stream tool inputSchema execute stopWhen repairToolCall Output.object prepareStep
+    toolApproval needsApproval maxRetries timeout totalMs toolMs wrapLanguageModel wrapGenerate wrapStream telemetry
+    MockLanguageModelV4 useChat`,
   "agents-kt": `
     agent prompt model ollama openai temperature budget maxTurns skills skill tools implementedBy
     tool description executor onError onToolError defaults invalidArgs executionError retry maxAttempts fix retries

@@ -1,0 +1,54 @@
+/** One server for both programs of a page: what they ask it, what it answers, and the variables that lead them there. */
+import * as Message from "@kintsugi/core/Message"
+import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
+import { Effect, type Scope } from "effect"
+import { vi } from "vitest"
+
+/** A request in this library's terms, whichever program has sent it. */
+export interface Asked {
+  readonly path: string
+  readonly model: string
+  readonly messages: ReadonlyArray<Message.Foreign>
+  readonly tools: ReadonlyArray<unknown>
+  readonly toolChoice: unknown
+}
+
+/** What the model calls each tool with. */
+const args = new Map([["track", { parcel: 7 }]])
+
+/** A server, and every request that it has had. Variables of the environment name it until the scope closes. */
+export const serving: Effect.Effect<Array<Asked>, never, Scope.Scope> = Effect.gen(function* () {
+  const all: Array<Asked> = []
+  const brain: AnyWire.Brain = ({ messages, model, received, toolChoice, tools }) =>
+    Effect.sync(() => {
+      const { path } = received
+      all.push({ path, model, messages, tools: tools.map(essential), toolChoice })
+      const [tool] = tools
+      if (tool !== undefined && messages.every(({ role }) => role !== "tool")) {
+        const call = { type: "tool-call" as const, id: "call_1", name: tool.name, arguments: args.get(tool.name) ?? {} }
+        return { content: [call] }
+      }
+      return { content: [Message.text("Done.")] }
+    })
+  const handler = AnyWire.handler(brain)
+  const exhausted = AnyWire.failing({ type: "quota-exhausted" })
+  const server = yield* LoopbackServer.make((received) => {
+    const good = handler(received)
+    // the brain sees the request all the same
+    return isRefused(received.text) ? Effect.andThen(good, exhausted(good, received)) : good
+  })
+  const variables = {
+    OPENAI_API_KEY: "sk-test",
+    OPENAI_BASE_URL: `${server.url}/v1`
+  }
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+  return all
+})
+
+/** The quota of the first model is exhausted, in the programs that have a second one. */
+const isRefused = (body: string): boolean => body.includes('"gpt-5.6-sol"') && body.includes("What is kintsugi?")
+
+/** Without what only tells that a schema is one. */
+const essential = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === "$schema" ? undefined : each)))
