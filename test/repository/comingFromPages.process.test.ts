@@ -72,6 +72,10 @@ const named: Record<string, string> = {
     ToolLoopAgent instructions generate stream tool inputSchema execute stopWhen repairToolCall Output.object prepareStep
     toolApproval needsApproval maxRetries timeout totalMs toolMs wrapLanguageModel wrapGenerate wrapStream telemetry
     MockLanguageModelV4 useChat`,
+  "openai-agents": `
+    instructions model run finalOutput stream tool parameters execute outputType asTool handoffs maxTurns errorFunction
+    toolErrorFormatter timeoutMs timeoutBehavior errorHandlers modelSettings.retry needsApproval interruptions RunState
+    inputGuardrails outputGuardrails tracing toolNotFoundBehavior`,
   "agents-kt": `
     agent prompt model ollama openai temperature budget maxTurns skills skill tools implementedBy
     tool description executor onError onToolError defaults invalidArgs executionError retry maxAttempts fix retries

@@ -10,6 +10,7 @@ interface Theirs {
   readonly answer: () => Promise<unknown>
   /** What its tool has done, once for each run of the tool. */
   readonly tracked?: Array<number>
+  readonly paid?: Array<string>
 }
 
 interface Ours extends Omit<Theirs, "answer"> {
@@ -20,6 +21,7 @@ const first = Layer.orDie(OpenAi.responses("gpt-5.6-sol"))
 const second = Layer.orDie(OpenAi.responses("gpt-5.6-terra"))
 
 const agent = (): Promise<Ours> => import("./comingFrom/ours/agent.ts")
+const approval = (): Promise<Ours> => import("./comingFrom/ours/approval.ts")
 const fallback = async (): Promise<Ours> => ({
   answer: (await import("./comingFrom/ours/fallback.ts")).answer(first, second)
 })
@@ -27,14 +29,17 @@ const fallback = async (): Promise<Ours> => ({
 /** The models that each program asks, and what comes of it. */
 const did = {
   agent: { models: ["gpt-5.6-sol", "gpt-5.6-sol"], answer: "Done.", runs: [7] },
-  fallback: { models: ["gpt-5.6-sol", "gpt-5.6-terra"], answer: "Done.", runs: [] }
+  fallback: { models: ["gpt-5.6-sol", "gpt-5.6-terra"], answer: "Done.", runs: [] },
+  approval: { models: ["gpt-5.6-sol", "gpt-5.6-sol"], answer: "Done.", runs: ["A-1"] }
 }
 
 const programs: ReadonlyArray<
   readonly [library: string, program: keyof typeof did, () => Promise<Theirs>, () => Promise<Ours>]
 > = [
   ["ai-sdk", "agent", () => import("./comingFrom/ai-sdk/agent.ts"), agent],
-  ["ai-sdk", "fallback", () => import("./comingFrom/ai-sdk/fallback.ts"), fallback]
+  ["ai-sdk", "fallback", () => import("./comingFrom/ai-sdk/fallback.ts"), fallback],
+  ["openai-agents", "agent", () => import("./comingFrom/openai-agents/agent.ts"), agent],
+  ["openai-agents", "approval", () => import("./comingFrom/openai-agents/approval.ts"), approval]
 ]
 
 describe("a program of another library and ours", () => {
@@ -48,10 +53,10 @@ describe("a program of another library and ours", () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  const play = async ({ tracked = [] }: Omit<Theirs, "answer">, run: () => Promise<unknown>) => {
-    for (const list of [requests, tracked]) list.length = 0
+  const play = async ({ paid = [], tracked = [] }: Omit<Theirs, "answer">, run: () => Promise<unknown>) => {
+    for (const list of [requests, paid, tracked]) list.length = 0
     const answer = await run()
-    return { answer, runs: tracked.slice(), requests: requests.slice() }
+    return { answer, runs: [...paid, ...tracked], requests: requests.slice() }
   }
 
   it.each(programs)("send the same requests, run the tool as often, and answer alike: %s, %s", async (...row) => {

@@ -14,7 +14,10 @@ export interface Asked {
 }
 
 /** What the model calls each tool with. */
-const args = new Map([["track", { parcel: 7 }]])
+const args = new Map<string, Readonly<Record<string, string | number>>>([
+  ["track", { parcel: 7 }],
+  ["pay", { invoice: "A-1", cents: 80_000 }]
+])
 
 /** A server, and every request that it has had. Variables of the environment name it until the scope closes. */
 export const serving: Effect.Effect<Array<Asked>, never, Scope.Scope> = Effect.gen(function* () {
@@ -39,7 +42,8 @@ export const serving: Effect.Effect<Array<Asked>, never, Scope.Scope> = Effect.g
   })
   const variables = {
     OPENAI_API_KEY: "sk-test",
-    OPENAI_BASE_URL: `${server.url}/v1`
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    OPENAI_AGENTS_DISABLE_TRACING: "1"
   }
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
   yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
