@@ -76,6 +76,10 @@ const named: Record<string, string> = {
     instructions model run finalOutput stream tool parameters execute outputType asTool handoffs maxTurns errorFunction
     toolErrorFormatter timeoutMs timeoutBehavior errorHandlers modelSettings.retry needsApproval interruptions RunState
     inputGuardrails outputGuardrails tracing toolNotFoundBehavior`,
+  langchain: `
+    createAgent systemPrompt invoke messages stream tool schema responseFormat ChatOpenAI toolRetryMiddleware toolErrorMiddleware
+    modelRetryMiddleware modelFallbackMiddleware modelCallLimitMiddleware toolCallLimitMiddleware recursionLimit
+    summarizationMiddleware humanInTheLoopMiddleware wrapToolCall wrapModelCall LangGraph fakeModel`,
   "agents-kt": `
     agent prompt model ollama openai temperature budget maxTurns skills skill tools implementedBy
     tool description executor onError onToolError defaults invalidArgs executionError retry maxAttempts fix retries

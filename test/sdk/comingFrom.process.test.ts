@@ -22,6 +22,7 @@ const second = Layer.orDie(OpenAi.responses("gpt-5.6-terra"))
 
 const agent = (): Promise<Ours> => import("./comingFrom/ours/agent.ts")
 const approval = (): Promise<Ours> => import("./comingFrom/ours/approval.ts")
+const typed = (): Promise<Ours> => import("./comingFrom/ours/typed.ts")
 const fallback = async (): Promise<Ours> => ({
   answer: (await import("./comingFrom/ours/fallback.ts")).answer(first, second)
 })
@@ -30,7 +31,8 @@ const fallback = async (): Promise<Ours> => ({
 const did = {
   agent: { models: ["gpt-5.6-sol", "gpt-5.6-sol"], answer: "Done.", runs: [7] },
   fallback: { models: ["gpt-5.6-sol", "gpt-5.6-terra"], answer: "Done.", runs: [] },
-  approval: { models: ["gpt-5.6-sol", "gpt-5.6-sol"], answer: "Done.", runs: ["A-1"] }
+  approval: { models: ["gpt-5.6-sol", "gpt-5.6-sol"], answer: "Done.", runs: ["A-1"] },
+  typed: { models: ["gpt-5.6-sol"], answer: { parcel: 7, town: "Graz" }, runs: [] }
 }
 
 const programs: ReadonlyArray<
@@ -39,7 +41,9 @@ const programs: ReadonlyArray<
   ["ai-sdk", "agent", () => import("./comingFrom/ai-sdk/agent.ts"), agent],
   ["ai-sdk", "fallback", () => import("./comingFrom/ai-sdk/fallback.ts"), fallback],
   ["openai-agents", "agent", () => import("./comingFrom/openai-agents/agent.ts"), agent],
-  ["openai-agents", "approval", () => import("./comingFrom/openai-agents/approval.ts"), approval]
+  ["openai-agents", "approval", () => import("./comingFrom/openai-agents/approval.ts"), approval],
+  ["langchain", "agent", () => import("./comingFrom/langchain/agent.ts"), agent],
+  ["langchain", "typed", () => import("./comingFrom/langchain/typed.ts"), typed]
 ]
 
 describe("a program of another library and ours", () => {

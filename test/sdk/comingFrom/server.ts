@@ -11,6 +11,8 @@ export interface Asked {
   readonly messages: ReadonlyArray<Message.Foreign>
   readonly tools: ReadonlyArray<unknown>
   readonly toolChoice: unknown
+  /** The schema of a typed output. */
+  readonly output: unknown
 }
 
 /** What the model calls each tool with. */
@@ -25,13 +27,14 @@ export const serving: Effect.Effect<Array<Asked>, never, Scope.Scope> = Effect.g
   const brain: AnyWire.Brain = ({ messages, model, received, toolChoice, tools }) =>
     Effect.sync(() => {
       const { path } = received
-      all.push({ path, model, messages, tools: tools.map(essential), toolChoice })
+      const output = outputOf(received.body)
+      all.push({ path, model, messages, tools: tools.map(essential), toolChoice, output })
       const [tool] = tools
       if (tool !== undefined && messages.every(({ role }) => role !== "tool")) {
         const call = { type: "tool-call" as const, id: "call_1", name: tool.name, arguments: args.get(tool.name) ?? {} }
         return { content: [call] }
       }
-      return { content: [Message.text("Done.")] }
+      return { content: [Message.text(output === undefined ? "Done." : '{"parcel":7,"town":"Graz"}')] }
     })
   const handler = AnyWire.handler(brain)
   const exhausted = AnyWire.failing({ type: "quota-exhausted" })
@@ -43,7 +46,8 @@ export const serving: Effect.Effect<Array<Asked>, never, Scope.Scope> = Effect.g
   const variables = {
     OPENAI_API_KEY: "sk-test",
     OPENAI_BASE_URL: `${server.url}/v1`,
-    OPENAI_AGENTS_DISABLE_TRACING: "1"
+    OPENAI_AGENTS_DISABLE_TRACING: "1",
+    LANGSMITH_TRACING: "false"
   }
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
   yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
@@ -56,3 +60,9 @@ const isRefused = (body: string): boolean => body.includes('"gpt-5.6-sol"') && b
 /** Without what only tells that a schema is one. */
 const essential = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === "$schema" ? undefined : each)))
+
+/** Of a request in the format of Responses. */
+const outputOf = (body: unknown): unknown => {
+  const { text } = body as { readonly text?: { readonly format?: { readonly schema?: unknown } } }
+  return text?.format?.schema === undefined ? undefined : essential(text.format.schema)
+}
