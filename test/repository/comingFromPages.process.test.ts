@@ -80,6 +80,9 @@ const named: Record<string, string> = {
     createAgent systemPrompt invoke messages stream tool schema responseFormat ChatOpenAI toolRetryMiddleware toolErrorMiddleware
     modelRetryMiddleware modelFallbackMiddleware modelCallLimitMiddleware toolCallLimitMiddleware recursionLimit
     summarizationMiddleware humanInTheLoopMiddleware wrapToolCall wrapModelCall LangGraph fakeModel`,
+  mastra: `
+    instructions model generate stream createTool inputSchema execute maxSteps structuredOutput inputProcessors outputProcessors
+    errorProcessors requireApproval approveToolCall memory agents createWorkflow durable scorers`,
   "agents-kt": `
     agent prompt model ollama openai temperature budget maxTurns skills skill tools implementedBy
     tool description executor onError onToolError defaults invalidArgs executionError retry maxAttempts fix retries

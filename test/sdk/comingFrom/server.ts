@@ -57,9 +57,13 @@ export const serving: Effect.Effect<Array<Asked>, never, Scope.Scope> = Effect.g
 /** The quota of the first model is exhausted, in the programs that have a second one. */
 const isRefused = (body: string): boolean => body.includes('"gpt-5.6-sol"') && body.includes("What is kintsugi?")
 
-/** Without what only tells that a schema is one. */
+/** Without what only tells that a schema is one, and without the bounds of safe integers, which Mastra leaves out. */
 const essential = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === "$schema" ? undefined : each)))
+  JSON.parse(
+    JSON.stringify(value, (key, each: unknown) =>
+      key === "$schema" || Math.abs(Number(each)) === Number.MAX_SAFE_INTEGER ? undefined : each
+    )
+  )
 
 /** Of a request in the format of Responses. */
 const outputOf = (body: unknown): unknown => {
