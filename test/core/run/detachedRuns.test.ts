@@ -75,6 +75,21 @@ it.run("a sub-agent that outlives its run ends its spans, and no listener of tha
   })
 )
 
+it.run("a sub-agent that outlives its run ends at its own limit of time [P1354]", (run) =>
+  Effect.gen(function* () {
+    for (const maxDuration of [60_000, undefined, 1_800_000]) {
+      const model = yield* callingOnce("leave")
+      const left = summary(86_400_000, maxDuration === undefined ? {} : { maxDuration })
+      const { recorded } = yield* heardOf(
+        run(agentWith(leaving(left, "5 millis")), "go").pipe(Effect.provide(model.layer))
+      )
+      assert.deepStrictEqual(endsOf(recorded.all), ["worker run-completed", "summary run-failed"])
+      const error = recorded.all.find(({ type }) => type === "run-failed")
+      assert.propertyVal(error?.type === "run-failed" && error.error, "reason", "maxDuration")
+    }
+  })
+)
+
 it.run("a run that begins after the end of the run around it is a root, and names that run [P1354]", (run) =>
   Effect.gen(function* () {
     let depth: number | undefined

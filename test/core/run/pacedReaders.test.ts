@@ -1,7 +1,7 @@
 /** A streamed run goes on writing only while its reader follows; a started one waits for no reader. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Model, Usage } from "@kintsugi/core"
-import { Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
+import { Agent, Model, Tool, Usage } from "@kintsugi/core"
+import { Context, Effect, Exit, Fiber, Layer, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 const total = 20_000
@@ -96,6 +96,93 @@ it.effect("a sub-agent of such a run waits for the same reader [P1404]", () =>
     yield* pull
     yield* settle
     assert.isAtMost(count.pulled, 2 * 4096 + 32)
+    yield* Scope.close(scope, Exit.void)
+  })
+)
+
+it.effect("what such a run has left at work goes on when its reader has left [P1354 P1404]", () =>
+  Effect.gen(function* () {
+    const { count, layer } = writer()
+    const outside = yield* Effect.scope
+    const small = Layer.succeed(
+      Model.Model,
+      Model.Model.of({
+        name: "small",
+        provider: "test",
+        generate: () => Effect.die("not whole"),
+        stream: () =>
+          Stream.make<[Model.Part, Model.Part]>(
+            { type: "text-delta", text: "noted" },
+            { type: "finish", finish: "stop", usage: Usage.empty }
+          )
+      })
+    )
+    let job: Fiber.Fiber<unknown, unknown> | undefined
+    const clerk = Agent.make("clerk", {})
+    // its second run begins when the reader has left
+    const noting = Effect.andThen(Effect.sleep("1 minute"), Stream.runDrain(clerk.stream("note it")))
+    const ask = Tool.make("ask", {
+      description: "Leaves a job at work.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () =>
+        Effect.map(Effect.forkIn(Effect.provide(noting, small), outside), (fiber) => {
+          job = fiber
+          return "left"
+        })
+    })
+    const scope = yield* Scope.make()
+    const pull = yield* Stream.toPull(
+      Agent.make("worker", { tools: [ask] })
+        .stream("go")
+        .pipe(Stream.provide(layer))
+    ).pipe(Scope.provide(scope))
+    yield* pull
+    yield* settle
+    assert.isBelow(count.pulled, total)
+    yield* Scope.close(scope, Exit.void)
+    yield* TestClock.adjust("1 minute")
+    yield* settle
+    assert.isTrue(job !== undefined && Exit.isSuccess(yield* Fiber.await(job)))
+  })
+)
+
+class Experts extends Context.Service<Experts, { readonly ask: Effect.Effect<string> }>()("test/Experts") {}
+
+it.effect("a layer that is built in such a run does not wait for its reader in later runs [P1353 P1404]", () =>
+  Effect.gen(function* () {
+    const { count, layer } = writer()
+    const captured = Layer.effect(
+      Experts,
+      Effect.map(Effect.context<never>(), (context) => {
+        const ask = Effect.flatMap(Agent.make("expert", {})("why?"), Effect.succeed).pipe(
+          Effect.provide(layer),
+          Effect.orDie,
+          Effect.provideContext(context)
+        )
+        return Experts.of({ ask })
+      })
+    )
+    const ask = Tool.make("ask", {
+      description: "Asks.",
+      parameters: Schema.Struct({}),
+      success: Schema.Finite,
+      run: () =>
+        Effect.map(
+          Experts.use(({ ask }) => ask),
+          (text) => text.length
+        )
+    })
+    const agent = Agent.make("worker", { tools: [ask], model: layer }).pipe(Agent.provide(captured))
+    const scope = yield* Scope.make()
+    // the first reader rests, and stays
+    const pull = yield* Stream.toPull(agent.stream("go")).pipe(Scope.provide(scope))
+    yield* pull
+    yield* settle
+    const before = count.pulled
+    assert.isBelow(before, total)
+    const events = yield* Stream.runCollect(agent.stream("go"))
+    assert.deepInclude(events.at(-1), { type: "run-completed" })
     yield* Scope.close(scope, Exit.void)
   })
 )

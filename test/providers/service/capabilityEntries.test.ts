@@ -174,6 +174,11 @@ describe("an entry about reasoning or calls", () => {
           OpenAi.layer({ ...chosen, temperature: 0, topP: 0.5, capabilities: { temperatureBesideTopP: false } }),
           { temperature: 0, top_p: undefined }
         ],
+        // a temperature of 1 is what these models take without one
+        [
+          OpenAi.layer({ ...chosen, temperature: 1, topP: 0.5, capabilities: { temperatureBesideTopP: false } }),
+          { temperature: undefined, top_p: 0.5 }
+        ],
         [
           OpenAi.layer({ ...chosen, topP: 0.5, capabilities: { temperatureBesideTopP: false } }),
           { temperature: undefined, top_p: 0.5 }

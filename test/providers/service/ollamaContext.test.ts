@@ -70,6 +70,23 @@ it.run("a run whose prompt may have been cut has an event of it, and a remark in
   })
 )
 
+it.run("an empty reply stays one beside the remark that its prompt may have been cut [P1410]", (run) =>
+  Effect.gen(function* () {
+    const end = { done: true, done_reason: "stop", prompt_eval_count: 2050, eval_count: 1 }
+    const network = fakeNetwork(() =>
+      respond(200, `${JSON.stringify({ model: "m", message: { role: "assistant", content: "" }, ...end })}\n`)()
+    )
+    const error = yield* run(Agent.make("asker", {}), "word ".repeat(2050)).pipe(
+      Effect.flip,
+      Effect.provide(Ollama.layer({ model: "qwen3", transport: { retry: false } })),
+      Effect.provide(network.layer)
+    )
+    assert.instanceOf(error, LlmError.EmptyReplyError)
+    // it is asked for once more
+    assert.strictEqual(network.sent.length, 2)
+  })
+)
+
 it.run("a row of the table shortens it, and the model is called with the rest [P1410]", (run) =>
   Effect.gen(function* () {
     const network = server()

@@ -80,9 +80,18 @@ export const refused = (model: Service, reply: Message.Reply): LlmError | undefi
 
 /** A reply without text and calls. A paused reply is not empty, nor a reply with items of the provider. */
 export const empty = (model: Service, { content, finish }: Message.Reply): LlmError | undefined =>
-  finish === "paused" || content.some((part) => (part.type === "text" ? part.text !== "" : part.type !== "reasoning"))
+  finish === "paused" || content.some(says)
     ? undefined
     : EmptyReplyError.make({ model: model.name, finishReason: finish, provider: model.provider })
+
+const says = (part: Message.Reply["content"][number]): boolean => {
+  if (part.type === "text") return part.text !== ""
+  // a remark about the prompt is no answer
+  return part.type !== "reasoning" && !(part.type === "provider-item" && part.kind === truncatedPrompt)
+}
+
+/** The kind of the item with which a codec remarks that the server has cut the prompt. */
+export const truncatedPrompt = "truncated_prompt"
 
 /**
  * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Room from "../event/Room.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "./Interception.ts"
 import { mayClose, type Runtime, runtimeOf } from "./runtimes.ts"
@@ -157,7 +158,7 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
 }
 
 /** What a layer captures of its context stays in later runs, so it must not be that of one run. */
-const outsideRuns = Context.omit(RunContext.Current, Interception.Current, Tracer.ParentSpan)
+const outsideRuns = Context.omit(RunContext.Current, Interception.Current, Room.Current, Tracer.ParentSpan)
 
 /** A runtime with the layers of agents in it. */
 interface Owner extends Runtime {

@@ -13,17 +13,13 @@ import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
 import { Suspension } from "./Start.ts"
 
-/** Stops the run when its own time is over. A parent whose time ends earlier stops it before. */
+/** Stops the run when its own time is over: it may outlive its parent, whose time stops it else. */
 export const inTime =
   (run: RunContext.RunContext) =>
   <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     const { meter } = run
-    const parentDeadline = meter.parent?.deadline?.ownDeadline ?? Infinity
-    // Mutant `meter.ownDeadline > parentDeadline` survives: at the same instant, the timer of the parent fires first, because
-    // it was set first, and stops this run
-    // Mutant `false` survives: speed only. A parent that ends earlier, or at the same instant, has stopped this run
-    // before its timer fires, and a sleep of Infinity never ends
-    return meter.ownDeadline >= parentDeadline ? running : Effect.raceFirst(running, watching(meter, run))
+    // a sleep of Infinity never ends
+    return meter.ownDeadline === Infinity ? running : Effect.raceFirst(running, watching(meter, run))
   }
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>

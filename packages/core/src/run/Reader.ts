@@ -4,8 +4,8 @@ import * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as Room from "../event/Room.ts"
 import type { Sink } from "./Frame.ts"
-import { Room } from "./room.ts"
 
 /** So many events may wait for the reader before the run reads no more of a reply. */
 const most = 4096
@@ -16,13 +16,19 @@ export const reading = <E, R>(
 ): Stream.Stream<AgentEvent.AgentEvent, E, R> =>
   Stream.suspend(() => {
     const room = Latch.makeUnsafe(true)
+    let isOver = false
     const events = Stream.callback<AgentEvent.AgentEvent, E, R>((queue) => {
       const sink: Sink = (event) => {
         Queue.offerUnsafe(queue, event)
-        if (Queue.sizeUnsafe(queue) >= most) room.closeUnsafe()
+        if (!isOver && Queue.sizeUnsafe(queue) >= most) room.closeUnsafe()
       }
-      const paced = Effect.updateService(run(sink), Room, (outer) => Effect.andThen(outer, room.await))
-      return Queue.into(paced, queue)
+      const paced = Effect.updateService(run(sink), Room.Current, (outer) => Effect.andThen(outer, room.await))
+      // what the run has left at work, such as a detached fiber, has no reader any more
+      const open = Effect.sync(() => {
+        isOver = true
+        room.openUnsafe()
+      })
+      return Queue.into(Effect.ensuring(paced, open), queue)
     })
     return Stream.mapArray(events, (taken) => {
       room.openUnsafe()

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
+import { truncatedPrompt } from "../model/ModelCall.ts"
 
 /** The effect, behind the event of what the model changes of its request, if it does. */
 export const adapting = <A, E>(
@@ -32,7 +33,7 @@ export const behindCut = <A, E>(
   { content }: Message.Reply,
   next: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
-  const cut = content.find((part) => part.type === "provider-item" && part.kind === "truncated_prompt")
+  const cut = content.find((part) => part.type === "provider-item" && part.kind === truncatedPrompt)
   if (cut?.type !== "provider-item") return next
   const changes = [{ option: "messages", sent: cut.opaque.data }]
   return RunContext.emitThen(

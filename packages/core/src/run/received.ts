@@ -3,11 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
+import * as Room from "../event/Room.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
 import { cutOff, generate, onlyPartial, stream, withPartial } from "../model/ModelCall.ts"
 import * as Jobs from "./jobs.ts"
-import { room } from "./room.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
 /** The reply of an attempt. A provider that makes it in the background is asked for it until it is there. */
@@ -93,7 +93,7 @@ export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Mo
     for (const part of parts) {
       if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
     }
-    return room(fiber)
+    return Room.wait(fiber)
   })
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"

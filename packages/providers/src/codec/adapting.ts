@@ -80,8 +80,10 @@ export const adapted = <P extends Asked>(
     set(option, undefined)
   }
   if (able.temperatureBesideTopP === false && left.temperature !== undefined && left.topP !== undefined) {
-    note("topP", parameters.topP, undefined)
-    set("topP", undefined)
+    // a temperature of 1 is the default: then the other one was meant
+    const option = left.temperature === 1 ? "temperature" : "topP"
+    note(option, parameters[option], undefined)
+    set(option, undefined)
   }
   if (able.parallelToolCalls === false) {
     note("parallelToolCalls", parameters.parallelToolCalls, undefined)

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 
 /** Ends once the readers of all streamed runs around this effect have room for more. */
-export const Room = Context.Reference<Effect.Effect<unknown>>("@kintsugi/core/Reader/Room", {
+export const Current = Context.Reference<Effect.Effect<unknown>>("@kintsugi/core/Room", {
   defaultValue: () => Effect.void
 })
 
 /** Waits for the readers of this fiber's run. */
-export const room = (fiber: Fiber.Fiber<unknown, unknown>): Effect.Effect<unknown> => fiber.getRef(Room)
+export const wait = (fiber: Fiber.Fiber<unknown, unknown>): Effect.Effect<unknown> => fiber.getRef(Current)
