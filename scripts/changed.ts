@@ -30,7 +30,7 @@ const folderFor = (path: string, isTested: (folder: string) => boolean): string 
   const [top = "", second = "", third] = folder.split("/")
   if (top === "test") return nearest(folder.replace(/\/_support(\/.*)?$/, ""), isTested)
   if (top === "tools") return nearest(`tools/${second}/test`, isTested)
-  if (top !== "packages" || third !== "src") return nearest("test/repository", isTested)
+  if (top !== "packages" || (third !== "src" && third !== "recipes")) return nearest("test/repository", isTested)
   return nearest(posix.join("test", second, ...folder.split("/").slice(3)), isTested)
 }
 

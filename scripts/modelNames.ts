@@ -68,7 +68,7 @@ const whole = (): ReadonlyArray<File> => [
   ...["docs/errors.md", "docs/reports/eval.md", "README.md", ".changeset", "packages"].flatMap((path) =>
     filesIn(path, isMarkdown)
   ),
-  ...filesIn("packages/examples/src", isProgram),
+  ...["packages/examples/src", "packages/examples/recipes"].flatMap((folder) => filesIn(folder, isProgram)),
   ...["tools/eval", "tools/live"].flatMap((path) => [
     ...filesIn(`${path}/src`, isProgram),
     ...filesIn(path, isMarkdown)

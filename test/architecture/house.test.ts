@@ -23,9 +23,15 @@ const isTypeScript = (path: string) => path.endsWith(".ts")
 const sourcesOf = ({ name }: Package) => filesIn(`packages/${name}/src`)
 const sources = packages.flatMap(sourcesOf)
 // what imports from the packages besides them: other lock files, other rules
-const others = ["packages/examples/src", "test", "tools", "scripts", "bench", "site"].flatMap((folder) =>
-  filesIn(folder, (path) => isTypeScript(path) && !path.startsWith("test/fixtures/"))
-)
+const others = [
+  "packages/examples/src",
+  "packages/examples/recipes",
+  "test",
+  "tools",
+  "scripts",
+  "bench",
+  "site"
+].flatMap((folder) => filesIn(folder, (path) => isTypeScript(path) && !path.startsWith("test/fixtures/")))
 
 /** The modules that users import: those that `package.json` names, and those that such an index passes on. */
 const published = ({ name }: Package): ReadonlySet<string> => {

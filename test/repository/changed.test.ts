@@ -21,6 +21,7 @@ describe("the folders for what changed", () => {
     ["packages/core/src/data/Usage.ts", "test/core"],
     ["packages/core/src/agent/composition/parts.ts", "test/core/agent/composition"],
     ["packages/examples/src/demo/main.ts", "test/examples"],
+    ["packages/examples/recipes/rpc/server.ts", "test/examples"],
     ["packages/core/package.json", "test/repository"],
     ["test/core/tool/gates.test.ts", "test/core/tool"],
     ["test/core/tool/_support/deep/read.ts", "test/core/tool"],
