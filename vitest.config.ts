@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config"
 import { tallyReporter } from "./scripts/tally.ts"
 
-const tests = ["test/**/*.test.ts", "tools/*/test/**/*.test.ts"]
+const tests = ["test/**/*.test.ts", "tools/*/test/**/*.test.ts", "packages/examples/recipes/vitest/*.test.ts"]
 const processes = ["test/**/*.process.test.ts", "tools/*/test/**/*.process.test.ts"]
 
 /** What measures time: one after the other, when all others have ended. */
