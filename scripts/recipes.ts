@@ -1,5 +1,6 @@
 /**
- * Runs the projects that pages tell readers to make, against the packages as a release would pack them.
+ * Runs the project that a page tells readers to make, against the packages as a release would pack them, and the recipes of hosts that need
+ * an installation of their own.
  *
  *   npm run test:recipes
  *
@@ -10,6 +11,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { read } from "./files.ts"
+import { tryHosts } from "./hostRecipes.ts"
 import { Report } from "./report.ts"
 import { make, stepsOf } from "./starter.ts"
 
@@ -55,4 +57,5 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
+await tryHosts(report)
 process.exitCode = report.end() ? 0 : 1

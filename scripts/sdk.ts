@@ -1,6 +1,6 @@
 /**
- * Installs the official SDKs that the tests in `test/sdk` need. They are heavy, so that nothing else installs them: `test/sdk` is
- * a package of its own with a lock file of its own, outside of the workspace.
+ * Installs the official SDKs that the tests in `test/sdk` need, and the hosts of some recipes of the examples. Nothing else installs them:
+ * each is a package of its own with a lock file of its own, outside of the workspace.
  *
  *   npm run sdk
  */
@@ -40,7 +40,12 @@ export const installIn = (path: string): boolean => {
   return status === 0
 }
 
-if (import.meta.main && !installIn("test/sdk")) {
-  process.stderr.write("could not install the SDKs: see the messages above; the network may be unreachable\n")
+/** The recipes that have an installation of their own. */
+export const hosts = ["express", "hono", "fastify"]
+
+export const recipe = (name: string): string => `packages/examples/recipes/${name}`
+
+if (import.meta.main && !["test/sdk", ...hosts.map(recipe)].every(installIn)) {
+  process.stderr.write("could not install the SDKs and hosts: see the messages above; the network may be unreachable\n")
   process.exitCode = 1
 }
