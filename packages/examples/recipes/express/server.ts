@@ -1,8 +1,8 @@
 /**
  * An agent behind Express, without Effect: `../promise/guide.ts` has it.
  *
- *   npm install --prefix packages/examples/recipes/express
- *   OPENAI_API_KEY=… node packages/examples/recipes/express/server.ts
+ *   node scripts/launch.mjs --install packages/examples/recipes/express
+ *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/express/server.ts
  *   curl localhost:3000/ask -H 'content-type: text/plain' -d 'What is a span?'
  *   curl -N localhost:3000/stream -H 'content-type: text/plain' -d 'What is a span?'
  */

@@ -1,8 +1,8 @@
 /**
  * An agent behind Fastify, without Effect: `../promise/guide.ts` has it.
  *
- *   npm install --prefix packages/examples/recipes/fastify
- *   OPENAI_API_KEY=… node packages/examples/recipes/fastify/server.ts
+ *   node scripts/launch.mjs --install packages/examples/recipes/fastify
+ *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/fastify/server.ts
  *   curl localhost:3000/ask -H 'content-type: text/plain' -d 'What is a span?'
  *   curl -N localhost:3000/stream -H 'content-type: text/plain' -d 'What is a span?'
  */

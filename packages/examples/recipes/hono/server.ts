@@ -1,8 +1,8 @@
 /**
  * An agent behind Hono, without Effect: `../promise/guide.ts` has it. The handlers are those of any host that speaks `Request` and `Response`.
  *
- *   npm install --prefix packages/examples/recipes/hono
- *   OPENAI_API_KEY=… node packages/examples/recipes/hono/server.ts
+ *   node scripts/launch.mjs --install packages/examples/recipes/hono
+ *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/hono/server.ts
  *   curl localhost:3000/ask -d 'What is a span?'
  *   curl -N localhost:3000/stream -d 'What is a span?'
  */

@@ -1,7 +1,7 @@
 /**
  * An agent on Effect's `HttpRouter`: its answer whole, and as server-sent events while it is written.
  *
- *   OPENAI_API_KEY=… node packages/examples/recipes/http-router/server.ts
+ *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/http-router/server.ts
  *   curl localhost:3000/ask -d 'What is a span?'
  *   curl -N localhost:3000/stream -d 'What is a span?'
  */

@@ -2,7 +2,7 @@
  * The events of a run over Effect's RPC: a procedure that streams, and a typed client that reads it over HTTP, line by line. The events
  * hold the whole conversation: they are for your own programs.
  *
- *   OPENAI_API_KEY=… node packages/examples/recipes/rpc/server.ts
+ *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/rpc/server.ts
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"

@@ -2,7 +2,7 @@
  * The events of a run as a contract: `HttpApiSchema.StreamSse` sends them as server-sent events, and a client made of the contract reads
  * them typed, the failure too. The events hold the whole conversation: they are for your own people.
  *
- *   OPENAI_API_KEY=… node packages/examples/recipes/typed-events/server.ts
+ *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/typed-events/server.ts
  *   curl -N localhost:3000/events -H 'content-type: application/json' -d '{"input": "What is a span?"}'
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
