@@ -32,11 +32,9 @@ const started = ({ start }: Recipe, guide: Guide) =>
       return server
     }),
     (server) =>
-      Effect.promise(async () => {
-        const closed = once(server, "close")
+      Effect.sync(() => {
         server.close()
         server.closeAllConnections()
-        await closed
       })
   )
 
@@ -57,7 +55,7 @@ const asked = (program: Recipe, path: string) =>
     yield* Fiber.interrupt(client)
     yield* stopped
     return { answer, refusal }
-  }).pipe(Effect.scoped, Effect.timeout("20 seconds"))
+  }).pipe(Effect.scoped, Effect.timeout("10 seconds"))
 
 const host = (report: Report, name: string) =>
   Effect.gen(function* () {

@@ -19,7 +19,7 @@ export const start = (guide: Guide, port: number) => {
   // oxlint-disable-next-line oxc/no-async-endpoint-handlers -- Express 5 hands a rejection on
   app.post("/ask", async (request, response) => {
     const gone = new AbortController()
-    // not the request: that closes as soon as its body was read
+    // the response closes when the client goes away
     response.on("close", () => gone.abort())
     const answer = await guide.ask(String(request.body ?? ""), { signal: gone.signal })
     if (answer.ok) response.json({ answer: answer.answer })

@@ -15,7 +15,7 @@ export const start = async (guide: Guide, port: number) => {
 
   app.post<{ Body: string }>("/ask", async (request, reply) => {
     const gone = new AbortController()
-    // not the request: that closes as soon as its body was read
+    // the response closes when the client goes away
     reply.raw.on("close", () => gone.abort())
     const answer = await guide.ask(request.body, { signal: gone.signal })
     if (answer.ok) return { answer: answer.answer }
