@@ -40,3 +40,17 @@ it.effect("15-telemetry: the collector gets the request, the run, the retried ca
     assert.notInclude(sent, "a customer is in there")
   })
 )
+
+it.effect("15-telemetry: a collector that refuses everything fails no run", () =>
+  Effect.gen(function* () {
+    const { requests, url } = yield* LoopbackServer.make(() => Effect.succeed({ status: 400, body: "{}" }))
+    const model = yield* ScriptedModel.make(ScriptedModel.text("There are 12."))
+    const warehouse = Layer.succeed(Shop.Warehouse, { count: () => Effect.succeed(12) })
+    const said = yield* Shop.program.pipe(
+      Effect.provide(Layer.merge(model.layer, warehouse)),
+      Effect.provide(Shop.observed(url))
+    )
+    assert.strictEqual(said, "There are 12.")
+    assert.isAbove((yield* requests).length, 0)
+  })
+)
