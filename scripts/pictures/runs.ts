@@ -1,9 +1,10 @@
 /** Runs of the demo's agent on virtual time, so that they are the same whenever and wherever they are played. */
 import { Agent, type AgentEvent } from "@kintsugi/core"
 import { analyst } from "@kintsugi/examples/demo/agents"
+import { standIn } from "@kintsugi/examples/demo/endpoint"
 import { encode } from "@kintsugi/examples/demo/eventLog"
 import { reply } from "@kintsugi/examples/demo/standIn"
-import { OpenAi } from "@kintsugi/providers"
+import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
 import { AnyWire } from "@kintsugi/providers/testing"
 import { Clock, Effect, Fiber, Layer, Random, Redacted } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
@@ -62,7 +63,11 @@ export const play = (story: Story): Promise<ReadonlyArray<string>> => {
   const lines: Array<string> = []
   const write = (event: AgentEvent.AgentEvent) => Effect.sync(() => void lines.push(encode(event).trimEnd()))
   const model = Layer.provide(
-    OpenAi.layer({ model: "stand-in", apiKey: Redacted.make("none-needed"), baseUrl: "http://stand-in.invalid/v1" }),
+    OpenAiCompatible.layer(standIn, {
+      model: "stand-in",
+      apiKey: Redacted.make("none-needed"),
+      baseUrl: "http://stand-in.invalid/v1"
+    }),
     Layer.succeed(HttpClient.HttpClient, answering(story))
   )
   const running = analyst.pipe(Agent.onEvent(write))(story.input).pipe(Effect.provide(model), Effect.exit)

@@ -28,7 +28,7 @@ const happen = (
   )
 }
 
-const key = fc.oneof(fc.string(), fc.constantFrom("json", "name", "two words", "ERROR", "Corrected"))
+const key = fc.oneof(fc.string(), fc.constantFrom("json", "under", "depth", "name", "two words", "ERROR", "Corrected"))
 
 const broken = fc
   .record({

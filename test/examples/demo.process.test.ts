@@ -1,12 +1,7 @@
-import { Agent, Skill, Tool } from "@kintsugi/core"
-import { OpenAi, Transport } from "@kintsugi/providers"
 import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { reply } from "@kintsugi/examples/demo/standIn"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
@@ -34,20 +29,79 @@ const serving = (
 const at = (url: string) => ["--provider", "openai", "--model", "any", "--base-url", `${url}/v1`]
 const key = { OPENAI_API_KEY: "sk-this-is-the-secret-key" }
 
+let told: Promise<Ended> | undefined
+
+/** The demo without options, once for all tests that read it. */
+const story = (): Promise<Ended> => (told ??= Effect.runPromise(run([])))
+
 describe.concurrent("the demo", () => {
-  it("meets each layer once by default, and answers [A412]", { timeout }, async ({ expect }) => {
-    const ended = await Effect.runPromise(run([]))
+  it("tells four scenes, the most common failure first", { timeout }, async ({ expect }) => {
+    const ended = await story()
     expect(ended).toMatchObject({ code: 0, stderr: "" })
+    expect(ended.stdout).not.toContain("\u001b")
     const lines = ended.stdout.split("\n")
-    const uses = lines.filter((line) => line.startsWith("  calculateNumberOfKeys("))
-    expect(uses).toEqual([
-      expect.stringMatching(
-        /^ {2}calculateNumberOfKeys\({name: world, age: 30, active: true}\) = ERROR: Tool 'calculateNumberOfKeys' failed: .*{"name":"world","age":30,"active":true} \(severity: HIGH\)\. Please retry with corrected arguments\.$/
-      ),
+    expect(lines.filter((line) => /^\d\. |^answer: /.test(line))).toEqual([
+      "1. Wrong arguments are mended without a model",
+      "answer: 4",
+      "2. A fixer repairs broken JSON",
+      "answer: 3",
+      "3. The model is told and corrects its call",
+      "answer: 2",
+      "4. The storm: a refused request, an overloaded model, a broken connection, all at once",
+      "answer: 3"
+    ])
+    const person = '{"name": "Ada", "address": {"city": "Oslo", "zip": 150}}'
+    expect(lines.filter((line) => line.startsWith("  calculateNumberOfKeys("))).toEqual([
+      `  calculateNumberOfKeys(${person}, depth 2) = 4`,
+      '  calculateNumberOfKeys({"name":"world","age":30,"active":true}) = 3',
+      `  calculateNumberOfKeys(${person}, under adress) = there is no object under 'adress'. Did you mean 'address'? Correct the call.`,
+      `  calculateNumberOfKeys(${person}, under address) = 2`,
       '  calculateNumberOfKeys({"name":"world","age":30,"active":true}) = 3'
     ])
+  })
+
+  it("recovers in each scene as its title says, and waits 1.3 seconds in all", { timeout }, async ({ expect }) => {
+    const { events } = await story()
+    const runs = Map.groupBy(events, ({ parent, runId }) => parent?.runId ?? runId)
+    const recoveries = Array.from(runs.values(), (scene) =>
+      scene.flatMap(({ error, layer, type, verdict }) =>
+        layer === undefined
+          ? type === "arguments-coerced" || type === "fix-end"
+            ? [type]
+            : []
+          : [[layer, error?._tag, verdict]]
+      )
+    )
+    const fixed = [["tool", "NoKeys", "fix"], "fix-end"]
+    expect(recoveries).toEqual([
+      ["arguments-coerced"],
+      fixed,
+      [["tool", "NoSuchKey", "tell"]],
+      [
+        ["transport", "RateLimitError", "retry"],
+        ...fixed,
+        ["transport", "ModelOverloadedError", "retry"],
+        ["transport", "NetworkError", "retry"],
+        ["transport", "ModelOverloadedError", "retry"],
+        ["model", "ModelOverloadedError", "retry"]
+      ]
+    ])
+    // The demo takes five seconds at most, its start included
+    expect(events.reduce((sum, { delay = 0 }) => sum + delay, 0)).toBe(1300)
+  })
+
+  it("gives the same answers when it streams", { timeout }, async ({ expect }) => {
+    const ended = await Effect.runPromise(run(["--stream"]))
+    expect(ended).toMatchObject({ code: 0, stderr: "" })
+    expect(ended.stdout.match(/^answer: .*$/gm)).toEqual(["answer: 4", "answer: 3", "answer: 2", "answer: 3"])
+    expect(layersOf(ended)).toEqual(["transport", "model", "tool"])
+    expect(ended.events.some(({ type }) => type === "text-delta")).toBe(true)
+  })
+
+  it.each([[], ["--stream"]])("meets each layer once in one run %s", { timeout }, async (...flags) => {
+    const ended = await Effect.runPromise(run(["{name: world, age: 30, active: true}", ...flags]))
+    expect(ended).toMatchObject({ code: 0, stderr: "" })
     expect(answerLine(ended.stdout)).toBe("answer: 3")
-    expect(ended.stdout).not.toContain("\u001b")
     const decisions = ended.events.flatMap(({ agent, gaveUp, layer, verdict }) =>
       layer ? [[agent, layer, verdict, gaveUp]] : []
     )
@@ -66,14 +120,6 @@ describe.concurrent("the demo", () => {
     expect(fixer.every(({ parent }) => parent?.runId === start?.runId)).toBe(true)
   })
 
-  it("gives the same answer when it streams", { timeout }, async ({ expect }) => {
-    const ended = await Effect.runPromise(run(["--stream"]))
-    expect(ended).toMatchObject({ code: 0, stderr: "" })
-    expect(answerLine(ended.stdout)).toBe("answer: 3")
-    expect(layersOf(ended)).toEqual(["transport", "model", "tool"])
-    expect(ended.events.some(({ type }) => type === "text-delta")).toBe(true)
-  })
-
   it.each([[], ["--stream"]])("comes through a storm %s", { timeout }, async (...flags) => {
     const ended = await Effect.runPromise(run(["--faults", "storm", ...flags]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })
@@ -84,13 +130,17 @@ describe.concurrent("the demo", () => {
 })
 
 describe.concurrent("the report of the demo", () => {
-  it("is what the last line names, with the events beside it [P1246]", { timeout }, async ({ expect }) => {
-    const ended = await Effect.runPromise(run([]))
-    const path = reportOf(ended.stdout) ?? ""
-    expect(readFileSync(path, "utf8")).toMatch(/^<!doctype html>/)
-    const events = readFileSync(join(path, "../events.jsonl"), "utf8").trimEnd().split("\n")
-    expect(events.map((line): unknown => JSON.parse(line))).toEqual(ended.events)
-  })
+  it(
+    "is of all scenes, and is what the last line names, with the events beside it [P1246]",
+    { timeout },
+    async ({ expect }) => {
+      const ended = await story()
+      const path = reportOf(ended.stdout) ?? ""
+      expect(readFileSync(path, "utf8")).toMatch(/^<!doctype html>/)
+      const events = readFileSync(join(path, "../events.jsonl"), "utf8").trimEnd().split("\n")
+      expect(events.map((line): unknown => JSON.parse(line))).toEqual(ended.events)
+    }
+  )
 
   it("is there for a run that fails as well [P1246]", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["hello world", "--faults", "none"]))
@@ -114,6 +164,7 @@ describe.concurrent("the demo with other JSON", () => {
     ["good", '{"a": 1, "b": {"c": 2}}', "2", []],
     ["empty object", "{}", "0", []],
     ["a key with the parameter's name", "{json: 1, b: 2}", "2", ["tool"]],
+    ["keys with the names of other parameters", '{"under": "b", "depth": 2, "b": {"c": 1}}', "3", []],
     ["trailing commas and single quotes", "{'a': [1, 2,], 'b': 'it is',}", "2", ["tool"]],
     ["not closed", '{"a": [1, 2], "b": "hello', "2", ["tool"]],
     ["comments with brackets", "/* {x} */ {a: 1} // }", "1", ["tool"]],
@@ -344,44 +395,4 @@ describe.concurrent("the demo at another endpoint", () => {
         })
     )
   })
-})
-
-describe("the stand-in model behind real HTTP", () => {
-  const Unit = Schema.Literals(["celsius", "fahrenheit"])
-  const weather = Tool.make("get_weather", {
-    description: "Current weather of a city.",
-    parameters: Schema.Struct({ city: Schema.String, unit: Unit }),
-    success: Schema.Struct({ degrees: Schema.Finite, unit: Unit }),
-    run: ({ unit }) => Effect.succeed({ degrees: unit === "celsius" ? 21 : 70, unit })
-  })
-  const sum = Tool.make("sum_column", {
-    description: "Adds up a column of numbers.",
-    parameters: Schema.Struct({ values: Schema.Array(Schema.Finite) }),
-    success: Schema.Finite,
-    run: ({ values }) => Effect.succeed(values.reduce((total, value) => total + value, 0))
-  })
-  const assistant = Agent.make("assistant", {
-    prompt: "Help the user.",
-    skills: [Skill.make("help", { description: "Weather and sums", tools: [weather, sum] })]
-  })
-
-  it.each([
-    ["What is the weather in Oslo, in Fahrenheit?", "70"],
-    ["Please add this column of numbers up: [1, 2, 39.5", "42.5"]
-  ])("serves an agent with tools that it has never seen: %s", { timeout }, (request, answer) =>
-    serving(standIn, ({ url }) =>
-      Effect.gen(function* () {
-        const text = yield* assistant(request)
-        expect(text).toContain(answer)
-      }).pipe(
-        Effect.orDie,
-        Effect.provide(
-          Layer.provide(
-            OpenAi.layer({ model: "any", apiKey: Redacted.make("any-key"), baseUrl: `${url}/v1` }),
-            Transport.layerFetch
-          )
-        )
-      )
-    )
-  )
 })

@@ -58,6 +58,26 @@ describe("the stand-in model at work", () => {
     expect(ask([user(request)], [order, sum, weather])).toEqual([[name, parameters]])
   })
 
+  it("passes a document whole, draws other parameters from the words around it, and copies a number as text", () => {
+    const part = tool("count_part", "Counts the members of a part.", {
+      document: Schema.String,
+      under: Schema.optionalKey(Schema.String),
+      depth: Schema.optionalKey(Schema.Int)
+    })
+    const document = '{"under": "b", "depth": 3}'
+    expect(ask([user(`How many members? ${document}`)], [part])).toEqual([["count_part", { document }]])
+    const request = `How many members under owner, down to depth 2? ${document}`
+    expect(ask([user(request)], [part])).toEqual([["count_part", { document, under: "owner", depth: "2" }]])
+  })
+
+  it("answers null for a parameter of which nothing was said, if it may be null", () => {
+    const strict = tool("count_part", "Counts the members.", {
+      document: Schema.String,
+      under: Schema.NullOr(Schema.String)
+    })
+    expect(ask([user("How many members? {}")], [strict])).toEqual([["count_part", { document: "{}", under: null }]])
+  })
+
   it("answers in words when no tool has to do with the request, when none is offered, and when none is allowed", () => {
     expect(said([user("Hello there")], [order, sum, weather])).toBe("I have no tool for that, and nothing to add.")
     expect(ask([user("weather in Oslo")], [])).toEqual([])

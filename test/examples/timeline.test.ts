@@ -27,8 +27,11 @@ const inside = (at: number, happening: Happening): AgentEvent.AgentEvent => ({
   parent: { runId: "r1", callId: "c1" }
 })
 
-const draw = (events: ReadonlyArray<AgentEvent.AgentEvent>, isColored = false): string => {
-  const timeline = Timeline.make({ isColored })
+const draw = (
+  events: ReadonlyArray<AgentEvent.AgentEvent>,
+  { isColored = false, width }: Partial<Timeline.Options> = {}
+): string => {
+  const timeline = Timeline.make({ isColored, width })
   return events.map(timeline.draw).join("")
 }
 
@@ -114,7 +117,7 @@ describe("the timeline", () => {
   })
 
   it("writes streamed text as it comes, on one line, and does not repeat it at the end", () => {
-    const timeline = Timeline.make({ isColored: false })
+    const timeline = Timeline.make({ isColored: false, width: undefined })
     const shown = [
       started,
       of(1, { type: "text-delta", text: "The ans" }),
@@ -123,12 +126,34 @@ describe("the timeline", () => {
     ].map(timeline.draw)
     expect(shown.slice(1)).toEqual(["  0.001  model      says: The ans", "wer\\n", "\n"])
     timeline.draw(of(4, { type: "text-delta", text: "more" }))
-    expect(timeline.line("  tool() = 3")).toBe("\n  tool() = 3\n")
+    expect(timeline.line("tool() = 3")).toBe("\n  tool() = 3\n")
+  })
+
+  it("says what coercion has changed in the arguments", () => {
+    const change = { step: "convert-number", path: ["depth"], before: "2", after: 2 } as const
+    const dropped = { step: "drop-empty", path: ["under"], before: null, after: undefined } as const
+    const mended = (change: AgentEvent.OfType<"arguments-coerced">["change"]) =>
+      of(1, { type: "arguments-coerced", tool: "count", callId: "c1", change })
+    const lines = draw([started, mended(change), mended(dropped)])
+    expect(lines).toContain('  0.001  tool       count: arguments mended: convert-number: depth "2" → 2\n')
+    expect(lines).toContain("  0.001  tool       count: arguments mended: drop-empty: under null\n")
+  })
+
+  it("breaks lines between words, below their text, where the terminal is narrow", () => {
+    expect(draw([started, of(5, retry)], { width: 50 }).split("\n")).toEqual([
+      "  0.000  run        counter starts: How",
+      "                    many?\\n\\x1b[31m",
+      "  0.005  transport  send 1 failed (HTTP 503, busy)",
+      "                    → retry: send 2 in 250ms",
+      ""
+    ])
+    const word = "x".repeat(60)
+    expect(draw([of(0, { type: "run-start", input: word, transcript: [] })], { width: 50 })).toContain(`${word}\n`)
   })
 
   it("is coloured only by its option", () => {
     expect(draw([started, of(5, retry)])).not.toContain("\u001b[")
-    expect(draw([started, of(5, retry)], true)).toContain("\u001b[33mtransport")
+    expect(draw([started, of(5, retry)], { isColored: true })).toContain("\u001b[33mtransport")
   })
 })
 

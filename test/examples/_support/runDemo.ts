@@ -24,6 +24,9 @@ export type Encoded = Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "
   readonly transcript?: ReadonlyArray<{ readonly role: string }>
   readonly error?: { readonly _tag: string; readonly message: string }
   readonly output?: unknown
+  readonly input?: unknown
+  /** Milliseconds. */
+  readonly delay?: number
 }
 
 export interface Options {

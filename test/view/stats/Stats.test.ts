@@ -250,8 +250,8 @@ describe("statistics", () => {
     const text = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
     const stats = Stats.of(Recording.parse(text))
     expect(stats.runs).toMatchObject({ completed: 1, children: 1, unfinished: 0 })
-    expect(stats.work).toMatchObject({ attempts: 3, tokens: 478 })
-    expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 358 })
+    expect(stats.work).toMatchObject({ attempts: 2, tokens: 340 })
+    expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 294 })
     expect(stats.waitMillis).toBe(1300)
     expect(stats.unpriced).toBe(1)
     expect(stats.errors.map(({ healed, incidents, layer, tag }) => [layer, tag, incidents, healed])).toEqual([

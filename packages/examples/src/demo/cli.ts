@@ -8,6 +8,8 @@ export interface Settings {
   /** Where the events go, one JSON line each. */
   readonly events: string | undefined
   readonly isStreamed: boolean
+  /** All four scenes, instead of one run with the input. */
+  readonly isStory: boolean
   readonly model: EmbeddedModel | RealModel
 }
 
@@ -58,14 +60,14 @@ const describe = (): Command =>
   new Command("npm run demo --")
     .usage("['<json text>' | <file> | -] [options]")
     .description(
-      "Counts the keys of a JSON object with an agent, broken JSON included, and shows how it recovers from what goes " +
-        "wrong on the way. Without options the model is a stand-in behind a server on this machine: no key, no network. " +
-        "The last line says where a report of the run is, to be opened in a browser."
+      "An agent counts the keys of JSON objects, and recovers from what goes wrong on the way: in four short scenes, or in " +
+        "one run with your JSON, which may be broken. The model is a stand-in behind a server on this machine: no key, no " +
+        "network. The last line says where the report of all runs is, to be opened in a browser."
     )
-    .argument("[json]", "JSON text, the path of a file, or - for standard input (default: a broken example)")
-    .option("--events <file>", "write every event of the run to a file, as JSON lines (waits in milliseconds)")
+    .argument("[json]", "JSON text, the path of a file, or - for standard input (default: four scenes)")
+    .option("--events <file>", "write every event to a file, as JSON lines (waits in milliseconds)")
     .addOption(
-      new Option("--faults <script>", "what goes wrong between agent and stand-in model")
+      new Option("--faults <script>", "one run; what goes wrong between agent and stand-in model")
         .choices(faults)
         .default("default")
     )
@@ -100,13 +102,18 @@ const url = (text: string): string => {
 
 const settingsOf = (command: Command): Settings => {
   const flags = command.opts<Flags>()
+  const input: string | undefined = command.processedArgs[0]
+  const isOneRun = input !== undefined || flags.provider !== undefined || isGiven(command, "faults")
   return {
-    input: command.processedArgs[0],
+    input,
     events: flags.events,
     isStreamed: flags.stream === true,
+    isStory: !isOneRun,
     model: modelOf(flags, command)
   }
 }
+
+const isGiven = (command: Command, option: keyof Flags): boolean => command.getOptionValueSource(option) === "cli"
 
 const modelOf = (flags: Flags, command: Command): Settings["model"] => {
   if (flags.provider === undefined) {
@@ -115,8 +122,6 @@ const modelOf = (flags: Flags, command: Command): Settings["model"] => {
     return { type: "embedded", faults: flags.faults ?? "default" }
   }
   if (flags.model === undefined) return command.error("error: --provider openai needs --model NAME")
-  if (command.getOptionValueSource("faults") === "cli") {
-    return command.error("error: --faults is for the stand-in model only")
-  }
+  if (isGiven(command, "faults")) return command.error("error: --faults is for the stand-in model only")
   return { type: "openai", name: flags.model, baseUrl: flags.baseUrl }
 }

@@ -28,15 +28,6 @@ const overloaded = AnyWire.failing({ type: "overloaded" })
 
 const unavailable = failure(503, { message: "Service temporarily unavailable", type: "server_error" })
 
-/** The transport sends three times: one failure it heals, three in a row it does not. */
-const onceForEachLayer = (): Script => {
-  let afterToolResult = 0
-  return (request) => {
-    if (request.number === 1) return unavailable
-    return endsWithToolResult(request) && ++afterToolResult <= 3 ? overloaded : undefined
-  }
-}
-
 const endsWithToolResult = ({ body }: Parameters<Fault.Fault>[1]): boolean => {
   const messages = Predicate.hasProperty(body, "messages") && Array.isArray(body.messages) ? body.messages : []
   return Predicate.hasProperty(messages.at(-1), "role") && messages.at(-1).role === "tool"
@@ -51,6 +42,15 @@ const rateLimited = failure(
 const badGateway = Fault.status(502, "<html><body>Bad Gateway</body></html>", { "content-type": "text/html" })
 
 const serverError = failure(500, { message: "The server had an error", type: "server_error" })
+
+/** The transport sends three times: one failure it heals, three in a row it does not. */
+const onceForEachLayer = (): Script => {
+  const afterToolResult = [overloaded, Fault.cut("nothing", "reset"), overloaded]
+  return (request) => {
+    if (request.number === 1) return rateLimited
+    return endsWithToolResult(request) ? afterToolResult.shift() : undefined
+  }
+}
 
 /** Everything at once, for a while. */
 const storm: Script = [

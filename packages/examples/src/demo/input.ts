@@ -7,7 +7,7 @@ import { resolve } from "node:path"
 import type { Readable } from "node:stream"
 import { clip } from "./text.ts"
 
-/** What the demo counts when it is given nothing: the example of the document that it retells. */
+/** What the demo counts when it is given nothing. */
 export const example = "{name: world, age: 30, active: true}"
 
 /** There is no text to work on. */

@@ -21,6 +21,7 @@ const start = async (settings: Settings): Promise<void> => {
     stdin: process.stdin,
     write: (text) => void process.stdout.write(text),
     complain: (text) => void process.stderr.write(text),
+    width: process.stdout.columns,
     isColored: process.stdout.isTTY && !process.env.NO_COLOR && process.stdout.hasColors()
   })
   const exit = await Effect.runPromiseExit(running, { signal: stop.signal })

@@ -1,4 +1,4 @@
-/** One run of the demo: reads the text, lets the agent count, shows the events and the end. */
+/** The demo: lets the agent count in each scene, and shows the events and the answer. */
 import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Effect from "effect/Effect"
@@ -14,6 +14,7 @@ import * as Endpoint from "./endpoint.ts"
 import * as EventLog from "./eventLog.ts"
 import * as Input from "./input.ts"
 import * as Report from "./report.ts"
+import { type Scene, story } from "./scenes.ts"
 import { isObject, parse } from "./standIn/Json.ts"
 import { clip, describeError, plain } from "./text.ts"
 import * as Timeline from "./timeline.ts"
@@ -26,6 +27,8 @@ export interface Terminal {
   readonly write: (text: string) => void
   readonly complain: (text: string) => void
   readonly isColored: boolean
+  /** Columns; `undefined` for a file or a pipe. */
+  readonly width: number | undefined
 }
 
 /** The model answered, but not with a number. */
@@ -38,34 +41,35 @@ export const run = (settings: Settings, terminal: Terminal): Effect.Effect<numbe
     return 1
   }
   const report = Report.make()
-  return Effect.scoped(count(settings, terminal, report)).pipe(
-    Effect.match({
-      onSuccess: (answer) => {
-        terminal.write(`answer: ${plain(answer.trim())}\n`)
-        return 0
-      },
-      onFailure: (error) => complain(ErrorCause.summarise(error).message)
-    }),
+  return Effect.scoped(play(settings, terminal, report)).pipe(
+    Effect.as(0),
+    Effect.catch((error) => Effect.sync(() => complain(ErrorCause.summarise(error).message))),
     Effect.catchDefect((defect) => Effect.sync(() => complain(`unexpected: ${describeError(defect)}`))),
     // also of a run that has failed, or was interrupted
     Effect.ensuring(Effect.map(report.close, terminal.write))
   )
 }
 
-const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal, report: Report.Report) {
-  const { events, isStreamed, model } = settings
+const play = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal, report: Report.Report) {
+  const { events, input, isStory, isStreamed, model } = settings
+  const scenes: ReadonlyArray<Scene> = isStory ? story : [{ model }]
   // a missing key is known before anything begins
-  const endpoint = yield* Layer.build(Endpoint.layer(model))
+  const endpoints = yield* Effect.forEach(scenes, (scene) => Layer.build(Endpoint.layer(scene.model)))
   const log = events === undefined ? EventLog.none : yield* EventLog.create(resolve(terminal.folder, events))
-  const text = yield* Input.read(settings.input, terminal.folder, terminal.stdin)
-  const display = yield* show(terminal)
-  const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write), Agent.onEvent(report.write))
-  const request = `How many keys? ${text}`
-  const counting = isStreamed
-    ? foldEvents(listening.stream(request), display.draw)
-    : listening.pipe(Agent.onEvent(display.draw))(request)
-  const answer = yield* Effect.provideContext(counting, endpoint)
-  return /\d/.test(answer) ? answer : yield* new NoAnswer({ message: `the model gave no number: ${clip(answer)}` })
+  const text = yield* Input.read(input, terminal.folder, terminal.stdin)
+  for (const [index, endpoint] of endpoints.entries()) {
+    const { request = `How many keys? ${text}`, title } = scenes[index] ?? {}
+    const display = yield* show(terminal)
+    if (index === 0) terminal.write(display.header)
+    if (title !== undefined) terminal.write(display.title(title))
+    const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write), Agent.onEvent(report.write))
+    const counting = isStreamed
+      ? foldEvents(listening.stream(request), display.draw)
+      : listening.pipe(Agent.onEvent(display.draw))(request)
+    const answer = yield* Effect.provideContext(counting, endpoint)
+    if (!/\d/.test(answer)) return yield* new NoAnswer({ message: `the model gave no number: ${clip(answer)}` })
+    terminal.write(`answer: ${plain(answer.trim())}\n`)
+  }
 })
 
 /** Shows every event of a streamed run, and gives its output. */
@@ -83,10 +87,11 @@ const foldEvents = <E, R>(
 const show = Effect.fnUntraced(function* (terminal: Terminal) {
   const timeline = Timeline.make(terminal)
   const uses = yield* Queue.unbounded<string>()
-  terminal.write(timeline.header)
   return {
+    header: timeline.header,
+    title: timeline.title,
     use: (name: string, args: Message.ToolCall["arguments"], result: Agent.ToolResult): Effect.Effect<void> =>
-      Effect.asVoid(Queue.offer(uses, `  ${name}(${jsonIn(args)}) = ${clip(result.text, 1000)}`)),
+      Effect.asVoid(Queue.offer(uses, `${name}(${shown(result.params ?? args)}) = ${clip(result.text, 1000)}`)),
     draw: Effect.fnUntraced(function* (event: AgentEvent.AgentEvent) {
       terminal.write(timeline.draw(event))
       if (event.type !== "tool-end" || event.agent !== analyst.name) return
@@ -95,9 +100,10 @@ const show = Effect.fnUntraced(function* (terminal: Terminal) {
   }
 })
 
-/** The `json` of the arguments, as far as it fits on a line; other arguments of the model as they are. */
-const jsonIn = (args: Message.ToolCall["arguments"]): string => {
+/** The document of a call and what else is asked of it, as far as it fits on a line; other arguments as they are. */
+const shown = (args: unknown): string => {
   const value = typeof args === "string" ? parse(args) : args
-  const json = isObject(value) ? value.json : undefined
-  return clip(typeof json === "string" ? json : String(args), 60)
+  if (!isObject(value) || typeof value.json !== "string") return clip(String(args), 60)
+  const { json, ...others } = value
+  return [clip(json, 60), ...Object.entries(others).map(([name, other]) => `${name} ${String(other)}`)].join(", ")
 }

@@ -39,5 +39,5 @@ export const describeError = (error: unknown): string => {
 export const describeSend = (error: unknown): string => {
   if (!Predicate.hasProperty(error, "status")) return describeError(error)
   const words = Predicate.hasProperty(error, "detail") && Predicate.isString(error.detail) ? error.detail : ""
-  return `HTTP ${String(error.status)}, ${clip(words, 70)}`
+  return `HTTP ${String(error.status)}${words === "" ? "" : `, ${clip(words, 70)}`}`
 }

@@ -14,7 +14,9 @@ export interface Timeline {
   readonly draw: (event: AgentEvent.AgentEvent) => string
   /** The names of the columns. */
   readonly header: string
-  /** The text to write for a line of another source. */
+  /** The text to write above a run, if it has a title. */
+  readonly title: (text: string) => string
+  /** The text to write for a line of another source, below the events. */
   readonly line: (text: string) => string
 }
 
@@ -41,7 +43,13 @@ const colors = {
   quiet: "dim"
 } as const
 
-export const make = (options: { readonly isColored: boolean }): Timeline => {
+export interface Options {
+  readonly isColored: boolean
+  /** The columns of the terminal. Longer lines go on below their text; without a width they stay as long as they are. */
+  readonly width: number | undefined
+}
+
+export const make = (options: Options): Timeline => {
   const depths = new Map<string, number>()
   let start: number | undefined
   /** The run whose streamed text is being written: its line is not ended yet. */
@@ -71,7 +79,8 @@ export const make = (options: { readonly isColored: boolean }): Timeline => {
 
   return {
     header: `${paint("quiet", `seconds  ${"layer".padEnd(columnWidth)}  what happens`)}\n`,
-    line: (text) => `${ended()}${text}\n`,
+    title: (text) => `\n${paint("run", text)}\n`,
+    line: (text) => `${ended()}  ${wrap(text, options.width, 4)}\n`,
     draw: (event) => {
       const depth = depthOf(event)
       if (event.type === "text-delta") {
@@ -82,12 +91,28 @@ export const make = (options: { readonly isColored: boolean }): Timeline => {
       }
       const line = event.type === "model-end" ? endOfModel(event.reply, speaking === event.runId) : lineOf(event, depth)
       if (line === undefined) return ended()
-      return `${ended()}${head(event, line.column, depth)}${paint(line.tone ?? "plain", line.text)}\n`
+      const lines = wrap(line.text, options.width, headWidth + 2 * depth)
+      return `${ended()}${head(event, line.column, depth)}${paint(line.tone ?? "plain", lines)}\n`
     }
   }
 }
 
 const columnWidth = "transport".length
+
+/** Seconds, column, and the spaces behind each. */
+const headWidth = 7 + 2 + columnWidth + 2
+
+/** Breaks a text between words, and below its head. */
+const wrap = (text: string, width: number | undefined, indent: number): string => {
+  const room = Math.max((width ?? Infinity) - indent, 20)
+  const lines = [""]
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1) ?? ""
+    if (last !== "" && last.length + 1 + word.length > room) lines.push(word)
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`
+  }
+  return lines.join(`\n${" ".repeat(indent)}`)
+}
 
 const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined => {
   switch (event.type) {
@@ -159,7 +184,7 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "result-cut":
       return { column: "tool", text: `${event.tool}: its result is cut: ${describeError(event.error)}`, tone: "bad" }
     case "arguments-coerced":
-      return { column: "tool", text: `${event.tool}: arguments read by ${event.change.step}`, tone: "quiet" }
+      return { column: "tool", text: `${event.tool}: arguments mended: ${describeChange(event.change)}`, tone: "good" }
     case "tool-failed":
       return {
         column: "tool",
@@ -223,6 +248,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "run-interrupted":
       return { column: "run", text: `${event.agent} was interrupted`, tone: "bad" }
   }
+}
+
+const describeChange = ({ after, before, path, step }: AgentEvent.OfType<"arguments-coerced">["change"]): string => {
+  const where = path.length === 0 ? "" : ` ${path.join(".")}`
+  const value = after === undefined ? "" : ` → ${clip(JSON.stringify(after), 40)}`
+  return `${step}:${where} ${clip(JSON.stringify(before), 40)}${value}`
 }
 
 /** A fixer's input is a report of many lines; its first says enough. */

@@ -35,14 +35,25 @@ export const withDocument = (source: Source, text: string): Source => ({
 export const fill = (tool: Tool, source: Source): JsonObject => {
   const taken: Taken = { numbers: 0, texts: 0 }
   const whole = wholeOf(tool, source)
+  // A document that is passed on as it stands fills no other parameter
+  const rest = whole === undefined ? source : { ...source, data: undefined }
   return Object.fromEntries(
     tool.fields.flatMap((field): ReadonlyArray<[string, Schema.Json]> => {
-      const said = field === whole ? source.payload : saidAbout(field, source)
+      const said = field === whole ? source.payload : saidAbout(field, rest)
       if (said === undefined && !field.required) return []
+      if (said === undefined && field.nullable) return [[field.name, null]]
+      if (isSlip(field, said, rest)) return [[field.name, said]]
       return [[field.name, fit(field, said, source, tool.root, taken, 0)]]
     })
   )
 }
+
+/** What models often get wrong: a number that the user named in words becomes a text. */
+const isSlip = (field: Shape.Field, said: Schema.Json | undefined, { data }: Source): said is string =>
+  typeof said === "string" &&
+  /^\d+$/.test(said) &&
+  data === undefined &&
+  (Shape.kindOf(field.schema) === "integer" || Shape.kindOf(field.schema) === "number")
 
 /** How far the numbers and texts of the prose were used up: two parameters do not share one. */
 interface Taken {
@@ -176,7 +187,7 @@ const asArray = (
   depth: number
 ): Schema.Json => {
   const items = Shape.resolve(field.schema.items, root)
-  const element: Shape.Field = { name: field.name, description: "", required: true, schema: items }
+  const element: Shape.Field = { name: field.name, description: "", required: true, nullable: false, schema: items }
   const values = depth >= maxDepth ? [] : (listIn(said) ?? listIn(source.data) ?? listFrom(items, said, source))
   return values.map((value) => fit(element, value, source, root, taken, depth + 1))
 }

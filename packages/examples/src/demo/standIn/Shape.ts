@@ -6,6 +6,7 @@ export interface Field {
   readonly name: string
   readonly description: string
   readonly required: boolean
+  readonly nullable: boolean
   readonly schema: JsonObject
 }
 
@@ -74,9 +75,18 @@ export const fieldsOf = (schema: JsonObject, root: JsonObject): ReadonlyArray<Fi
     name,
     description: isObject(own) && typeof own.description === "string" ? own.description : "",
     required: required.has(name),
+    nullable: isNullable(own),
     schema: resolve(own, root)
   }))
 }
+
+const isNullable = (schema: Schema.Json): boolean => {
+  if (!isObject(schema)) return false
+  const { anyOf, type } = schema
+  return (Array.isArray(type) && type.includes("null")) || (Array.isArray(anyOf) && anyOf.some(isNull))
+}
+
+const isNull = (schema: Schema.Json): boolean => isObject(schema) && schema.type === "null"
 
 /** The closed set of values that a resolved schema admits, if it is one. */
 export const choicesOf = (schema: JsonObject): ReadonlyArray<Schema.Json> | undefined =>
