@@ -34,6 +34,19 @@ it("half calls and the words of providers are what they have to be [P1403 P1405]
   )
 })
 
+it("what a reply says about itself in a form of its own costs no reply [P1407]", { timeout: 60_000 }, async () => {
+  const lines: Array<Line> = []
+  await playAll(
+    scenarios.filter(({ group }) => group === "facts"),
+    (line) => lines.push(line)
+  )
+  assert.isAtLeast(lines.length, 70)
+  assert.deepStrictEqual(
+    lines.filter(({ type }) => type !== "right"),
+    []
+  )
+})
+
 it("items that wait and jobs in hostile forms end by name, or with the text that is there [P1406]", async () => {
   const lines: Array<Line> = []
   await playAll(

@@ -49,10 +49,10 @@ const halfCall = (times: number, how: "reset" | "end", expected: Expected) =>
     expected
   }))
 
-/** Fifty pieces, one every 20 ms. */
+/** Fifty pieces, one every 25 ms. */
 const alive = (good: Answer): Partial<Answer> => ({
   split: { every: Math.ceil(bytesOf(good).length / 50) },
-  beforePiece: () => Effect.sleep("20 millis")
+  beforePiece: () => Effect.sleep("25 millis")
 })
 
 const leaking: Readonly<Record<string, readonly [Serve, Expected, Scenario["stops"]?]>> = {
@@ -88,7 +88,7 @@ export const ends: ReadonlyArray<Scenario> = [
     modes: ["streamed"],
     serve: changed(alive),
     expected: isGood,
-    transport: { requestTimeout: "500 millis" }
+    transport: { requestTimeout: "1 second" }
   })),
   ...each("ends", "a whole reply that takes longer than its time", () => ({
     modes: ["whole"],

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { calls, texts } from "./calls.ts"
 import { encodings, framing, heads } from "./encodings.ts"
 import { ends, leaks } from "./ends.ts"
+import { facts } from "./facts.ts"
 import { limits } from "./limits.ts"
 import { refusals } from "./refusals.ts"
 import { type Mode, play, type Scenario, type Verdict } from "./scenario.ts"
@@ -18,6 +19,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   ...calls,
   ...texts,
   ...refusals,
+  ...facts,
   ...sizes,
   ...limits,
   ...waitingItems,
