@@ -65,3 +65,23 @@ it.run(
       }
     })
 )
+
+it.run("a kind that is named as a member of every object has no price [P1382]", (run) =>
+  Effect.gen(function* () {
+    const price = { usdPerMillionTokens: { input: 1_000_000, output: 0 }, usdPerItem: { web_search: 0.25 } }
+    for (const kind of ["constructor", "toString", "hasOwnProperty", "__proto__"]) {
+      const odd = { ...half, content: [Message.text("Let me look. "), { ...search, kind }] }
+      const model = yield* ScriptedModel.make(ScriptedModel.replies(odd), done)
+      const costs: Array<number | undefined> = []
+      const heard = reader({ maxTurns: 3, maxCost: 100, prices: { "*": price } }).pipe(
+        Agent.onEvent((event) =>
+          Effect.sync(() => {
+            if (event.type === "model-end") costs.push(event.entry.cost)
+          })
+        )
+      )
+      yield* run(heard, "go").pipe(Effect.provide(model.layer))
+      assert.strictEqual(costs[0], 5)
+    }
+  })
+)

@@ -102,7 +102,10 @@ export const mostOf = (prices: Prices = {}, { input, output }: TokensOfRequest):
 export const costOfItems = ({ usdPerItem }: Price, content: Message.Reply["content"]): number => {
   if (usdPerItem === undefined) return 0
   let cost = 0
-  for (const part of content) if (part.type === "provider-item") cost += usdPerItem[part.kind] ?? 0
+  for (const part of content) {
+    // a kind is a word of the provider: `constructor` has no price
+    if (part.type === "provider-item" && Object.hasOwn(usdPerItem, part.kind)) cost += usdPerItem[part.kind] ?? 0
+  }
   return cost
 }
 
