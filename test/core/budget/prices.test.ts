@@ -123,6 +123,35 @@ it.run("a provider that reports the cost needs no price, and its cost counts [P1
   })
 )
 
+it.run(
+  "a reply without the cost that its provider reports is an unknown price, or has that of all models [P1382]",
+  (run) =>
+    Effect.gen(function* () {
+      const { tool } = scripted("look", Effect.succeed("so"))
+      for (const prices of [undefined, { "*": dollar }]) {
+        const model = yield* priced(
+          "reported",
+          ScriptedModel.calls(call("look", {})),
+          ...(prices === undefined ? [] : [done])
+        )
+        const log = eventLog()
+        const budget = { maxCost: 1000, ...(prices === undefined ? {} : { prices }) }
+        const agent = Agent.make("worker", { budget, tools: [tool] }).pipe(log.listen)
+        const exit = yield* Effect.result(run(agent, "go").pipe(Effect.provide(model.layer)))
+        if (prices !== undefined) {
+          assert.deepInclude(exit, { success: "done" })
+          assert.strictEqual(log.of("model-end")[0]?.entry.cost, 15)
+          continue
+        }
+        const error = yield* Effect.flip(Effect.fromResult(exit))
+        assert.include(error, { _tag: "UnknownPriceError", agent: "worker", model: "scripted", option: "maxCost" })
+        assert.lengthOf(model.requests, 1)
+      }
+      const free = yield* priced("reported", done)
+      assert.strictEqual(yield* run(Agent.make("worker", {}), "go").pipe(Effect.provide(free.layer)), "done")
+    })
+)
+
 it.effect(
   "a price that is more than 90 days old is one warning of the process, where a run asks for costs [P1382]",
   () => {

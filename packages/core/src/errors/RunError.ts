@@ -138,7 +138,8 @@ const ofPrice = {
 
 /**
  * A limit of cost cannot hold, because the price of a model is unknown: neither the `prices` of the budget nor the layer of the model has it,
- * and its provider does not report the cost. The run fails before the model is called.
+ * and its provider does not report the cost. The run fails before the model is called, or after the first reply without the cost that its
+ * provider should report.
  */
 export class UnknownPriceError extends advised<UnknownPriceError>()("UnknownPriceError", ofPrice) {
   static override make({ what, ...fields }: Made<typeof ofPrice>): UnknownPriceError {

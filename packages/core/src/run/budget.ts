@@ -114,9 +114,14 @@ const counting = ["maxToolCalls"] as const
 export const takeTurn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   RunContext.begins(run, () => passing(() => run.meter.passed(spending, true) ?? run.meter.takeTurn(), run, next))
 
-/** Goes on, unless what a reply has used up passes a limit. */
-export const spent = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  passing(() => run.meter.passed(spending), run, next)
+/** Goes on, unless what a reply has used up passes a limit, or a limit of cost cannot hold: its provider has not reported the cost after all. */
+export const spent = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const limited = limitedOf(run.meter)
+  const last = limited && run.ledger.entries.findLast(({ outcome, runId }) => runId === run.runId && outcome === "used")
+  return limited !== undefined && last !== undefined && last.cost === undefined
+    ? unpriced(run.meter, limited, last.model)
+    : passing(() => run.meter.passed(spending), run, next)
+}
 
 /** Counts the calls of a reply, and goes on with how many of them may run. */
 export const takeCalls = <A, E>(
@@ -172,16 +177,22 @@ export const priced = <A, E>(
   model: Model.Service,
   next: () => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
-  const limited = meter.chain.find((each) => each.limit("maxCost") !== Infinity)
+  const limited = limitedOf(meter)
   if (limited === undefined && meter.prices === undefined) return next()
   const leaves = leavesOf(model)
-  const unpriced = leaves.find((leaf) => Price.of(meter.prices, leaf) === undefined)
-  if (limited !== undefined && unpriced !== undefined) {
-    const exceeded = new Exceeded(limited, "maxCost", limited.limit("maxCost"), limited.spent("maxCost", 0))
-    exceeded.unpriced = unpriced.name
-    return end(meter, exceeded)
-  }
+  const unknown = leaves.find((leaf) => Price.of(meter.prices, leaf) === undefined)
+  if (limited !== undefined && unknown !== undefined) return unpriced(meter, limited, unknown.name)
   return Effect.andThen(warnOfAge(leaves.map((leaf) => Price.of(meter.prices, leaf))), Effect.suspend(next))
+}
+
+/** The nearest run with a limit of cost. */
+const limitedOf = (meter: Meter): Meter | undefined => meter.chain.find((each) => each.limit("maxCost") !== Infinity)
+
+/** Ends the run with this limit of cost, which cannot hold for the model. */
+const unpriced = (meter: Meter, limited: Meter, model: string): Effect.Effect<never> => {
+  const exceeded = new Exceeded(limited, "maxCost", limited.limit("maxCost"), limited.spent("maxCost", 0))
+  exceeded.unpriced = model
+  return end(meter, exceeded)
 }
 
 /** Emits the limits that are near, and goes on with `next`. */

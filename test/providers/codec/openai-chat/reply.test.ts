@@ -208,7 +208,7 @@ it("a stream without any reply in it is an UnknownLlmError, also if it ends well
 })
 
 describe("fields beside the message", () => {
-  it("has its cost, as a number or as a sum of numbers, whole and streamed", () => {
+  it("has its cost, as a number or as a sum of numbers, also of a key of one's own, whole and streamed [P1382]", () => {
     const costs = (usage: object) => [
       ok(whole({ content: "a" }, { finish_reason: "stop" }, { usage })).cost,
       ok(decodeStream([chunk({ content: "a" }), { ...chunk({}, "stop"), usage }])).cost
@@ -216,6 +216,10 @@ describe("fields beside the message", () => {
     assert.deepStrictEqual(costs({ cost: 0.5 }), [0.5, 0.5])
     assert.deepStrictEqual(costs({ cost: { total_cost: 0.25, request_cost: 0.2 } }), [0.25, 0.25])
     assert.deepStrictEqual(costs({ cost: "free" }), [undefined, undefined])
+    const details = { cost_details: { upstream_inference_cost: 0.75 } }
+    assert.deepStrictEqual(costs({ cost: 0.25, is_byok: true, ...details }), [1, 1])
+    assert.deepStrictEqual(costs({ cost: 0.75, is_byok: false, ...details }), [0.75, 0.75])
+    assert.deepStrictEqual(costs({ cost: 0, is_byok: true }), [undefined, undefined])
     assert.deepStrictEqual(costs({ cost_in_usd_ticks: 37_756_000 }), [0.0037756, 0.0037756])
     assert.deepStrictEqual(costs({ cost_in_usd_ticks: 0 }), [undefined, undefined])
     assert.isFalse("cost" in ok(whole({ content: "a" })))

@@ -35,10 +35,18 @@ export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | 
   })
 }
 
-/** The reported cost of the reply: OpenRouter's credits, the dollars of Perplexity and xAI. */
+/**
+ * The reported cost of the reply: OpenRouter's credits, the dollars of Perplexity and xAI. With a provider key of one's own (`is_byok`),
+ * OpenRouter's own charge is in `cost`, and what the provider charges is beside it (openrouter.ai/docs, "Usage Accounting", looked up on
+ * 2026-11-26; for other keys both are the same amount: release 3.0.4 of ORO-AI/oro).
+ */
 export const costOf = (body: Schema.Json): { readonly cost?: number } => {
   const usage = Json.field(body, "usage")
   const cost = Json.field(usage, "cost")
   const amount = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost")) ?? dollarsOf(usage)
-  return amount === undefined ? {} : { cost: amount }
+  const beside =
+    Json.field(usage, "is_byok") === true
+      ? Json.count(Json.field(Json.field(usage, "cost_details"), "upstream_inference_cost"))
+      : 0
+  return amount === undefined || beside === undefined ? {} : { cost: amount + beside }
 }
