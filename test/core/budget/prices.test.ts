@@ -180,7 +180,16 @@ it("what is no price is refused by name [P1382]", () => {
     [{ input: 1, output: 2 }, "Budget: the price of 'm' must be a price, as in"],
     [{ usdPerMillionTokens: { input: 1 } }, "Budget: the price of 'm': output must be US dollars of at least 0"],
     [{ usdPerMillionTokens: { input: Number.NaN, output: 1 } }, "the price of 'm': input must be US dollars"],
-    [{ ...dollar, longContext: { usdPerMillionTokens: { input: -1, output: 1 } } }, "the price of 'm': input must be"]
+    [{ ...dollar, longContext: { usdPerMillionTokens: { input: -1, output: 1 } } }, "the price of 'm': input must be"],
+    [{ ...dollar, longContext: {} }, "Budget: the price of 'm' must be a price"],
+    [{ ...dollar, longContext: { ...dollar, overInputTokens: Number.NaN } }, "'m': overInputTokens must be a number"],
+    [{ ...dollar, longContext: dollar }, "'m': overInputTokens must be a number of tokens"],
+    [{ ...dollar, usdPerItem: { search: -5 } }, "'m': usdPerItem must be US dollars of at least 0 by kinds of items"],
+    [{ ...dollar, usdPerItem: { search: Number.NaN } }, "'m': usdPerItem must be US dollars"],
+    [{ ...dollar, usdPerItem: 5 }, "'m': usdPerItem must be US dollars"],
+    [{ ...dollar, asOf: "26.11.2020" }, "'m': asOf must be a day, as in '2026-11-26', got '26.11.2020'"],
+    [{ ...dollar, asOf: "2026-99-26" }, "'m': asOf must be a day"],
+    [{ ...dollar, asOf: 5 }, "'m': asOf must be a day"]
   ] as const)
     assert.throws(() => untyped({ prices: { m: price } }), says)
 })

@@ -60,6 +60,19 @@ describe("the cost of a reply", () => {
   )
 })
 
+it("a price or a context window that cannot be counted is refused by name [P1381 P1382]", () => {
+  const layer = (options: object) => () => AiSdkModel.layer(scripted("v3", []).model, options)
+  const odd = { usdPerMillionTokens: { input: -1, output: Number.NaN } }
+  const negative = { usdPerMillionTokens: { input: 1, output: 1 }, usdPerItem: { search: -5 } }
+  for (const price of [odd, negative, "free", 5, {}]) {
+    assert.throws(layer({ price }), TypeError, "Budget: the price of 'script-1'")
+  }
+  for (const contextWindow of [-1, 0, Number.NaN, 1.5, "8k"]) {
+    assert.throws(layer({ contextWindow }), RangeError, "AiSdkModel: contextWindow must be an integer of at least 1")
+  }
+  layer({ price: "reported", contextWindow: 8000 })()
+})
+
 describe("what the SDK warns of", () => {
   const forms = [
     [{ type: "unsupported-setting", setting: "seed", details: "not here" }, "unsupported-setting 'seed': not here"],

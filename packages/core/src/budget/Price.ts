@@ -57,18 +57,24 @@ export const of = (prices: Prices | undefined, { name, price }: Priced): Price |
  * @internal
  */
 export const check = (whose: string, price: unknown): void => {
-  const tiers = [
-    property(price, "usdPerMillionTokens"),
-    property(property(price, "longContext"), "usdPerMillionTokens")
-  ]
-  demand(whose, "a price, as in { usdPerMillionTokens: { input: 1, output: 5 } }", price, Predicate.isObject(tiers[0]))
-  for (const tokens of tiers.filter(Predicate.isNotUndefined)) {
+  const [asOf, long, perItem] = [property(price, "asOf"), property(price, "longContext"), property(price, "usdPerItem")]
+  const prices = [price, ...(long === undefined ? [] : [long])].map((each) => property(each, "usdPerMillionTokens"))
+  for (const tokens of prices) {
+    const isPrice = Predicate.isObject(tokens)
+    demand(whose, "a price, as in { usdPerMillionTokens: { input: 1, output: 5 } }", price, isPrice)
     for (const name of ["input", "output", "cachedInput", "cacheWrite"] as const) {
       const given = property(tokens, name)
       const isAbsent = given === undefined && name.startsWith("cache")
       demand(`${whose}: ${name}`, "US dollars of at least 0", given, isAbsent || Usage.isAmount(given))
     }
   }
+  const over = property(long, "overInputTokens")
+  demand(`${whose}: overInputTokens`, "a number of tokens", over, long === undefined || Usage.isAmount(over))
+  const isPriced =
+    perItem === undefined || (Predicate.isObject(perItem) && Object.values(perItem).every(Usage.isAmount))
+  demand(`${whose}: usdPerItem`, "US dollars of at least 0 by kinds of items", perItem, isPriced)
+  const isDay = Predicate.isString(asOf) && /^\d{4}-\d\d-\d\d$/.test(asOf) && !Number.isNaN(Date.parse(asOf))
+  demand(`${whose}: asOf`, "a day, as in '2026-11-26'", asOf, asOf === undefined || isDay)
 }
 
 /**

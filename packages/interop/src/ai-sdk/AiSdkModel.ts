@@ -2,6 +2,7 @@
  * Language models of the Vercel AI SDK as models of this library. `doGenerate` and `doStream` are called directly, so nothing of the SDK
  * resends, loops or runs tools; the transport of `@kintsugi/providers` sends, as for every other model. This module does not need the `ai` package.
  */
+import * as Budget from "@kintsugi/core/Budget"
 import type * as Model from "@kintsugi/core/Model"
 import * as Provider from "@kintsugi/providers/Provider"
 import * as Transport from "@kintsugi/providers/Transport"
@@ -31,7 +32,7 @@ interface Options {
 
 /**
  * The model of a language model of the SDK, version 2, 3 or 4 of its specification. Throws a `TypeError` for anything else, such as the name of
- * a model, and a `RangeError` for invalid options of the transport.
+ * a model, and for what is no price, and a `RangeError` for invalid options of the transport and for a `contextWindow` that is no number of tokens.
  *
  * @example
  * ```ts no-run
@@ -45,6 +46,9 @@ interface Options {
 export const layer = (languageModel: LanguageModel, options: Options = {}): Layer.Layer<Model.Model> => {
   const version = versionOf(languageModel)
   const { contextWindow, price, providerTools = [], settings = {}, transport } = options
+  if (price !== undefined && price !== "reported") Budget.make({ prices: { [languageModel.modelId]: price } })
+  if (contextWindow !== undefined && !(Number.isSafeInteger(contextWindow) && contextWindow >= 1))
+    throw new RangeError(`AiSdkModel: contextWindow must be an integer of at least 1, got ${String(contextWindow)}`)
   const provider = nameOf(languageModel.provider)
   const to = { version, provider, providerTools }
   const source = { provider, model: languageModel.modelId, secrets: [] }
