@@ -186,6 +186,7 @@ it("what is no price is refused by name [P1382]", () => {
     [{ ...dollar, longContext: dollar }, "'m': overInputTokens must be a number of tokens"],
     [{ ...dollar, usdPerItem: { search: -5 } }, "'m': usdPerItem must be US dollars of at least 0 by kinds of items"],
     [{ ...dollar, usdPerItem: { search: Number.NaN } }, "'m': usdPerItem must be US dollars"],
+    [{ ...dollar, tiers: { fast: -1 } }, "'m': tiers must be factors of at least 0 by tiers of service"],
     [{ ...dollar, usdPerItem: 5 }, "'m': usdPerItem must be US dollars"],
     [{ ...dollar, asOf: "26.11.2020" }, "'m': asOf must be a day, as in '2026-11-26', got '26.11.2020'"],
     [{ ...dollar, asOf: "2026-99-26" }, "'m': asOf must be a day"],

@@ -171,6 +171,10 @@ describe("the options of Bedrock", () => {
         assert.deepStrictEqual(price.usdPerMillionTokens, expected)
         assert.deepInclude(price, { source: "https://platform.claude.com/docs/en/about-claude/pricing" })
       }
+      // a cache for an hour costs twice the input, and the premium of `priority` is not known
+      const hour = yield* priceOf({ model: "us.anthropic.claude-sonnet-5-5", promptCache: { ttl: "1h" } })
+      assert.deepNestedInclude(hour, { "usdPerMillionTokens.cacheWrite": 4.4 })
+      assert.isUndefined(yield* priceOf({ model: "us.anthropic.claude-sonnet-5-5", serviceTier: "priority" }))
       const long = yield* priceOf({ model: "eu.anthropic.claude-haiku-5-5" })
       assert(typeof long === "object")
       assert.deepInclude(long.longContext?.usdPerMillionTokens, { input: 0.55, output: 2.75 })

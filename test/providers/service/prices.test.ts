@@ -130,3 +130,70 @@ it.run("a run books what its model costs by the price of the layer, and stops at
     assert.lengthOf(network.sent, 0)
   })
 )
+
+const sse = (events: ReadonlyArray<{ readonly type?: string }>) =>
+  events
+    .map((event) => `${event.type === undefined ? "" : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`)
+    .join("")
+
+/** A server that gives the same reply whole and streamed. */
+const saying = (whole: object, events: ReadonlyArray<{ readonly type?: string }>) => {
+  const network = fakeNetwork(() =>
+    Effect.suspend(() =>
+      network.sent.at(-1)?.body.includes('"stream":true') === true
+        ? respond(200, sse(events), { "content-type": "text/event-stream" })()
+        : respond(200, JSON.stringify(whole), { "content-type": "application/json" })()
+    )
+  )
+  return network.layer
+}
+
+const tokens = { prompt_tokens: 100_000, completion_tokens: 0 }
+const completed = (tier: object) =>
+  saying({ ...tier, choices: [{ message: { content: "so" }, finish_reason: "stop" }], usage: tokens }, [
+    { ...tier, choices: [{ delta: { content: "so" }, finish_reason: "stop" }], usage: tokens } as object
+  ])
+
+const messaged = (usage: object) => {
+  const message = { id: "m", type: "message", role: "assistant", model: "claude-opus-5", content: [], usage }
+  return saying({ ...message, content: [{ type: "text", text: "so" }], stop_reason: "end_turn" }, [
+    { type: "message_start", message } as { type: string },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "so" } } as { type: string },
+    { type: "content_block_stop", index: 0 } as { type: string },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 0 } } as { type: string },
+    { type: "message_stop" }
+  ])
+}
+
+const million = { input_tokens: 1_000_000, output_tokens: 0 }
+const written = { input_tokens: 0, cache_creation_input_tokens: 1_000_000, output_tokens: 0 }
+const openAi = (options: object) => OpenAi.layer({ model: "gpt-5.6-terra", apiKey, ...options })
+const anthropic = (options: object) => Anthropic.layer({ model: "claude-opus-5", apiKey, ...options })
+
+it.run("a dearer tier of service and a cache for an hour are booked as what they cost [P1382]", (run) =>
+  Effect.gen(function* () {
+    const priority = { serviceTier: "priority" }
+    const hour = { promptCache: { ttl: "1h" } }
+    for (const [name, layer, network, cost] of [
+      ["standard", openAi({}), completed({}), 0.2],
+      ["as the reply says", openAi({}), completed({ service_tier: "priority" }), 0.4],
+      ["not said, asked for", openAi(priority), completed({}), 0.4],
+      ["fast", openAi({ serviceTier: "fast" }), completed({ service_tier: "fast" }), 0.4],
+      ["of extra", openAi({ extra: { service_tier: "priority" } }), completed({}), 0.4],
+      ["not served", openAi(priority), completed({ service_tier: "default" }), 0.2],
+      ["a strange tier", openAi(priority), completed({ service_tier: "constructor" }), 0.2],
+      ["dearer", openAi({ ...priority, model: "gpt-5.5" }), completed(priority), 1.25],
+      ["slow Claude", anthropic({}), messaged({ ...million, service_tier: "standard" }), 5],
+      ["fast Claude", anthropic({}), messaged({ ...million, service_tier: "standard", speed: "fast" }), 10],
+      ["fast Claude asked for", anthropic({ extra: { speed: "fast" } }), messaged(million), 10],
+      ["written for minutes", anthropic({ promptCache: {} }), messaged(written), 6.25],
+      ["written for an hour", anthropic(hour), messaged(written), 10],
+      ["by extra", anthropic({ extra: { cache_control: { ttl: "1h" } } }), messaged(written), 10]
+    ] as const) {
+      const log = eventLog()
+      const agent = Agent.make("worker", { budget: { maxCost: 20 } }).pipe(log.listen)
+      yield* run(agent, "go").pipe(Effect.provide(layer), Effect.provide(network))
+      assert.closeTo(log.of("model-end")[0]?.entry.cost ?? 0, cost, 1e-9, name)
+    }
+  })
+)

@@ -360,11 +360,11 @@ export class Meter {
   }
 
   /** What a reply of a model costs, where its price is known. A reported cost that is missing is known by the budget's prices alone. */
-  costOf(model: Price.Priced, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
+  costOf(model: Price.Priced, usage: Usage.Usage, reply: Partial<Message.Reply> = {}): number | undefined {
     if (this.prices === undefined && model.price === undefined) return undefined
     const price = Price.of(this.prices, model.price === "reported" ? { name: model.name } : model)
     return typeof price === "object"
-      ? Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
+      ? Usage.sum(Price.costOf(price, usage, reply.serviceTier), Price.costOfItems(price, reply.content ?? []))
       : undefined
   }
 

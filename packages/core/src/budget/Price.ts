@@ -26,6 +26,11 @@ export interface Price {
   readonly longContext?: { readonly overInputTokens: number; readonly usdPerMillionTokens: TokenPrices }
   /** Of one item that the provider did on its own side, by its kind (`web_search_call` of OpenAI, for example); 0 by default. */
   readonly usdPerItem?: Readonly<Record<string, number>>
+  /**
+   * How many times the price of tokens a reply costs whose `serviceTier` has this name: `{ priority: 2 }`. A tier without a name here costs
+   * the price itself. The factor of `*` is that of a reply that does not say its tier, and of an attempt that broke off; 1 by default.
+   */
+  readonly tiers?: Readonly<Record<string, number>>
   /** The day on which the price was read at its source, as in `2026-11-26`. A run with `maxCost` warns if that is over 90 days ago. */
   readonly asOf?: string
   /** The address of the page with this price. */
@@ -68,14 +73,21 @@ export const check = (whose: string, price: unknown): void => {
       demand(`${whose}: ${name}`, "US dollars of at least 0", given, isAbsent || Usage.isAmount(given))
     }
   }
+  const tiers = property(price, "tiers")
+  demand(`${whose}: tiers`, "factors of at least 0 by tiers of service", tiers, tiers === undefined || isAmounts(tiers))
   const over = property(long, "overInputTokens")
   demand(`${whose}: overInputTokens`, "a number of tokens", over, long === undefined || Usage.isAmount(over))
-  const isPriced =
-    perItem === undefined || (Predicate.isObject(perItem) && Object.values(perItem).every(Usage.isAmount))
-  demand(`${whose}: usdPerItem`, "US dollars of at least 0 by kinds of items", perItem, isPriced)
+  demand(
+    `${whose}: usdPerItem`,
+    "US dollars of at least 0 by kinds of items",
+    perItem,
+    perItem === undefined || isAmounts(perItem)
+  )
   const isDay = Predicate.isString(asOf) && /^\d{4}-\d\d-\d\d$/.test(asOf) && !Number.isNaN(Date.parse(asOf))
   demand(`${whose}: asOf`, "a day, as in '2026-11-26'", asOf, asOf === undefined || isDay)
 }
+
+const isAmounts = (value: unknown): boolean => Predicate.isObject(value) && Object.values(value).every(Usage.isAmount)
 
 /**
  * The most tokens of one request: of all that it sends, and of its reply.
@@ -95,7 +107,8 @@ export const mostOf = (prices: Prices = {}, { input, output }: TokensOfRequest):
   const costs = Object.values(prices).map((price) => {
     const tokens = tokensAt(price, input)
     const dearest = Math.max(tokens.input, tokens.cachedInput ?? 0, tokens.cacheWrite ?? 0)
-    return (input * dearest + output * tokens.output) / perMillion
+    const tier = Math.max(1, ...Object.values(price.tiers ?? {}))
+    return (tier * (input * dearest + output * tokens.output)) / perMillion
   })
   return costs.length === 0 ? undefined : Math.max(...costs)
 }
@@ -116,15 +129,16 @@ export const costOfItems = ({ usdPerItem }: Price, content: Message.Reply["conte
 }
 
 /**
- * The cost of these tokens. Reasoning tokens are part of the output.
+ * The cost of these tokens, in a tier of service. Reasoning tokens are part of the output.
  *
  * @internal
  */
-export const costOf = (self: Price, usage: Usage.Usage): number => {
+export const costOf = (self: Price, usage: Usage.Usage, tier = "*"): number => {
   const { cachedInputTokens: cached, cacheWriteTokens: written, inputTokens, outputTokens } = usage
   const { input, output, cachedInput = input, cacheWrite = input } = tokensAt(self, inputTokens)
   const plain = Math.max(0, inputTokens - cached - written)
-  return (plain * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / perMillion
+  const cost = (plain * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / perMillion
+  return self.tiers !== undefined && Object.hasOwn(self.tiers, tier) ? cost * (self.tiers[tier] ?? 1) : cost
 }
 
 const tokensAt = ({ longContext, usdPerMillionTokens }: Price, inputTokens: number): TokenPrices =>

@@ -230,7 +230,7 @@ export const entryOf = (
 /** What the provider reports, with the price of the sends before; else by the price of the model. */
 const costOf = (meter: Meter, model: Model.Service, spent: Attempting["spent"]): number | undefined =>
   spent.cost === undefined
-    ? meter.costOf(model, spent.usage, spent.content)
+    ? meter.costOf(model, spent.usage, spent)
     : Usage.sum(spent.cost, (spent.resent && meter.costOf(model, spent.resent)) ?? 0)
 
 const purposeOf = ({ fixers, isChecking, isCompacting }: RunContext.RunContext): Ledger.Entry["purpose"] =>

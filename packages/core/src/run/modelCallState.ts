@@ -70,7 +70,7 @@ export interface Attempting extends Omit<Idle, "type"> {
   readonly model: Model.Service
   readonly request: Model.Request
   /** Its reply, or the usage that the provider has reported for it so far. */
-  readonly spent: Counted & { readonly content?: Message.Reply["content"] }
+  readonly spent: Counted & Partial<Pick<Message.Reply, "content" | "serviceTier">>
 }
 
 /** A model call under way. */

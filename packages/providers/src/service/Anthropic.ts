@@ -56,7 +56,7 @@ const own = "https://api.anthropic.com"
  * client; `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = own, betas = [], headers, model, price, transport, version } = options
+  const { apiKey, baseUrl = own, betas = [], headers, model, transport, version } = options
   const isVertex = options.vertex === true
   const source: Source.Source = {
     provider: options.host ?? (isVertex ? "vertex" : "anthropic"),
@@ -80,7 +80,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
           url: ByName.join(baseUrl, "/v1/messages"),
           counting: Counting.ofMessages(ByName.join(baseUrl, "/v1/messages/count_tokens"))
         }),
-    price: Prices.of(Prices.anthropic, { baseUrl, price }, own, model),
+    price: Prices.of(Prices.anthropic, { ...options, baseUrl }, own, model),
     headers: {
       ...((options.bearer ?? isVertex)
         ? ByName.bearer(apiKey)

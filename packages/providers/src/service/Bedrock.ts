@@ -52,7 +52,7 @@ type LayerOptions = Omit<Options, "credentials" | "apiKey"> &
  * to be installed; with an API key, `@smithy/eventstream-codec` alone. Throws a `RangeError` for a region that is no name, and for invalid options.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl, credentials, headers, model, price, region, transport } = options
+  const { apiKey, baseUrl, credentials, headers, model, region, transport } = options
   if (!/^[a-z0-9-]+$/.test(region))
     throw new RangeError(`Bedrock: region must be a name as 'us-east-1', got '${region}'`)
   const own = `https://bedrock-runtime.${region}.amazonaws.com`
@@ -83,7 +83,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     url: ByName.join(base, `/model/${segment ?? "-"}/converse`),
     streamUrl: ByName.join(base, `/model/${segment ?? "-"}/converse-stream`),
     headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
-    price: Prices.ofBedrock({ baseUrl: base, price }, own, model),
+    price: Prices.ofBedrock({ ...options, baseUrl: base }, own, model),
     ...(transport === undefined ? {} : { transport })
   }
   if (credentials === undefined) {

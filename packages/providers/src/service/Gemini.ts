@@ -40,7 +40,7 @@ const own = "https://generativelanguage.googleapis.com/v1beta"
 
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = own, headers, model, price, transport } = options
+  const { apiKey, baseUrl = own, headers, model, transport } = options
   const source: Source.Source = {
     provider: options.host ?? "gemini",
     model,
@@ -55,7 +55,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
     url: ByName.join(baseUrl, `/${path}:generateContent`),
     counting: Counting.ofContent(ByName.join(baseUrl, `/${path}:countTokens`), path),
-    price: Prices.of(Prices.gemini, { baseUrl, price }, own, name),
+    price: Prices.of(Prices.gemini, { ...options, baseUrl }, own, name),
     streamUrl: ByName.join(baseUrl, `/${path}:streamGenerateContent?alt=sse`),
     headers: {
       ...(options.bearer === true

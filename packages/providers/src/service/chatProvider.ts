@@ -63,11 +63,12 @@ export const layer = (
 export const at = (
   self: Omit<ChatProvider, "dialect">,
   path: string,
-  { apiKey, baseUrl = self.baseUrl, headers, host, model, price, transport }: ByName.Reach & Chosen,
+  options: Prices.Asked & ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec,
   background?: typeof Background.make,
   counting?: (url: string) => Counting
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { apiKey, baseUrl = self.baseUrl, headers, host, model, transport } = options
   const source: Source.Source = {
     provider: host ?? self.provider,
     model,
@@ -80,7 +81,7 @@ export const at = (
     counting: counting?.(ByName.join(baseUrl, `${path}/input_tokens`)),
     continuationUrl: self.continuationUrl?.(baseUrl),
     background,
-    price: Prices.of(self.prices ?? [], { baseUrl, price }, self.baseUrl, model),
+    price: Prices.of(self.prices ?? [], { ...options, baseUrl }, self.baseUrl, model),
     headers: {
       ...ByName.bearer(apiKey),
       ...self.headers,

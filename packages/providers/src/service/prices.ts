@@ -2,10 +2,11 @@
  * What the models of the providers cost, in US dollars per million tokens, with the page and the day of each price. A layer knows the price of
  * its model by it, as long as its base URL is the provider's own; `price` of the layer, and `prices` of a budget, replace it.
  *
- * Discounts of batches and other tiers of service are not here. Of a price that changes with the hour, or until a day, the higher one counts:
+ * Discounts of batches and of slower tiers of service are not here; what faster tiers cost more is. Of a price that changes with the hour, or until a day, the higher one counts:
  * a limit of cost then holds.
  */
 import * as Budget from "@kintsugi/core/Budget"
+import * as Predicate from "effect/Predicate"
 
 type Price = Budget.Price
 
@@ -20,6 +21,8 @@ export interface Page {
   readonly source: string
   readonly asOf: string
   readonly usdPerItem?: Readonly<Record<string, number>>
+  /** Of a model, what tiers of service cost more. */
+  readonly tiers?: (model: string) => Price["tiers"]
   readonly models: Readonly<Record<string, Row>>
 }
 
@@ -29,10 +32,14 @@ const version = /-(?:\d{8}|\d{4}-\d\d-\d\d|latest)$/
 /** The price of a model; `undefined` if no page has it. */
 export const find = (pages: ReadonlyArray<Page>, model: string): Price | undefined => {
   const name = model.replace(version, "")
-  for (const { asOf, models, source, usdPerItem } of pages) {
+  for (const { asOf, models, source, tiers, usdPerItem } of pages) {
     const row = Object.hasOwn(models, model) ? models[model] : Object.hasOwn(models, name) ? models[name] : undefined
     if (row === undefined) continue
-    const items = usdPerItem === undefined ? {} : { usdPerItem }
+    const ofModel = tiers?.(name)
+    const items = {
+      ...(usdPerItem === undefined ? {} : { usdPerItem }),
+      ...(ofModel === undefined ? {} : { tiers: ofModel })
+    }
     if (!("usual" in row)) return { usdPerMillionTokens: tokensOf(row), ...items, asOf, source }
     const longContext = { overInputTokens: row.over, usdPerMillionTokens: tokensOf(row.long) }
     return { usdPerMillionTokens: tokensOf(row.usual), longContext, ...items, asOf, source }
@@ -51,22 +58,53 @@ const tokensOf = ([input, output, cachedInput, cacheWrite]: Tokens): Price["usdP
  * The price of the model of a layer: its option, else that of the pages where the base URL is the provider's own. Another server has prices of
  * its own. Throws a `TypeError` on an option that is no price.
  */
-export const of = (
-  prices: Listed,
-  { baseUrl, price }: Given,
-  own: string,
-  model: string
-): Price | "reported" | undefined => {
-  if (price !== undefined) return checked(model, price)
-  if (hostOf(baseUrl) !== hostOf(own)) return undefined
-  return prices === "reported" ? prices : find(prices, model)
+export const of = (prices: Listed, given: Given, own: string, model: string): Price | "reported" | undefined => {
+  if (given.price !== undefined) return checked(model, given.price)
+  if (hostOf(given.baseUrl) !== hostOf(own)) return undefined
+  return prices === "reported" ? prices : asked(find(prices, model), given)
 }
 
-/** The base URL of a layer, and its price, if one is given. */
-interface Given {
-  readonly baseUrl: string
-  readonly price: Price | undefined
+/** What a layer asks for that has a price of its own. */
+export interface Asked {
+  readonly serviceTier?: string
+  readonly promptCache?: object
+  readonly extra?: Readonly<Record<string, unknown>>
 }
+
+/** The base URL of a layer, its price, if one is given, and what it asks for. */
+interface Given extends Asked {
+  readonly baseUrl: string
+  readonly price?: Price | undefined
+}
+
+/**
+ * The price of a model of which a layer asks this: a reply that does not say its tier is one of the tier that was asked for, and what is
+ * written into the cache for an hour costs twice the input ("1h cache writes", on the page of Anthropic).
+ */
+const asked = (price: Price | undefined, { extra = {}, promptCache, serviceTier }: Asked): Price | undefined => {
+  if (price === undefined) return undefined
+  const tier = [extra["speed"], extra["service_tier"], extra["serviceTier"], serviceTier].find(Predicate.isString)
+  const factor = tier !== undefined && Object.hasOwn(price.tiers ?? {}, tier) ? price.tiers?.[tier] : undefined
+  const dearer = factor === undefined ? price : { ...price, tiers: { ...price.tiers, "*": factor } }
+  return JSON.stringify([promptCache, extra]).includes(`"ttl":"1h"`) ? mapped(dearer, forAnHour) : dearer
+}
+
+const forAnHour = (tokens: Price["usdPerMillionTokens"]): Price["usdPerMillionTokens"] => ({
+  ...tokens,
+  cacheWrite: 2 * tokens.input
+})
+
+/** The price with other prices of tokens. */
+const mapped = (
+  price: Price,
+  tokens: (tokens: Price["usdPerMillionTokens"]) => Price["usdPerMillionTokens"]
+): Price => ({
+  ...price,
+  usdPerMillionTokens: tokens(price.usdPerMillionTokens),
+  ...(price.longContext === undefined
+    ? {}
+    : { longContext: { ...price.longContext, usdPerMillionTokens: tokens(price.longContext.usdPerMillionTokens) } })
+})
 
 const checked = (model: string, price: Price): Price => {
   Budget.make({ prices: { [model]: price } })
@@ -85,12 +123,23 @@ const doubled = (input: number, output: number, cachedInput: number, cacheWrite 
   long: [2 * input, 1.5 * output, 2 * cachedInput, 2 * cacheWrite]
 })
 
+/**
+ * The fast mode, `priority` until 2026-07-30, costs twice as much, and two and a half times of GPT-5.5 (openai.com/api-fast-mode, looked up on
+ * 2026-11-26). The page has no GPT-6: twice is what developers.openai.com says of GPT-6.1 Sol, quoted in the release 0.4.7 of Codex-Manager. Of
+ * GPT-4.1 and GPT-5 mini it is 1.75 and 1.8 times: the higher one counts.
+ */
+const fast = (model: string): Price["tiers"] => {
+  const factor = model === "gpt-5.5" ? 2.5 : 2
+  return { fast: factor, priority: factor }
+}
+
 export const openAi: ReadonlyArray<Page> = [
   {
     // the page was read in quotations: litellm#42523, and the releases of TokenMeter 0.17, PromptFuel 1.0.24 and codexometer 0.18.4
     source: "https://developers.openai.com/api/docs/pricing",
     asOf: "2026-11-26",
     usdPerItem: { web_search_call: 0.01 },
+    tiers: fast,
     models: {
       "gpt-6.2-astra": doubled(8, 40, 0.4, 10),
       "gpt-6.2-sol": doubled(2, 10, 0.1, 2.5),
@@ -113,6 +162,7 @@ export const openAi: ReadonlyArray<Page> = [
     source: "https://github.com/github/docs/blob/main/data/tables/copilot/models-and-pricing.yml",
     asOf: "2026-11-26",
     usdPerItem: { web_search_call: 0.01 },
+    tiers: fast,
     models: {
       "gpt-5.2": [1.75, 14, 0.175],
       "gpt-5-mini": [0.25, 2, 0.025],
@@ -121,11 +171,18 @@ export const openAi: ReadonlyArray<Page> = [
   }
 ]
 
+/**
+ * The fast mode costs twice as much (platform.claude.com, "Fast mode", read in quotations of openrouter.ai and docs.litellm.ai on 2026-11-26), and
+ * six times of the models that had it first. It is written as a tier: see `factsIn` of the codec.
+ */
+const fastClaude = (model: string): Price["tiers"] => ({ fast: /opus-4-[67]/.test(model) ? 6 : 2 })
+
 export const anthropic: ReadonlyArray<Page> = [
   {
     source: "https://platform.claude.com/docs/en/about-claude/pricing",
     asOf: "2026-11-26",
     usdPerItem: { web_search_tool_result: 0.01 },
+    tiers: fastClaude,
     models: {
       "claude-fable-5-1": [10, 50, 0.25, 12.5],
       "claude-fable-5": [10, 50, 1, 12.5],
@@ -160,6 +217,8 @@ export const gemini: ReadonlyArray<Page> = [
     // until 2026-12-31
     source: "https://ai.google.dev/gemini-api/docs/pricing",
     asOf: "2026-11-26",
+    // three quarters more, or as much again: the higher one counts (ai.google.dev, "Priority inference", read in quotations)
+    tiers: () => ({ priority: 2 }),
     models: {
       "gemini-4-neon": [3, 15, 0.15],
       "gemini-4-hydrogen": [1.5, 7.5, 0.075],
@@ -206,22 +265,18 @@ export const ofServer = ({ baseUrl, price }: Given, model: string): Price | unde
  * The price of Claude on Bedrock: that of Anthropic for a `global.` profile, and a tenth more for others ("Regional and multi-region endpoints include
  * a 10% premium over global endpoints", on the page of Anthropic). Other models have prices that differ by region; none is known here.
  */
-export const ofBedrock = ({ baseUrl, price }: Given, own: string, model: string): Price | undefined => {
+export const ofBedrock = (given: Given, own: string, model: string): Price | undefined => {
+  const { baseUrl, price } = given
   if (price !== undefined) return checked(model, price)
   const [, name = ""] = /(?:^|[./])anthropic\.(claude-[a-z\d-]+?)(?:-v\d+)?(?::\d+)?$/.exec(model) ?? []
-  const found = hostOf(baseUrl) === hostOf(own) ? find(anthropic, name) : undefined
-  if (found === undefined) return undefined
+  const found = hostOf(baseUrl) === hostOf(own) ? asked(find(anthropic, name), given) : undefined
+  // `priority` has a premium (aws.amazon.com/bedrock/service-tiers, looked up on 2026-11-26); how much of Claude is not known
+  if (found === undefined || given.serviceTier === "priority") return undefined
   const factor = /(?:^|\/)global\./.test(model) ? 1 : 1.1
   const tokens = (each: Price["usdPerMillionTokens"]): Price["usdPerMillionTokens"] => ({
     ...each,
     ...Object.fromEntries(Object.entries(each).map(([kind, usd]) => [kind, Number((usd * factor).toFixed(6))]))
   })
-  const { longContext, usdPerItem: _, usdPerMillionTokens, ...page } = found
-  return {
-    ...page,
-    usdPerMillionTokens: tokens(usdPerMillionTokens),
-    ...(longContext === undefined
-      ? {}
-      : { longContext: { ...longContext, usdPerMillionTokens: tokens(longContext.usdPerMillionTokens) } })
-  }
+  const { usdPerItem: _, ...page } = found
+  return mapped(page, tokens)
 }

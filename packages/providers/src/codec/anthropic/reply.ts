@@ -57,14 +57,20 @@ export const decode = (
   return Result.succeed(reply)
 }
 
-/** The facts of a message; its usage has the tier. */
+/**
+ * The facts of a message; its usage has the tier. The fast mode has a field of its own (platform.claude.com, "Fast mode", looked up on
+ * 2026-11-26).
+ */
 export const factsIn = (answer: Answer, message: Schema.Json | undefined, reason: Schema.Json | undefined): Facts =>
   factsOf(answer, {
     model: Json.field(message, "model"),
     responseId: Json.field(message, "id"),
     rawFinish: reason,
-    serviceTier: Json.field(Json.field(message, "usage"), "service_tier")
+    serviceTier: Json.field(Json.field(message, "usage"), isFast(message) ? "speed" : "service_tier")
   })
+
+const isFast = (message: Schema.Json | undefined): boolean =>
+  Json.field(Json.field(message, "usage"), "speed") === "fast"
 
 /** How a reply ended. A reply with calls ends with `tool-calls` despite any other reason: its calls must be settled first. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
