@@ -4,43 +4,11 @@ import { Agent, Approval, Compaction, Message, Model, Recovery, Snapshot, Tool }
 import { OpenAi, Transport } from "@kintsugi/providers"
 import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
-import { agentWith, eventLog, overADay, scripted } from "../../_support/dialogue.ts"
-import { event, failureOf, fakeNetwork, key, type Reaction, request, respond } from "../../_support/network.ts"
+import { agentWith, overADay } from "../../_support/dialogue.ts"
+import { event, fakeNetwork, request, respond } from "../../_support/network.ts"
 import { it, type Runner, runners } from "../../_support/run.ts"
-import { call, events, type Item, message, reasoning, response } from "../codec/openai-responses/_support/responses.ts"
-
-type Options = Partial<Parameters<typeof OpenAi.layerResponses>[0]>
-
-const common = {
-  model: "gpt-x",
-  apiKey: Redacted.make(key),
-  store: true,
-  chained: true,
-  transport: { retry: false }
-} as const
-
-const said = (isStreamed: boolean, id: string, output: ReadonlyArray<Item>, more: Item = {}): Reaction => {
-  const whole = response(output, { id, ...more })
-  return respond(200, isStreamed ? events(whole).map(event).join("") : whole)
-}
-
-const playing = (script: ReadonlyArray<Reaction>, options: Options = {}) => {
-  const network = fakeNetwork(script)
-  const bodies = () => network.sent.map(({ body }) => JSON.parse(body))
-  const layer = OpenAi.layerResponses({ ...common, ...options } as Parameters<typeof OpenAi.layerResponses>[0])
-  return { ...network, bodies, model: Layer.provide(layer, network.layer) }
-}
-
-const look = (times: number) => scripted("look", ...Array.from({ length: times }, () => Effect.succeed("seen"))).tool
-
-const asks = (id: string) => call(id, '{"n":1}', { name: "look" })
-
-const lost = {
-  message: "Previous response with id 'resp_1' not found.",
-  type: "invalid_request_error",
-  param: "previous_response_id",
-  code: "previous_response_not_found"
-}
+import { events, type Item, message, reasoning, response } from "../codec/openai-responses/_support/responses.ts"
+import { asks, common, look, type Options, playing, said } from "./_support/chained.ts"
 
 it.run("each turn names the reply before it, and sends the results of its calls alone [P1416]", (run) =>
   Effect.gen(function* () {
@@ -227,87 +195,6 @@ describe("the whole transcript is sent", () => {
       const body = yield* second(run.isStreamed, usual, going, { extra: { previous_response_id: "resp_0" } })
       assert.strictEqual(body.previous_response_id, "resp_0")
       assert.strictEqual(body.input.length, 4)
-    })
-  )
-})
-
-describe("an unknown id", () => {
-  const failures: Readonly<Record<string, Reaction>> = {
-    "400 with its code": respond(400, { error: lost }),
-    "404 in words": respond(404, { error: { message: "Response with id 'resp_1' not found.", code: null } }),
-    "an error behind 200": respond(200, { error: lost })
-  }
-  const streamed: Readonly<Record<string, Reaction>> = {
-    ...failures,
-    "an error event": respond(200, event({ type: "error", status: 400, error: lost })),
-    "a flat error event": respond(200, event({ ...lost, type: "error" })),
-    "a failed response": respond(
-      200,
-      [
-        { type: "response.created", response: response([], { status: "in_progress" }) },
-        {
-          type: "response.failed",
-          response: response([], { status: "failed", error: { code: lost.code, message: "missing" } })
-        }
-      ]
-        .map(event)
-        .join("")
-    )
-  }
-  it.run("sends the whole transcript once, in the same attempt [P1416]", (run) =>
-    Effect.gen(function* () {
-      for (const failure of Object.values(run.isStreamed ? streamed : failures)) {
-        const log = eventLog()
-        const { bodies, model } = playing([
-          said(run.isStreamed, "resp_1", [reasoning("rs_1", "hmm"), asks("1")]),
-          failure,
-          said(run.isStreamed, "resp_2", [asks("2")]),
-          said(run.isStreamed, "resp_3", [message("done")])
-        ])
-        const text = yield* run(agentWith(look(2)).pipe(log.listen), "go").pipe(Effect.provide(model))
-        assert.strictEqual(text, "done")
-        const [, , third, fourth] = bodies()
-        assert.notProperty(third, "previous_response_id")
-        assert.deepStrictEqual(third.input.map(({ role, type }: Item) => type ?? role).slice(-3), [
-          "reasoning",
-          "function_call",
-          "function_call_output"
-        ])
-        assert.strictEqual(fourth.previous_response_id, "resp_2")
-        assert.strictEqual(log.of("model-start").length, 3)
-        assert.strictEqual(log.of("model-failed").length, 0)
-      }
-    })
-  )
-
-  it.run("whose whole transcript fails as well is that failure [P1416]", (run) =>
-    Effect.gen(function* () {
-      const { model, sent } = playing([
-        said(run.isStreamed, "resp_1", [asks("1")]),
-        respond(400, { error: lost }),
-        respond(400, { error: { ...lost, message: "Response of the second not found" } })
-      ])
-      const error = failureOf(yield* Effect.exit(run(agentWith(look(1)), "go").pipe(Effect.provide(model))))
-      assert.include(error.message, "of the second")
-      assert.strictEqual(sent.length, 3)
-    })
-  )
-
-  it.run("any other failure is not sent whole, but to a table [P1416]", (run) =>
-    Effect.gen(function* () {
-      const { bodies, model } = playing([
-        said(run.isStreamed, "resp_1", [asks("1")]),
-        respond(503, { error: { message: "overloaded" } }),
-        said(run.isStreamed, "resp_2", [message("done")])
-      ])
-      const patient = agentWith(look(1)).pipe(
-        Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) })
-      )
-      assert.strictEqual(yield* yield* overADay(run(patient, "go").pipe(Effect.provide(model))), "done")
-      assert.deepStrictEqual(
-        bodies().map((body) => body.previous_response_id),
-        [undefined, "resp_1", "resp_1"]
-      )
     })
   )
 })

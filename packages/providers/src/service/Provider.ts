@@ -147,17 +147,18 @@ const fromTransports = (
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
   const warned = warningOnce(codec)
+  const anew = (error: LlmError.LlmError, request: Model.Request): Effect.Effect<Model.Request, LlmError.LlmError> => {
+    const other = codec.anew?.(error, request)
+    return other === undefined
+      ? Effect.fail(error)
+      : Effect.as(Effect.logWarning(`A request to model '${source.model}' is resent whole`, error.message), other)
+  }
   /** Sends a request, and once another one in its place if the provider no longer has what the request refers to. */
   const sending = <A>(
     request: Model.Request,
     send: (request: Model.Request) => Effect.Effect<A, LlmError.LlmError>
   ): Effect.Effect<A, LlmError.LlmError> =>
-    send(request).pipe(
-      Effect.catch((error) => {
-        const anew = codec.anew?.(error, request)
-        return anew === undefined ? Effect.fail(error) : send(anew)
-      })
-    )
+    send(request).pipe(Effect.catch((error) => Effect.flatMap(anew(error, request), send)))
   const countTokens = (asked: Model.Request): Effect.Effect<number, LlmError.LlmError> =>
     Model.leaving(
       source.model,
@@ -214,10 +215,7 @@ const fromTransports = (
                 (answer) => Result.map(codec.decode(answer, request), (reply) => Model.partsOf(marked(reply)))
               )
             const parts = partsOf(request).pipe(
-              Stream.catch((error) => {
-                const anew = codec.anew?.(error, request)
-                return anew === undefined ? Stream.fail(error) : partsOf(anew)
-              })
+              Stream.catch((error) => Stream.unwrap(Effect.map(anew(error, request), partsOf)))
             )
             return Effect.as(logged(source, codec, request), parts)
           })

@@ -8,6 +8,8 @@
  * developers.openai.com/api/docs/guides/conversation-state and the reference of `responses.create`, looked up on 2026-11-26: what was sent and
  * said before is carried over, `instructions` are not, and a reply is stored for 30 days. That an unknown id is answered with 400 and the code
  * `previous_response_not_found` is what users report (github.com/maximhq/bifrost/issues/2441, looked up on 2026-11-26); other servers answer 404.
+ * That an organization with zero data retention hears "Previous response cannot be used for this organization" stands in public READMEs of
+ * forks of Codex CLI (looked up on 2026-11-26).
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
@@ -18,6 +20,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Decoder } from "../../transport/Decoder.ts"
 import type { Source } from "../../transport/Source.ts"
+import type { Report } from "../../classify/Report.ts"
 import * as Json from "../../transport/Json.ts"
 import type { Codec } from "../Codec.ts"
 import * as OpenAiError from "../openAiError.ts"
@@ -113,7 +116,7 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
       push: (data, event) => {
         const read = decoder.push(data, event)
         return Result.mapBoth(read, {
-          onFailure: (error) => (said.isShown ? error : withLost(error, data)),
+          onFailure: (error) => (said.isShown ? error : withReports(error, data)),
           onSuccess: named
         })
       },
@@ -130,24 +133,23 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
       ...codec,
       decode: (answer, request) =>
         Result.mapBoth(codec.decode(answer, request), {
-          onFailure: (error) => withLost(error, answer.body),
+          onFailure: (error) => withReports(error, answer.body),
           onSuccess: (reply) => ({ ...reply, content: [...reply.content, ...itemOf(reply, request)] })
         }),
       decoder: (answer, request) => decoding(codec.decoder(answer, request), request),
       ...(jobs === undefined
         ? {}
         : { jobs: { ...jobs, decoder: (answer, request) => decoding(jobs.decoder(answer, request), request) } }),
-      classify: (answer) => withLost(codec.classify(answer), answer.body),
+      classify: (answer) => withReports(codec.classify(answer), answer.body),
       anew: (error, request) => {
-        if (!Predicate.hasProperty(error, "isReplyLost")) return undefined
+        const link = reports.has(error) ? linkIn(request) : undefined
+        if (link === undefined || !isLost(error, link)) return undefined
         const messages = request.messages.map((message) =>
           message.role === "assistant" && message.content.some(isStored)
             ? { ...message, content: message.content.filter((part) => !isStored(part)) }
             : message
         )
-        return messages.every((message, index) => message === request.messages[index])
-          ? undefined
-          : { ...request, messages }
+        return { ...request, messages }
       }
     }
   }
@@ -157,16 +159,29 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
 
 const isThought = ({ type }: Message.Reply["content"][number]): boolean => type === "reasoning"
 
-/** An error that was just made, with a mark if it says that the provider does not have the reply before. */
-const withLost = (error: LlmError, body: string): LlmError => {
+/** What the provider said with an error that came before anything of a reply. */
+const reports = new WeakMap<LlmError, ReadonlyArray<Report>>()
+
+const withReports = (error: LlmError, body: string): LlmError => {
   const json = Result.getOrUndefined(Json.parse(body)) ?? null
-  const isLost = [json, Json.field(json, "response") ?? null].some((json) => {
-    const report = OpenAiError.format.read(json)
-    const text = report?.text.toLowerCase() ?? ""
-    return (
-      report?.codes.includes("previous_response_not_found") === true ||
-      (text.includes("response") && ["not found", "expired"].some((word) => text.includes(word)))
-    )
-  })
-  return isLost ? Object.assign(error, { isReplyLost: true } as const) : error
+  const all = [json, Json.field(json, "response") ?? null].map(OpenAiError.format.read)
+  reports.set(error, all.filter(Predicate.isNotUndefined))
+  return error
 }
+
+/** Whether an error says that the provider does not have the reply that a request named, or takes none. Words count beside no other reason. */
+const isLost = (error: LlmError, { id }: Link): boolean =>
+  (reports.get(error) ?? []).some(({ codes, param, text }) => {
+    if (codes.includes("previous_response_not_found") || param === "previous_response_id") return true
+    const words = text.toLowerCase()
+    return vague.has(error._tag) && (text.includes(id) || lostWords.some((lost) => words.includes(lost)))
+  })
+
+const vague: ReadonlySet<LlmError["_tag"]> = new Set<LlmError["_tag"]>([
+  "InvalidRequestError",
+  "ModelNotFoundError",
+  "CapabilityMismatchError",
+  "UnknownLlmError"
+])
+
+const lostWords = ["previous response", "previous_response", "response not found", "response has expired"]
