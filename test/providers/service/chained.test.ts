@@ -112,18 +112,20 @@ describe("the whole transcript is sent", () => {
     first: Item,
     next: (reply: Message.Assistant) => Message.Transcript,
     options: Options = {},
-    output?: Model.OutputSpec
+    output?: Model.OutputSpec,
+    began: Partial<Model.Request> = {}
   ) =>
     Effect.gen(function* () {
-      const ask = (messages: Message.Transcript, more: Partial<Model.Request> = {}) =>
+      const ask = (more: Partial<Model.Request>) =>
         Effect.flatMap(Model.Model, (model) => {
-          const asked = { ...request, ...more, messages }
+          const asked = { ...request, ...more }
           return isStreamed ? collected(model.stream(asked)) : model.generate(asked)
         })
       const one = playing([respond(200, isStreamed ? events(first).map(event).join("") : first)])
-      const reply = yield* Effect.provide(ask(before), one.model)
+      const reply = yield* Effect.provide(ask({ messages: before, ...began }), one.model)
       const other = playing([said(isStreamed, "resp_9", [message("fine")])], options)
-      yield* Effect.provide(ask(next(Message.settle(reply, [])), output && { output }), other.model)
+      const messages = next(Message.settle(reply, []))
+      yield* Effect.provide(ask({ messages, ...(output && { output }) }), other.model)
       return other.bodies()[0]
     })
 
@@ -187,6 +189,48 @@ describe("the whole transcript is sent", () => {
       const whole = yield* second(run.isStreamed, usual, going, {}, output)
       assert.notProperty(whole, "previous_response_id")
       assert.include(JSON.stringify(whole.input), "JSON Schema")
+    })
+  )
+
+  const turns: Readonly<Record<string, Schema.JsonObject>> = {
+    "is not stored": { store: false },
+    "went on from a reply that it named": { previous_response_id: "resp_0" },
+    "was part of a conversation": { conversation: "conv_1" }
+  }
+  for (const [why, options] of Object.entries(turns)) {
+    it.run(`after a turn whose options say that it ${why} [P1416]`, (run) =>
+      Effect.gen(function* () {
+        const body = yield* second(run.isStreamed, usual, going, {}, undefined, { options })
+        assert.notProperty(body, "previous_response_id")
+        assert.strictEqual(body.input.length, 4)
+      })
+    )
+  }
+
+  it.run("after another name of a file [P1416]", (run) =>
+    Effect.gen(function* () {
+      const about = (name: string): Message.Transcript => [
+        { role: "user", content: [Message.file("application/pdf", { data: "QUJD" }, name), Message.text("go")] }
+      ]
+      const next = (name: string) => (reply: Message.Assistant) => [...about(name), reply, more]
+      const asked = (name: string) =>
+        second(run.isStreamed, usual, next(name), {}, undefined, { messages: about("a.pdf") })
+      assert.notProperty(yield* asked("b.pdf"), "previous_response_id")
+      assert.strictEqual((yield* asked("a.pdf")).previous_response_id, "resp_1")
+    })
+  )
+
+  it.run("with an id that a turn names, and not again if the provider does not know it [P1416]", (run) =>
+    Effect.gen(function* () {
+      const options = { previous_response_id: "resp_0" }
+      const { bodies, model } = playing([
+        said(run.isStreamed, "resp_1", [asks("1")]),
+        respond(400, { error: { message: "Unknown id 'resp_0'.", param: "previous_response_id" } })
+      ])
+      let turns = 0
+      const agent = agentWith(look(1)).pipe(Agent.prepareTurn(() => Effect.succeed(++turns === 1 ? {} : { options })))
+      yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model)))
+      assert.deepStrictEqual(named(bodies()), [undefined, "resp_0"])
     })
   )
 

@@ -62,6 +62,7 @@ type Attached = Exclude<NonNullable<Message.Settlement["parts"]>[number], Messag
 
 const pushAttached = (digest: Digest, part: Attached): void => {
   digest.push(part.mediaType)
+  if ("name" in part && part.name !== undefined) digest.push({ name: part.name })
   digest.push("data" in part ? part.data : "url" in part ? part.url : part.bytes)
 }
 

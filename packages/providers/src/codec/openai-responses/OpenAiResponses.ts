@@ -49,14 +49,11 @@ export const make = (
 ): Codec => {
   const { chained = false, extra = {}, store } = parameters
   if (chained && (extra["store"] ?? store) !== true) throw new RangeError("Model: chained needs store: true")
-  const chain = chained && !namesConversation(extra) ? Chain.make(source, account) : undefined
+  const chain = chained && !Chain.namesConversation(extra) ? Chain.make(source, account) : undefined
   const taken = { ...dialect.capabilities, ...able }
   const codec = Extra.perRequest(source, own, (asked) => codecOf(source, asked, dialect, taken, chain), parameters)
   return chain === undefined ? codec : chain.around(codec)
 }
-
-/** Whether fields say themselves what a request goes on from. */
-const namesConversation = (extra: object): boolean => "previous_response_id" in extra || "conversation" in extra
 
 /** The fields of a body that this format writes, or merges. */
 const own: Extra.Own = {
@@ -118,7 +115,7 @@ const codecOf = (
       parallelToolCalls: "parallel_tool_calls" in extra ? undefined : parameters.parallelToolCalls,
       providerTools: parameters.providerTools ?? [],
       stored,
-      linkIn: namesConversation(extra) ? undefined : chain?.linkIn,
+      linkIn: chain?.linkIn,
       isPlain: dialect.items === "plain",
       output: taken.output,
       isMarked: isMarked(promptCache),

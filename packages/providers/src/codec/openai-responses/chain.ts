@@ -39,7 +39,7 @@ export interface Link {
 /** What a layer does whose requests name the reply before them. */
 export interface Chain {
   /** The reply that a request goes on from, if it is the last one, unchanged, and of this account; only with something to send. */
-  readonly linkIn: (request: Pick<Model.Request, "messages" | "output">) => Link | undefined
+  readonly linkIn: (request: Pick<Model.Request, "messages" | "options" | "output">) => Link | undefined
   /** The codec whose replies carry their ids, and whose requests are sent anew without one that the provider does not know. */
   readonly around: (codec: Codec) => Codec
 }
@@ -70,7 +70,8 @@ const digestOfOutput = (output: Model.OutputSpec | undefined): string =>
 export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>): Chain => {
   const account = digestOf([...named, ...secrets.map(Redacted.value)]).slice(-4)
 
-  const linkIn: Chain["linkIn"] = ({ messages: transcript, output }) => {
+  const linkIn: Chain["linkIn"] = ({ messages: transcript, options, output }) => {
+    if (namesConversation(options)) return undefined
     const at = transcript.findLastIndex(({ role }) => role === "assistant")
     const message = transcript[at]
     if (message?.role !== "assistant" || message.incomplete === true) return undefined
@@ -83,9 +84,13 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
     return answers === undefined || answers.length + messages.length === 0 ? undefined : { id, answers, messages }
   }
 
-  /** The item of a reply that has come to its end and says something. */
+  /** The item of a reply that has come to its end, says something, and is stored behind this transcript. */
   const itemOf = (reply: Message.Reply, request: Model.Request | undefined): ReadonlyArray<Message.ProviderItem> =>
-    reply.responseId === undefined || reply.rawFinish !== "completed" || reply.content.every(isThought)
+    reply.responseId === undefined ||
+    reply.rawFinish !== "completed" ||
+    reply.content.every(isThought) ||
+    request?.options?.["store"] === false ||
+    namesConversation(request?.options)
       ? []
       : [
           {
@@ -156,6 +161,10 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
 
   return { linkIn, around }
 }
+
+/** Whether fields say themselves what a request goes on from. */
+export const namesConversation = (fields: object = {}): boolean =>
+  "previous_response_id" in fields || "conversation" in fields
 
 const isThought = ({ type }: Message.Reply["content"][number]): boolean => type === "reasoning"
 
