@@ -160,6 +160,7 @@ describe("the whole transcript is sent", () => {
     ["another key", going, { apiKey: Redacted.make("other") }],
     ["another organization", going, { organization: "o" }],
     ["another project", going, { project: "p" }],
+    ["another header", going, { headers: { "openai-organization": "o" } }],
     ["another base URL", going, { baseUrl: "https://o.test/v1" }],
     ["a layer that is not chained", going, { chained: false }],
     ["a reply without an id", going, {}, { ...usual, id: "" }],

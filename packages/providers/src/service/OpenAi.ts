@@ -5,6 +5,7 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Background from "./background.ts"
@@ -80,7 +81,11 @@ const isMistral = (baseUrl: string | undefined): boolean =>
 export const layerResponses = (
   options: LayerResponsesOptions
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { baseUrl = openAi.baseUrl, organization = "", project = "" } = options
+  const { baseUrl = openAi.baseUrl, headers = {}, organization = "", project = "" } = options
+  const plain = Object.entries(headers).flatMap(([name, value]) =>
+    Predicate.isString(value) ? [`${name.toLowerCase()}: ${value}`] : []
+  )
+  const account = [baseUrl, organization, project, ...plain.toSorted()]
   return ChatProvider.at(
     accountOf(options),
     "/responses",
@@ -90,7 +95,7 @@ export const layerResponses = (
         source,
         options,
         ModelFamilies.openAiResponses,
-        (asked, able) => OpenAiResponses.make(source, asked, undefined, able, [baseUrl, organization, project]),
+        (asked, able) => OpenAiResponses.make(source, asked, undefined, able, account),
         // only chat completions refuse efforts beside tools
         { reasoningBesideTools: "any" }
       ),
