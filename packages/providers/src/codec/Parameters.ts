@@ -192,8 +192,12 @@ interface Chaining {
   /**
    * Whether a request names the stored reply before it (`previous_response_id`) and sends only what came after. It needs `store: true`;
    * `false` by default. The whole transcript is sent where what stood before the reply is not the same: after a compaction, an edit, another
-   * system text, and for another model or account; and once if the provider does not know the reply. The system text is part of what is
-   * stored.
+   * system text, and for another model or account; and once, with a warning in the log, if the provider does not know the reply or takes none.
+   * The system text is part of what is stored.
+   *
+   * An account is told by its key, organization, project, base URL and plain headers. A key that an effect gives is not known before it is
+   * sent: there the provider decides. A transcript names the stored reply, and nothing signs it: who may write it can name any stored reply of
+   * the account. Check what clients send, or keep transcripts on the server.
    */
   readonly chained?: boolean
 }
