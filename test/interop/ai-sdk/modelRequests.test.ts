@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { LlmError, Message, Model } from "@kintsugi/core"
 import * as AiSdkModel from "@kintsugi/interop/AiSdkModel"
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import * as Script from "./_support/languageModel.ts"
 
@@ -141,16 +141,26 @@ describe.each(versions)("a request of version %s", (version) => {
     })
   )
 
-  it.effect("has the settings of the model, and the options of the request beside them [P1381]", () =>
+  it.effect("has the settings of the model, merged with the options of the request, which win [P1381 P1416]", () =>
     Effect.gen(function* () {
-      const settings = { temperature: 0.5, maxOutputTokens: 9, providerOptions: { openai: { a: 1 } } }
-      const options = { openai: { a: 2, b: 3 }, other: { c: 4 } }
+      const openai = { effort: "low", metadata: { a: 1 }, thinking: { type: "on", budget: 1 }, list: [1] }
+      const byName = Object.fromEntries<Record<string, Schema.Json>>([
+        ["openai", openai],
+        ["mine", { b: 1 }],
+        ["__proto__", { d: 5 }]
+      ])
+      const settings = { temperature: 0.5, maxOutputTokens: 9, providerOptions: byName }
+      const options = {
+        openai: { effort: "high", metadata: { b: 2 }, thinking: { type: "off" }, list: [2], user: "u" },
+        other: { c: 4 }
+      }
       const call = yield* sent(version, { options }, { settings })
-      assert.deepInclude(call, {
-        temperature: 0.5,
-        maxOutputTokens: 9,
-        providerOptions: { openai: { a: 1, b: 3 }, other: { c: 4 } }
-      })
+      assert.deepInclude(call, { temperature: 0.5, maxOutputTokens: 9 })
+      assert.strictEqual(
+        JSON.stringify(call.providerOptions),
+        '{"openai":{"effort":"high","metadata":{"a":1,"b":2},"thinking":{"type":"off"},"list":[2],"user":"u"},' +
+          '"mine":{"b":1},"__proto__":{"d":5},"other":{"c":4}}'
+      )
     })
   )
 

@@ -11,6 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Failure from "./failure.ts"
+import * as Metadata from "./metadata.ts"
 import { type Addressee, optionsOf, type Sent } from "./prompt.ts"
 import * as Warnings from "./warnings.ts"
 import * as Urls from "./urls.ts"
@@ -89,7 +90,7 @@ const answering = async (
       ...own,
       ...(settings.providerOptions === undefined && own.providerOptions === undefined
         ? {}
-        : { providerOptions: merged(settings.providerOptions ?? {}, own.providerOptions ?? {}) }),
+        : { providerOptions: Metadata.byProvider(merged(settings.providerOptions ?? {}, own.providerOptions ?? {})) }),
       abortSignal: stopping.signal
     } as never
     if (isStreamed) {
@@ -109,14 +110,17 @@ const answering = async (
   }
 }
 
-/** The settings of the model stand, field by field: the options of one request replace none of them. */
-const merged = (
-  settings: NonNullable<CallSettings["providerOptions"]>,
-  own: NonNullable<CallSettings["providerOptions"]>
-): CallSettings["providerOptions"] => {
-  const all = { ...own }
-  for (const [name, fields] of Object.entries(settings)) all[name] = { ...all[name], ...fields }
-  return all
+/** Both, of which the options of one request win, as for every other model. Objects are merged, unless their types differ. */
+const merged = (settings: Schema.JsonObject, own: Schema.JsonObject): Schema.JsonObject => {
+  // entries, because a provider may have any name
+  const all = new Map(Object.entries(settings))
+  for (const [name, value] of Object.entries(own)) {
+    const [one, more] = [Metadata.objectOf(all.get(name)), Metadata.objectOf(value)]
+    const [kind, other] = [Metadata.fieldOf(one, "type"), Metadata.fieldOf(more, "type")]
+    const isOther = kind !== undefined && other !== undefined && kind !== other
+    all.set(name, one === undefined || more === undefined || isOther ? value : merged(one, more))
+  }
+  return Object.fromEntries(all)
 }
 
 /** The provider broke off a whole reply, as the SDK says from version 4 on: a broken connection. */
