@@ -29,10 +29,10 @@ const serving = (
 const at = (url: string) => ["--provider", "openai", "--model", "any", "--base-url", `${url}/v1`]
 const key = { OPENAI_API_KEY: "sk-this-is-the-secret-key" }
 
-let told: Promise<Ended> | undefined
+let played: Promise<Ended> | undefined
 
 /** The demo without options, once for all tests that read it. */
-const story = (): Promise<Ended> => (told ??= Effect.runPromise(run([])))
+const story = (): Promise<Ended> => (played ??= Effect.runPromise(run([])))
 
 describe.concurrent("the demo", () => {
   it("tells four scenes, the most common failure first", { timeout }, async ({ expect }) => {
@@ -64,12 +64,12 @@ describe.concurrent("the demo", () => {
     const { events } = await story()
     const runs = Map.groupBy(events, ({ parent, runId }) => parent?.runId ?? runId)
     const recoveries = Array.from(runs.values(), (scene) =>
-      scene.flatMap(({ error, layer, type, verdict }) =>
+      scene.flatMap(({ layer, tag, type, verdict }) =>
         layer === undefined
           ? type === "arguments-coerced" || type === "fix-end"
             ? [type]
             : []
-          : [[layer, error?._tag, verdict]]
+          : [[layer, tag, verdict]]
       )
     )
     const fixed = [["tool", "NoKeys", "fix"], "fix-end"]

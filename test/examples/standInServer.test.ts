@@ -32,7 +32,7 @@ describe("the stand-in model behind real HTTP", () => {
     ["What is the weather in Oslo, in Fahrenheit?", "70"],
     ["Please add this column of numbers up: [1, 2, 39.5", "42.5"]
   ])("serves an agent with tools that it has never seen: %s", (request, answer) => {
-    const asking = Effect.gen(function* () {
+    const program = Effect.gen(function* () {
       const server = yield* LoopbackServer.make(
         AnyWire.handler((request) => Effect.sync(() => reply(request.received.body)))
       )
@@ -40,6 +40,6 @@ describe("the stand-in model behind real HTTP", () => {
       const text = yield* Effect.provide(assistant(request), Layer.provide(model, Transport.layerFetch))
       expect(text).toContain(answer)
     })
-    return Effect.runPromise(Effect.scoped(asking))
+    return Effect.runPromise(Effect.scoped(program))
   })
 })

@@ -19,12 +19,12 @@ export interface Ended {
 export type Encoded = Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "at" | "parent"> & {
   readonly type: AgentEvent.AgentEvent["type"]
   readonly layer?: Layer
+  readonly tag?: string
   readonly verdict?: string
   readonly gaveUp?: boolean
   readonly transcript?: ReadonlyArray<{ readonly role: string }>
   readonly error?: { readonly _tag: string; readonly message: string }
   readonly output?: unknown
-  readonly input?: unknown
   /** Milliseconds. */
   readonly delay?: number
 }

@@ -49,14 +49,14 @@ describe("kintsugi stats", () => {
   })
 
   it("holds one file at a time, however many there are [P1239]", { timeout }, () => {
-    const large = file("large.txt", events.repeat(40))
+    const large = file("large.txt", events.repeat(50))
     const many = join(folder, "many")
     mkdirSync(many)
     for (let index = 0; index < 60; index++) linkSync(large, join(many, `${index}.jsonl`))
     // all of them are 45 MB, and more once they are read
     const { code, out } = shell("kintsugi stats many --json", { NODE_OPTIONS: "--max-old-space-size=48" })
     expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ recordings: 60, events: 60 * 40 * 36 })
+    expect(JSON.parse(out)).toMatchObject({ recordings: 60, events: 60 * 50 * 29 })
   })
 
   it("takes several paths, with any endings, and standard input [P1239]", async () => {
@@ -76,7 +76,7 @@ describe("kintsugi stats", () => {
     const table = await kintsugi(["stats", odd])
     expect(table).toMatchObject({ code: 0, err: "" })
     expect(table.out).toMatch(/^layer +error +failures +incidents +healed +healed by +lost after$/m)
-    expect(table.out).toMatch(/^tool +NoKeys +1 +1 +1 \(100 %\) +fix → model 1$/m)
+    expect(table.out).toMatch(/^tool +NoKeys +1 +1 +1 \(100 %\) +fix 1$/m)
     for (const [name, begins] of [
       ["stats.html", "<!doctype html>"],
       ["stats.svg", "<svg "],

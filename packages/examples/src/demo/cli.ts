@@ -67,7 +67,7 @@ const describe = (): Command =>
     .argument("[json]", "JSON text, the path of a file, or - for standard input (default: four scenes)")
     .option("--events <file>", "write every event to a file, as JSON lines (waits in milliseconds)")
     .addOption(
-      new Option("--faults <script>", "one run; what goes wrong between agent and stand-in model")
+      new Option("--faults <script>", "what goes wrong between agent and stand-in model, in one run")
         .choices(faults)
         .default("default")
     )
