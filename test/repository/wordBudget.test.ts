@@ -20,7 +20,7 @@ const longer: Readonly<Record<string, number>> = {
   "docs/guide/durable.md": 3400,
   "docs/guide/mcp.md": 1650,
   "docs/guide/providers.md": 4000,
-  "docs/guide/streaming.md": 1700,
+  "docs/guide/streaming.md": 1740,
   "docs/guide/testing.md": 1900,
   "docs/guide/tool-recovery.md": 1850,
   "docs/architecture.md": 1650,
