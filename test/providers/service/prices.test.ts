@@ -2,6 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Agent, type Budget, Model } from "@kintsugi/core"
 import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
 import { Effect, type Layer, Redacted } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Prices from "../../../packages/providers/src/service/prices.ts"
@@ -195,5 +196,44 @@ it.run("a dearer tier of service and a cache for an hour are booked as what they
       yield* run(agent, "go").pipe(Effect.provide(layer), Effect.provide(network))
       assert.closeTo(log.of("model-end")[0]?.entry.cost ?? 0, cost, 1e-9, name)
     }
+  })
+)
+
+const reporting = (cost: object) =>
+  saying({ choices: [{ message: { content: "so" }, finish_reason: "stop" }], usage: { ...tokens, ...cost } }, [
+    { choices: [{ delta: { content: "so" }, finish_reason: "stop" }], usage: { ...tokens, ...cost } } as object
+  ])
+
+it.run("a host that reports its cost, by its name or by option, needs no price under a limit of cost [P1382]", (run) =>
+  Effect.gen(function* () {
+    const xai = OpenAiCompatible.layer("xai", { model: "grok-4.5", apiKey })
+    const there = { model: "m", apiKey, baseUrl: "https://proxy.test/v1" }
+    const proxied = OpenAiCompatible.layer("xai", there)
+    const opted = OpenAiCompatible.layer("xai", { ...there, price: "reported" })
+    const ticks = { cost_in_usd_ticks: 5_000_000_000 }
+    const costs = (layer: Made, cost: object) => {
+      const log = eventLog()
+      const agent = Agent.make("worker", { budget: { maxCost: 20 } }).pipe(log.listen)
+      return run(agent, "go").pipe(
+        Effect.map(() => log.of("model-end")[0]?.entry.cost),
+        Effect.catchTag("UnknownPriceError", ({ _tag }) => Effect.succeed(_tag)),
+        Effect.provide(layer),
+        Effect.provide(reporting(cost))
+      )
+    }
+    assert.strictEqual(yield* costs(xai, ticks), 0.5)
+    assert.strictEqual(yield* costs(opted, ticks), 0.5)
+    assert.strictEqual(yield* costs(proxied, ticks), "UnknownPriceError")
+    assert.strictEqual(yield* costs(xai, {}), "UnknownPriceError")
+    const router = OpenRouter.layer({ model: "vendor/model", apiKey })
+    for (const cost of [{}, { cost: -1 }, { cost: "0.5" }]) {
+      assert.strictEqual(yield* costs(router, cost), "UnknownPriceError")
+    }
+    assert.strictEqual(
+      yield* priceOf(OpenAiCompatible.layerResponses("xai", { model: "grok-4.5", apiKey })),
+      "reported"
+    )
+    assert.isUndefined(yield* priceOf(OpenAiCompatible.layerResponses("xai", there)))
+    assert.isUndefined(yield* priceOf(OpenAiCompatible.layerResponses("groq", { model: "m", apiKey })))
   })
 )

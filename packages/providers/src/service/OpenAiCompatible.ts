@@ -17,6 +17,7 @@ import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import { type Host, hosts } from "./hosts.ts"
 import * as OpenAi from "./OpenAi.ts"
+import * as Prices from "./prices.ts"
 
 export { type Host, hosts } from "./hosts.ts"
 
@@ -66,11 +67,11 @@ export const layer = (
   host: HostInput,
   { maxTokensField, streamOptions, strict, ...options }: Options & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { baseUrl = "", dialect, provider, variables } = of(host)
+  const { baseUrl = "", dialect, prices = [], provider, variables } = of(host)
   const asked = { maxTokensField, streamOptions, strict }
   const overrides = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
   return ChatProvider.layer(
-    { provider, baseUrl, variables, dialect: { ...dialect, ...overrides }, catalog: ModelFamilies.openAi },
+    { provider, baseUrl, variables, dialect: { ...dialect, ...overrides }, catalog: ModelFamilies.openAi, prices },
     { apiKey: none, ...options }
   )
 }
@@ -80,8 +81,10 @@ export const layerResponses = (
   host: HostInput,
   options: ResponsesOptions & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { baseUrl = "", provider } = of(host)
-  return OpenAi.layerResponses({ apiKey: none, host: provider, baseUrl, ...options })
+  const { baseUrl = "", prices = [], provider } = of(host)
+  const price = Prices.of(prices, { baseUrl, ...options }, baseUrl, options.model)
+  const priced = price === undefined ? {} : { price }
+  return OpenAi.layerResponses({ apiKey: none, host: provider, baseUrl, ...options, ...priced })
 }
 
 /**

@@ -25,10 +25,10 @@ export interface Reach {
   readonly host?: string
   readonly transport?: Transport.Options
   /**
-   * What the model costs, in US dollars. By default what its provider says, as this version knows it, if the base URL is the provider's own;
-   * a price of the budget with the name of the model replaces it.
+   * What the model costs, in US dollars, or `reported` where its server says the cost of each reply. By default what its provider says, as this
+   * version knows it, if the base URL is the provider's own; a price of the budget with the name of the model replaces it.
    */
-  readonly price?: Budget.Price
+  readonly price?: Budget.Price | "reported"
 }
 
 /** A header with a key. */

@@ -15,6 +15,8 @@ export interface Host {
   readonly variables: ByName.Variables
   /** How its requests and replies differ from OpenAI's. */
   readonly dialect: Dialect
+  /** `reported` if its replies say what they cost, at the base URL above. */
+  readonly prices?: "reported"
 }
 
 /** Knows the longest reply by its older name. */
@@ -101,8 +103,8 @@ export const hosts = {
   vLlm: local("vllm", "VLLM", "http://localhost:8000/v1"),
   /** developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
   workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
-  /** docs.x.ai, "Chat completions"; images in results: measured with grok-4.20 in lm15-contract, `research/tool-result-content` */
-  xai: host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }),
+  /** docs.x.ai, "Chat completions", "Cost Tracking"; images in results: measured with grok-4.20 in lm15-contract, `research/tool-result-content` */
+  xai: { ...host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }), prices: "reported" },
   /** docs.z.ai, "Chat Completion"; images in results: measured with glm-4.6v, in the same place */
   zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", {
     ...older,

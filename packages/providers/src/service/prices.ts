@@ -74,7 +74,7 @@ export interface Asked {
 /** The base URL of a layer, its price, if one is given, and what it asks for. */
 interface Given extends Asked {
   readonly baseUrl: string
-  readonly price?: Price | undefined
+  readonly price?: Price | "reported" | undefined
 }
 
 /**
@@ -106,8 +106,8 @@ const mapped = (
     : { longContext: { ...price.longContext, usdPerMillionTokens: tokens(price.longContext.usdPerMillionTokens) } })
 })
 
-const checked = (model: string, price: Price): Price => {
-  Budget.make({ prices: { [model]: price } })
+const checked = (model: string, price: Price | "reported"): Price | "reported" => {
+  if (price !== "reported") Budget.make({ prices: { [model]: price } })
   return price
 }
 
@@ -256,7 +256,7 @@ export const kimi: ReadonlyArray<Page> = [
 ]
 
 /** A server of one's own takes nothing for a token; that of the provider does. */
-export const ofServer = ({ baseUrl, price }: Given, model: string): Price | undefined => {
+export const ofServer = ({ baseUrl, price }: Given, model: string): Price | "reported" | undefined => {
   if (price !== undefined) return checked(model, price)
   return hostOf(baseUrl).endsWith("ollama.com") ? undefined : { usdPerMillionTokens: { input: 0, output: 0 } }
 }
@@ -265,7 +265,7 @@ export const ofServer = ({ baseUrl, price }: Given, model: string): Price | unde
  * The price of Claude on Bedrock: that of Anthropic for a `global.` profile, and a tenth more for others ("Regional and multi-region endpoints include
  * a 10% premium over global endpoints", on the page of Anthropic). Other models have prices that differ by region; none is known here.
  */
-export const ofBedrock = (given: Given, own: string, model: string): Price | undefined => {
+export const ofBedrock = (given: Given, own: string, model: string): Price | "reported" | undefined => {
   const { baseUrl, price } = given
   if (price !== undefined) return checked(model, price)
   const [, name = ""] = /(?:^|[./])anthropic\.(claude-[a-z\d-]+?)(?:-v\d+)?(?::\d+)?$/.exec(model) ?? []
