@@ -125,7 +125,7 @@ export const packages: ReadonlyArray<Package> = [
       ),
       "ai-sdk": [
         ...effect(
-          "Array Layer SchemaIssue http/HttpClient http/HttpClientError http/HttpClientRequest http/HttpClientResponse"
+          "Array Layer Redacted SchemaIssue http/HttpClient http/HttpClientError http/HttpClientRequest http/HttpClientResponse"
         ),
         // AiSdkModel alone: providers is an optional peer
         ...["OpenAiChat", "Provider", "Transport"].map((module) => `@kintsugi/providers/${module}`)

@@ -2,10 +2,11 @@
 import { assert, describe } from "@effect/vitest"
 import { Agent, LlmError, Message, Model, Recovery } from "@kintsugi/core"
 import * as AiSdkModel from "@kintsugi/interop/AiSdkModel"
-import { Duration, Effect, Stream } from "effect"
+import { Duration, Effect, Redacted, Stream } from "effect"
 import { eventLog } from "../../_support/dialogue.ts"
 import { finished } from "../../_support/network.ts"
 import { it } from "../../_support/run.ts"
+import { keeps, seen, texts } from "../../providers/_support/observers.ts"
 import * as Script from "./_support/languageModel.ts"
 
 const { ApiCallError, plainRequest, failures, replies, says, scripted, versions } = Script
@@ -185,6 +186,25 @@ describe("the words of a provider", () => {
   )
 })
 
+describe("a key of the model", () => {
+  it.effect("that was given as a secret is shown by no failure, event, span and log [P1381]", () =>
+    Effect.gen(function* () {
+      const secret = "c0rrect-H0rse-b4ttery-5taple"
+      const throws = new ApiCallError(`no key ${secret}`, {
+        statusCode: 401,
+        responseBody: `{"error":"bad ${secret}"}`
+      })
+      for (const call of [generating, streaming]) {
+        const { model } = scripted("v4", [{ throws }])
+        const secrets = [Redacted.make(secret)]
+        const observed = yield* seen(call(model, { ...once, secrets }))
+        assert(observed.exit._tag === "Failure")
+        keeps(texts(observed), secret)
+      }
+    })
+  )
+})
+
 describe("what is refused before it is sent", () => {
   it.effect("is an option of a request without the name of a provider, and going on from an own message [P1381]", () =>
     Effect.gen(function* () {
@@ -206,7 +226,7 @@ const generating = (model: AiSdkModel.LanguageModel, options: object = once) =>
     Effect.provide(AiSdkModel.layer(model, options))
   )
 
-const streaming = (model: AiSdkModel.LanguageModel) =>
+const streaming = (model: AiSdkModel.LanguageModel, options: object = {}) =>
   Effect.flatMap(Model.Model, ({ stream }) => Stream.runDrain(stream(plainRequest))).pipe(
-    Effect.provide(AiSdkModel.layer(model))
+    Effect.provide(AiSdkModel.layer(model, options))
   )

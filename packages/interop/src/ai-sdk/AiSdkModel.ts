@@ -7,6 +7,7 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Provider from "@kintsugi/providers/Provider"
 import * as Transport from "@kintsugi/providers/Transport"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import * as Client from "./client.ts"
 import * as Codec from "./codec.ts"
 import type { CallSettings, LanguageModel, ProviderTool, Version } from "./specification.ts"
@@ -26,6 +27,8 @@ interface Options {
    * says counts in any case.
    */
   readonly price?: Model.Service["price"]
+  /** Keys that the model was made with: no error, event, span or log shows them. Without, keys of a known form alone are hidden. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
   /** Time limits, sizes and resends; by default those of every model. */
   readonly transport?: Transport.Options
 }
@@ -45,13 +48,13 @@ interface Options {
  */
 export const layer = (languageModel: LanguageModel, options: Options = {}): Layer.Layer<Model.Model> => {
   const version = versionOf(languageModel)
-  const { contextWindow, price, providerTools = [], settings = {}, transport } = options
+  const { contextWindow, price, providerTools = [], secrets = [], settings = {}, transport } = options
   if (price !== undefined && price !== "reported") Budget.make({ prices: { [languageModel.modelId]: price } })
   if (contextWindow !== undefined && !(Number.isSafeInteger(contextWindow) && contextWindow >= 1))
     throw new RangeError(`AiSdkModel: contextWindow must be an integer of at least 1, got ${String(contextWindow)}`)
   const provider = nameOf(languageModel.provider)
   const to = { version, provider, providerTools }
-  const source = { provider, model: languageModel.modelId, secrets: [] }
+  const source = { provider, model: languageModel.modelId, secrets }
   const at = (way: keyof typeof Client.ways) => `https://${hostOf(provider)}/${Client.ways[way]}`
   return Provider.layer({
     source,
