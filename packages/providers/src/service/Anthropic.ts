@@ -80,7 +80,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
           url: ByName.join(baseUrl, "/v1/messages"),
           counting: Counting.ofMessages(ByName.join(baseUrl, "/v1/messages/count_tokens"))
         }),
-    price: Prices.of(Prices.anthropic, { ...options, baseUrl }, own, model),
+    price: Prices.cached(Prices.of(Prices.anthropic, { ...options, baseUrl }, own, model), options),
     headers: {
       ...((options.bearer ?? isVertex)
         ? ByName.bearer(apiKey)

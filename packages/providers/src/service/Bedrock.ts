@@ -83,7 +83,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     url: ByName.join(base, `/model/${segment ?? "-"}/converse`),
     streamUrl: ByName.join(base, `/model/${segment ?? "-"}/converse-stream`),
     headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
-    price: Prices.ofBedrock({ ...options, baseUrl: base }, own, model),
+    price: Prices.cached(Prices.ofBedrock({ ...options, baseUrl: base }, own, model), options),
     ...(transport === undefined ? {} : { transport })
   }
   if (credentials === undefined) {

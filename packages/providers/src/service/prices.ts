@@ -77,22 +77,24 @@ interface Given extends Asked {
   readonly price?: Price | "reported" | undefined
 }
 
-/**
- * The price of a model of which a layer asks this: a reply that does not say its tier is one of the tier that was asked for, and what is
- * written into the cache for an hour costs twice the input ("1h cache writes", on the page of Anthropic).
- */
-const asked = (price: Price | undefined, { extra = {}, promptCache, serviceTier }: Asked): Price | undefined => {
-  if (price === undefined) return undefined
+/** The price of a model of which a layer asks this tier: a reply that does not say its tier is one of it. */
+const asked = (price: Price | undefined, { extra = {}, serviceTier }: Asked): Price | undefined => {
   const tier = [extra["speed"], extra["service_tier"], extra["serviceTier"], serviceTier].find(Predicate.isString)
-  const factor = tier !== undefined && Object.hasOwn(price.tiers ?? {}, tier) ? price.tiers?.[tier] : undefined
-  const dearer = factor === undefined ? price : { ...price, tiers: { ...price.tiers, "*": factor } }
-  return JSON.stringify([promptCache, extra]).includes(`"ttl":"1h"`) ? mapped(dearer, forAnHour) : dearer
+  const factor = tier !== undefined && Object.hasOwn(price?.tiers ?? {}, tier) ? price?.tiers?.[tier] : undefined
+  return price === undefined || factor === undefined ? price : { ...price, tiers: { ...price.tiers, "*": factor } }
 }
 
-const forAnHour = (tokens: Price["usdPerMillionTokens"]): Price["usdPerMillionTokens"] => ({
-  ...tokens,
-  cacheWrite: 2 * tokens.input
-})
+/**
+ * The price of Claude as the layer uses its cache: what is written into it for an hour costs twice the input ("1h cache writes", on the page of
+ * Anthropic). A price of the user's own stays.
+ */
+export const cached = (
+  price: Price | "reported" | undefined,
+  { extra, price: given, promptCache }: Omit<Given, "baseUrl">
+): Price | "reported" | undefined =>
+  typeof price === "object" && given === undefined && JSON.stringify([promptCache, extra]).includes(`"ttl":"1h"`)
+    ? mapped(price, (tokens) => ({ ...tokens, cacheWrite: 2 * tokens.input }))
+    : price
 
 /** The price with other prices of tokens. */
 const mapped = (
