@@ -6,8 +6,8 @@ import type { Codec } from "../../../packages/providers/src/codec/Codec.ts"
 import * as Chain from "../../../packages/providers/src/codec/openai-responses/chain.ts"
 import * as Responses from "../../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
 import { answerOf, source } from "./answers.ts"
-import { documents, replies, texts } from "./data.ts"
-import { grows, merged, type Table } from "./entry.ts"
+import { documents, replies, replyOf, texts } from "./data.ts"
+import { grows, merged, reached, type Table } from "./entry.ts"
 
 const chain = Chain.make(source, [])
 
@@ -15,14 +15,20 @@ const around = (more: Partial<Codec> = {}) => chain.around({ ...Responses.make(s
 
 const stored = (reply: Message.Reply): Message.Reply => ({ ...reply, responseId: "r", rawFinish: "completed" })
 
+/** A request that names the reply before it. */
+const linking = (reply: Message.Reply) => {
+  const { decode } = around({ decode: () => Result.succeed(stored(reply)) })
+  const named = Result.getOrThrow(decode(answerOf("")))
+  const messages = [Message.user("hi"), Message.settle(named, []), Message.user("more")]
+  return { messages, tools: [], toolChoice: "auto" } as const
+}
+
+const linked = linking(replyOf([Message.text("hi")]))
+
 export const chained: Table = {
   "providers/src/codec/openai-responses/chain.ts": {
     make: merged({
-      "a reply, and the request after it": grows(replies, (reply) => {
-        const { decode } = around({ decode: () => Result.succeed(stored(reply)) })
-        const named = Result.getOrThrow(decode(answerOf("")))
-        return chain.linkIn({ messages: [Message.user("hi"), Message.settle(named, []), Message.user("more")] })
-      }),
+      "a reply, and the request after it": grows(replies, (reply) => chain.linkIn(linking(reply))),
       "a streamed reply": grows(replies, (reply) => {
         const parts = partsOf(stored(reply)).values()
         const { decoder } = around({
@@ -34,7 +40,11 @@ export const chained: Table = {
         })
         return decoder(answerOf("")).end()
       }),
-      "any body of an error": grows({ ...texts, ...documents }, (text) => around().classify(answerOf(text, 400)))
-    })
+      "any body of an error": grows({ ...texts, ...documents }, (text) => {
+        const { anew, classify } = around()
+        return anew?.(classify(answerOf(text, 400)), linked)
+      })
+    }),
+    namesConversation: reached
   }
 }

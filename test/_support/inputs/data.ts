@@ -38,7 +38,7 @@ export const histories: Inputs<ReadonlyArray<Schema.Json>> = {
 
 export const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 
-const replyOf = (content: Message.Reply["content"]): Message.Reply => ({ content, finish: "stop", usage })
+export const replyOf = (content: Message.Reply["content"]): Message.Reply => ({ content, finish: "stop", usage })
 
 /** Replies of models. */
 export const replies: Inputs<Message.Reply> = {
