@@ -1,14 +1,15 @@
 /** Each host of `hosts`: what it is sent, and its name in errors, spans and the ledger. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Message, type Model, Telemetry, Tool } from "@kintsugi/core"
+import { Agent, Message, Model, Telemetry, Tool } from "@kintsugi/core"
 import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
 import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
 import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
-import { ConfigProvider, Effect, Layer, Redacted, Schema, Tracer } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted, Schema, Stream, Tracer } from "effect"
 import { eventLog } from "../../_support/dialogue.ts"
 import { fakeNetwork, failureOf, generate, key, ok, respond } from "../../_support/network.ts"
 import { runners } from "../../_support/run.ts"
+import { specOf } from "../_support/toolSpecs.ts"
 
 const { hosts } = OpenAiCompatible
 const names = Object.keys(hosts) as ReadonlyArray<keyof typeof hosts>
@@ -185,6 +186,59 @@ describe("hosts", () => {
       const newer = yield* sent(OpenAiCompatible.layer(acme, { ...options, maxTokensField: "max_completion_tokens" }))
       assert.strictEqual(newer.body.max_completion_tokens, 5)
       assert.notProperty(newer.body, "max_tokens")
+    })
+  )
+
+  it.effect("are sent neither fields that they refuse nor, but for Azure, schemas as strict [P1414]", () =>
+    Effect.gen(function* () {
+      const network = fakeNetwork(ok)
+      const asked = { model: "m", serviceTier: "flex", verbosity: "low", transport: { retry: false } } as const
+      const promptCache = { key: "k", ttl: "24h", breakpoints: ["system"] } as const
+      const request = {
+        messages: [Message.user("hi")],
+        tools: [specOf("look", Schema.Struct({ at: Schema.String }))],
+        toolChoice: "auto"
+      } as const
+      const sent = Effect.fnUntraced(function* (layer: Layer.Layer<Model.Model, never, Transport.HttpClient>) {
+        const model = yield* Effect.provide(Model.Model, Layer.provide(layer, network.layer))
+        yield* Effect.exit(model.generate(request))
+        yield* Effect.exit(Stream.runDrain(model.stream(request)))
+        const bodies = network.sent.splice(0).map(({ body }) => body)
+        assert.strictEqual(bodies.length, 2)
+        const all = ["prompt_cache_key", "prompt_cache_retention", "service_tier", "verbosity"]
+        const isStrict = bodies.map((body) => body.includes('"strict":true'))
+        return {
+          isStrict: isStrict.every((is) => is),
+          fields: bodies.map((body) => all.filter((field) => body.includes(`"${field}"`)).join(" ")),
+          changes: model.adapts?.(request)?.changes.map(({ option }) => option)
+        }
+      })
+      const both = (fields: string) => [fields, fields]
+      const refusing = (name: keyof typeof hosts, more: object = {}) =>
+        sent(OpenAiCompatible.layer(name, { ...asked, promptCache, apiKey, ...more }))
+      assert.deepStrictEqual(yield* refusing("cerebras"), {
+        isStrict: false,
+        fields: both("service_tier verbosity"),
+        changes: ["promptCache"]
+      })
+      assert.deepStrictEqual((yield* refusing("cohere")).fields, both("service_tier verbosity"))
+      assert.deepStrictEqual(yield* refusing("mistral"), {
+        isStrict: false,
+        fields: both("prompt_cache_key"),
+        changes: ["serviceTier", "verbosity", "promptCache"]
+      })
+      const knows = { refusedOptions: [], promptCache: "key" }
+      assert.deepStrictEqual(
+        (yield* refusing("mistral", { capabilities: knows })).fields,
+        both("prompt_cache_key prompt_cache_retention service_tier verbosity")
+      )
+      for (const name of names) {
+        const responses = { model: "m", apiKey, baseUrl: "https://host.test/v1" }
+        const strictly = yield* sent(OpenAiCompatible.layerResponses(name, responses))
+        assert.strictEqual(strictly.isStrict, name === "azure")
+      }
+      const asStrict = OpenAiCompatible.layerResponses("xai", { model: "m", apiKey, strict: true })
+      assert.isTrue((yield* sent(asStrict)).isStrict)
     })
   )
 

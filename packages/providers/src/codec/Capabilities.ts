@@ -29,8 +29,8 @@ export interface Capabilities {
   readonly toolErrors: "flag" | "field" | "text"
   /** Whether a reply has its reasoning, and whether the provider demands it back in the next request. */
   readonly reasoning: "none" | "shown" | "demanded"
-  /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share. */
-  readonly promptCache: "none" | "automatic" | "breakpoints" | "key" | "key-and-breakpoints"
+  /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share, `key-only` without a time. */
+  readonly promptCache: "none" | "automatic" | "breakpoints" | "key" | "key-only" | "key-and-breakpoints"
   /**
    * Whether the model takes `temperature`, `topP` and `topK`: always, never, or unless it reasons. With `default-with-reasoning` it takes
    * beside reasoning only a `temperature` of 1 and a `topP` from 0.95 to 1.
@@ -76,6 +76,8 @@ export interface Facts extends Partial<Omit<Capabilities, "reasoning" | "toolErr
   readonly seedField?: "seed" | "random_seed"
   /** Of chat completions: how reasoning is requested, see `reasoning` of `OpenAiChat.Dialect`. */
   readonly reasoningField?: "effort" | "object" | "thinking" | "thinking-effort"
+  /** Of chat completions: the options whose fields the server refuses. */
+  readonly refusedOptions?: ReadonlyArray<"serviceTier" | "verbosity">
 }
 
 /** What a layer knows better than the table, entry by entry, and what becomes of a request that the model does not take. */

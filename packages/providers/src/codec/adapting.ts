@@ -15,6 +15,8 @@ export interface Asked {
   readonly maxTokens?: number
   readonly reasoning?: Parameters.Reasoning | boolean
   readonly toolChoice?: ToolChoice
+  readonly serviceTier?: string
+  readonly verbosity?: string
   readonly promptCache?: {
     readonly key?: string
     readonly breakpoints?: ReadonlyArray<string>
@@ -89,6 +91,10 @@ export const adapted = <P extends Asked>(
     note("parallelToolCalls", parameters.parallelToolCalls, undefined)
     set("parallelToolCalls", undefined)
   }
+  for (const option of able.refusedOptions ?? []) {
+    note(option, parameters[option], undefined)
+    set(option, undefined)
+  }
   const { promptCache } = parameters
   if (promptCache !== undefined && able.promptCache !== undefined) {
     const kept = cacheFor(able.promptCache, promptCache)
@@ -114,7 +120,8 @@ const isNearDefault = (option: "temperature" | "topP" | "topK", asked: number): 
 const cacheFor = (cache: NonNullable<Facts["promptCache"]>, asked: NonNullable<Asked["promptCache"]>) => {
   const { breakpoints, key, name, ttl } = asked
   const takesMarks = cache.endsWith("breakpoints")
-  const takesTtl = cache === "breakpoints" || (cache.startsWith("key") && isRetention(ttl) !== takesMarks)
+  const takesTtl =
+    cache === "breakpoints" || (cache !== "key-only" && cache.startsWith("key") && isRetention(ttl) !== takesMarks)
   const kept = {
     ...(key !== undefined && cache.startsWith("key") ? { key } : {}),
     ...(breakpoints !== undefined && takesMarks ? { breakpoints } : {}),

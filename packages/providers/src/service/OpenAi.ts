@@ -62,8 +62,8 @@ const accountOf = ({ organization, project }: Account) => ({
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const account = accountOf(options)
-  const dialect = { ...account.dialect, ...(isMistral(options.baseUrl) ? mistral : {}) }
-  return ChatProvider.layer({ ...account, dialect }, options)
+  if (!isMistral(options.baseUrl)) return ChatProvider.layer(account, options)
+  return ChatProvider.layer({ ...account, dialect: { ...account.dialect, ...mistral }, takes: takenByMistral }, options)
 }
 
 /** Mistral's own server; other servers of its models know OpenAI's fields (docs.mistral.ai/api, looked up on 2026-11-26). */
@@ -73,6 +73,8 @@ const mistral: Dialect = {
   files: "document_url",
   capabilities: { ...capabilities, files: ["data", "url", "id"] }
 }
+
+const takenByMistral = { promptCache: "key-only", refusedOptions: ["serviceTier", "verbosity"] } as const
 
 const isMistral = (baseUrl: string | undefined): boolean =>
   baseUrl !== undefined && URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)

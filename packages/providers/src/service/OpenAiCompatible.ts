@@ -67,11 +67,19 @@ export const layer = (
   host: HostInput,
   { maxTokensField, streamOptions, strict, ...options }: Options & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { baseUrl = "", dialect, prices = [], provider, variables } = of(host)
+  const { baseUrl = "", dialect, prices = [], provider, takes, variables } = of(host)
   const asked = { maxTokensField, streamOptions, strict }
   const overrides = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
   return ChatProvider.layer(
-    { provider, baseUrl, variables, dialect: { ...dialect, ...overrides }, catalog: ModelFamilies.openAi, prices },
+    {
+      provider,
+      baseUrl,
+      variables,
+      dialect: { ...dialect, ...overrides },
+      catalog: ModelFamilies.openAi,
+      prices,
+      ...(takes === undefined ? {} : { takes })
+    },
     { apiKey: none, ...options }
   )
 }
@@ -81,10 +89,11 @@ export const layerResponses = (
   host: HostInput,
   options: ResponsesOptions & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { baseUrl = "", prices = [], provider } = of(host)
+  const { baseUrl = "", dialect, prices = [], provider } = of(host)
   const price = Prices.of(prices, { baseUrl, ...options }, baseUrl, options.model)
   const priced = price === undefined ? {} : { price }
-  return OpenAi.layerResponses({ apiKey: none, host: provider, baseUrl, ...options, ...priced })
+  const strict = dialect.strict === true
+  return OpenAi.layerResponses({ apiKey: none, host: provider, baseUrl, strict, ...options, ...priced })
 }
 
 /**

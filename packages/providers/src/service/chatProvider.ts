@@ -1,6 +1,7 @@
 /** What the providers of chat completions share: a key in one header, one path, and a model by its name. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Layer from "effect/Layer"
+import type { Facts } from "../codec/Capabilities.ts"
 import type { Codec } from "../codec/Codec.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
 import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
@@ -21,6 +22,8 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
+  /** What it takes of any model. */
+  readonly takes?: Facts
   /** What is known of its models. */
   readonly catalog?: ModelFamilies.Catalog
   /** What its models cost. */
@@ -42,8 +45,8 @@ export const layer = (
   self: ChatProvider,
   options: ChatParameters & ByName.Reach & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  at(self, "/chat/completions", options, (source) =>
-    fitting(source, options, self.catalog ?? ModelFamilies.none, (asked, able) => {
+  at(self, "/chat/completions", options, (source) => {
+    const make = (asked: ChatParameters, able: Facts) => {
       const { maxTokensField, reasoningField, seedField } = able
       return OpenAiChat.make(source, asked, {
         ...self.dialect,
@@ -52,8 +55,9 @@ export const layer = (
         ...(seedField === undefined ? {} : { seedField }),
         capabilities: { ...(self.dialect.capabilities ?? OpenAiChat.capabilities), ...able }
       })
-    })
-  )
+    }
+    return fitting(source, options, self.catalog ?? ModelFamilies.none, make, self.takes)
+  })
 
 /**
  * The same account at another path, in another format.

@@ -3,6 +3,7 @@
  * `docs/guide/openai-compatible.md` has the table of them, with what was recorded and what is only documented.
  */
 import { capabilities, type Dialect } from "../codec/openai-chat/OpenAiChat.ts"
+import type { Facts } from "../codec/Capabilities.ts"
 import type * as ByName from "./byName.ts"
 
 /** A host of chat completions, as data. */
@@ -17,6 +18,8 @@ export interface Host {
   readonly dialect: Dialect
   /** `reported` if its replies say what they cost, at the base URL above. */
   readonly prices?: "reported"
+  /** What it takes of any model, in the words of the option `capabilities`. */
+  readonly takes?: Facts
 }
 
 /** Knows the longest reply by its older name. */
@@ -59,12 +62,15 @@ export const hosts = {
   azure: regional("azure", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_BASE_URL", { maxIdLength: 40, strict: true }),
   /** docs.aws.amazon.com, "Responses API": `https://bedrock-runtime.{region}.amazonaws.com/openai/v1`, or `bedrock-mantle`. */
   bedrock: regional("bedrock", "AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_BASE_URL"),
-  /** inference-docs.cerebras.ai, "OpenAI Compatibility" */
-  cerebras: host("cerebras", "CEREBRAS", "https://api.cerebras.ai/v1"),
+  /** inference-docs.cerebras.ai, "OpenAI Compatibility": `prompt_cache_key` is refused. */
+  cerebras: { ...host("cerebras", "CEREBRAS", "https://api.cerebras.ai/v1"), takes: { promptCache: "none" } },
   /** developers.cloudflare.com, "AI Gateway": `https://gateway.ai.cloudflare.com/v1/{account}/{gateway}/compat`. */
   cloudflareGateway: regional("cloudflare-ai-gateway", "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_AI_GATEWAY_BASE_URL"),
-  /** docs.cohere.com, "Compatibility API"; strandsagents.com, "Cohere": `stream_options` is refused. */
-  cohere: host("cohere", "COHERE", "https://api.cohere.ai/compatibility/v1", { ...older, streamOptions: false }),
+  /** docs.cohere.com, "Compatibility API"; strandsagents.com, "Cohere": `stream_options` is refused. Neither has a cache. */
+  cohere: {
+    ...host("cohere", "COHERE", "https://api.cohere.ai/compatibility/v1", { ...older, streamOptions: false }),
+    takes: { promptCache: "none" }
+  },
   /** docs.fireworks.ai, "OpenAI compatibility" */
   fireworks: host("fireworks", "FIREWORKS", "https://api.fireworks.ai/inference/v1", older),
   /** docs.github.com, "GitHub Models" */
@@ -84,14 +90,18 @@ export const hosts = {
   /**
    * docs.mistral.ai, "Chat"; `max_completion_tokens` and `stream_options` are refused (editor-code-assistant/eca#231 of 2025-12,
    * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked. Its OpenAPI document has `DocumentURLChunk` and `FileChunk`.
+   * Its cache has a key, and neither times nor marks (strandsagents.com, "strands.models.mistral").
    */
-  mistral: host("mistral", "MISTRAL", "https://api.mistral.ai/v1", {
-    ...older,
-    seedField: "random_seed",
-    streamOptions: false,
-    files: "document_url",
-    capabilities: { ...capabilities, files: ["data", "url", "id"] }
-  }),
+  mistral: {
+    ...host("mistral", "MISTRAL", "https://api.mistral.ai/v1", {
+      ...older,
+      seedField: "random_seed",
+      streamOptions: false,
+      files: "document_url",
+      capabilities: { ...capabilities, files: ["data", "url", "id"] }
+    }),
+    takes: { promptCache: "key-only", refusedOptions: ["serviceTier", "verbosity"] }
+  },
   /** docs.together.ai, "OpenAI compatibility" */
   together: host("together", "TOGETHER", "https://api.together.ai/v1", older),
   /**
