@@ -29,6 +29,14 @@ it("a host is one of those that are known, or data [P1414]", () => {
   sameType<Layer.Layer<Model.Model, Config.ConfigError>>()(OpenAiCompatible.model("groq", "m"))
   // @ts-expect-error no host has this name
   OpenAiCompatible.model("acme", "m")
+  const azure = { model: "m", apiKey: token, baseUrl: "https://r.openai.azure.com/openai/v1" }
+  sameType<Served>()(OpenAiCompatible.layer("azure", azure))
+  sameType<Served>()(OpenAiCompatible.layerResponses("azure", azure))
+  sameType<Layer.Layer<Model.Model, Config.ConfigError>>()(OpenAiCompatible.model("azure", "m"))
+  // @ts-expect-error the base URL has the resource in it
+  OpenAiCompatible.layer("azure", { model: "m", apiKey: token })
+  // @ts-expect-error the base URL has the region in it
+  OpenAiCompatible.layerResponses("bedrock", { model: "m", apiKey: token })
   // @ts-expect-error a dialect has no such field
   OpenAiCompatible.layer({ ...acme, dialect: { tokens: 5 } }, { model: "m" })
 })

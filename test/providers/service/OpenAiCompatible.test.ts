@@ -15,6 +15,8 @@ const { hosts } = OpenAiCompatible
 const names = Object.keys(hosts) as ReadonlyArray<keyof typeof hosts>
 const apiKey = Redacted.make(key)
 
+const once = { transport: { retry: false } } as const
+
 const weather = Tool.make("weather", {
   description: "The weather in a city.",
   parameters: Schema.Struct({ city: Schema.String }),
@@ -239,6 +241,28 @@ describe("hosts", () => {
       }
       const asStrict = OpenAiCompatible.layerResponses("xai", { model: "m", apiKey, strict: true })
       assert.isTrue((yield* sent(asStrict)).isStrict)
+    })
+  )
+
+  it.effect("that need a base URL say by which variable, if none is given [P1414]", () =>
+    Effect.gen(function* () {
+      const network = fakeNetwork(ok)
+      const needing = names.filter((name) => !("baseUrl" in hosts[name]))
+      assert.sameMembers(needing, ["azure", "bedrock", "cloudflareGateway", "vertex", "workersAi"])
+      for (const name of needing) {
+        const { apiKey: keyName, baseUrl }: OpenAiCompatible.Host["variables"] = hosts[name].variables
+        for (const model of [OpenAiCompatible.model, OpenAiCompatible.responses]) {
+          const from = (environment: object) =>
+            Effect.exit(Effect.provide(generate, Layer.provide(model(name, "m", once), network.layer))).pipe(
+              Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment))
+            )
+          const missing = failureOf<unknown, unknown>(yield* from({ [String(keyName)]: key }))
+          assert.strictEqual((missing as Error).message, `set ${String(baseUrl)}`)
+          yield* from({ [String(keyName)]: key, [String(baseUrl)]: "https://host.test/v1" })
+          assert.match(network.sent.pop()?.url ?? "", /^https:\/\/host\.test\/v1\//)
+        }
+      }
+      assert.lengthOf(network.sent, 0)
     })
   )
 

@@ -34,6 +34,14 @@ export interface Options
     ByName.Reach,
     Pick<Dialect, "maxTokensField" | "streamOptions" | "strict"> {}
 
+/** The hosts whose base URL has the account or the region in it. */
+type Regional = {
+  readonly [Name in keyof typeof hosts]: (typeof hosts)[Name] extends { readonly baseUrl: string } ? never : Name
+}[keyof typeof hosts]
+
+/** What else a layer of a host needs. */
+type Needed<Input> = Input extends Regional ? { readonly baseUrl: string } : unknown
+
 type ResponsesOptions = ResponsesParameters & ByName.Reach
 
 interface Chosen {
@@ -63,13 +71,14 @@ const none = Redacted.make("")
  * })
  * ```
  */
-export const layer = (
-  host: HostInput,
-  { maxTokensField, streamOptions, strict, ...options }: Options & Chosen
+export const layer = <Input extends HostInput>(
+  host: Input,
+  asked: Options & Chosen & Needed<Input>
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { baseUrl = "", dialect, prices = [], provider, takes, variables } = of(host)
-  const asked = { maxTokensField, streamOptions, strict }
-  const overrides = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+  const { maxTokensField, streamOptions, strict, ...options }: Options & Chosen = asked
+  const own = { maxTokensField, streamOptions, strict }
+  const overrides = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
   return ChatProvider.layer(
     {
       provider,
@@ -85,9 +94,9 @@ export const layer = (
 }
 
 /** The Responses API of a host, over your own `HttpClient`. */
-export const layerResponses = (
-  host: HostInput,
-  options: ResponsesOptions & Chosen
+export const layerResponses = <Input extends HostInput>(
+  host: Input,
+  options: ResponsesOptions & Chosen & Needed<Input>
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { baseUrl = "", dialect, prices = [], provider } = of(host)
   const price = Prices.of(prices, { baseUrl, ...options }, baseUrl, options.model)
@@ -98,7 +107,8 @@ export const layerResponses = (
 
 /**
  * The chat completions of a host, over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given,
- * key and base URL come from the variables of the host: `MISTRAL_API_KEY` and `MISTRAL_BASE_URL`. A missing key is a `ConfigError`.
+ * key and base URL come from the variables of the host: `MISTRAL_API_KEY` and `MISTRAL_BASE_URL`. A missing key is a `ConfigError`, and so is
+ * a missing base URL that has the account or the region in it.
  */
 export const layerConfig = (
   host: HostInput,

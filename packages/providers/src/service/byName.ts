@@ -48,6 +48,8 @@ export interface Variables {
   /** The variable of the key; absent if no key is needed. */
   readonly apiKey?: string | ReadonlyArray<string>
   readonly baseUrl: string | ReadonlyArray<string>
+  /** Whether there is no base URL but that of the environment, or a given one. */
+  readonly needsBaseUrl?: boolean
 }
 
 /** The model, and its key, if that is not in the environment. */
@@ -78,7 +80,7 @@ export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
     Effect.gen(function* () {
       const given = yield* resolved<Options>(options)
       const apiKey = given.apiKey ?? (yield* keyOf(variables))
-      const baseUrl = given.baseUrl ?? (yield* read(yield* firstSet(variables.baseUrl)))
+      const baseUrl = given.baseUrl ?? (yield* baseUrlOf(variables))
       return make({ ...given, apiKey, ...(baseUrl === "" ? {} : { baseUrl }) })
     })
   )
@@ -97,6 +99,9 @@ export const resolved = <Options>(options: FromConfig<Options>): Effect.Effect<O
 
 const keyOf = ({ apiKey }: Variables): Effect.Effect<Redacted.Redacted, Config.ConfigError> =>
   Effect.map(apiKey === undefined ? Effect.succeed("") : text(apiKey), (key) => Redacted.make(key))
+
+const baseUrlOf = ({ baseUrl, needsBaseUrl }: Variables): Effect.Effect<string, Config.ConfigError> =>
+  needsBaseUrl === true ? text(baseUrl) : Effect.flatMap(firstSet(baseUrl), read)
 
 /** The model over the `HttpClient` of the context in which it is built, or over the runtime's own `fetch` if there is none. */
 export const overAny = (

@@ -42,7 +42,7 @@ const host = (
 /** A host whose base URL has the account or the region in it. */
 const regional = (provider: string, apiKey: string, baseUrl: string, dialect: Dialect = {}) => ({
   provider,
-  variables: { apiKey, baseUrl },
+  variables: { apiKey, baseUrl, needsBaseUrl: true },
   dialect
 })
 
