@@ -145,6 +145,26 @@ describe("layerConfig", () => {
       })
     )
 
+    it.effect(`of ${name} fails with a ConfigError for an option out of its range, and sends nothing [P1414]`, () =>
+      Effect.gen(function* () {
+        const network = fakeNetwork([])
+        const price = { usdPerMillionTokens: { input: -1, output: 1 } }
+        const all = [
+          [{ maxTokens: Config.Int("MOST") }, "maxTokens must be"],
+          [{ price }, "input must be"],
+          [{ transport: { ...transport, requestTimeout: 0 } }, "requestTimeout must be"]
+        ] as const
+        for (const [options, said] of all) {
+          const layer = layerConfig({ model: "m", baseUrl: "https://b.test", ...options })
+          const asked = generate.pipe(Effect.provide(layer), Effect.provide(network.layer))
+          const failed = failureOf(yield* Effect.exit(inEnvironment({ [key]: "k", MOST: "-3" })(asked)))
+          assert.strictEqual(failed._tag, "ConfigError")
+          assert.include(failed.message, said)
+        }
+        assert.strictEqual(network.sent.length, 0)
+      })
+    )
+
     it.effect(`of ${name} takes the price and the capabilities of its options [P1382 P1410]`, () =>
       Effect.gen(function* () {
         const price = { usdPerMillionTokens: { input: 7, output: 8 } }

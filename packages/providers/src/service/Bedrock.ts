@@ -105,7 +105,8 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 /**
  * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. What is not given comes from
  * `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from `AWS_BEARER_TOKEN_BEDROCK`, or else from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
- * `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or key is a `ConfigError`. Of a given API key and given
+ * `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or key is a `ConfigError`, and so is an
+ * option out of its range. Of a given API key and given
  * credentials, the API key counts.
  */
 export const layerConfig = (
@@ -117,7 +118,7 @@ export const layerConfig = (
       const access = apiKey !== undefined ? { apiKey } : credentials !== undefined ? { credentials } : yield* accessIn
       const region = given.region ?? (yield* ByName.text(["AWS_REGION", "AWS_DEFAULT_REGION"]))
       const baseUrl = given.baseUrl ?? (yield* ByName.read("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"))
-      return layer({ ...given, region, ...access, ...(baseUrl === "" ? {} : { baseUrl }) })
+      return yield* ByName.made(() => layer({ ...given, region, ...access, ...(baseUrl === "" ? {} : { baseUrl }) }))
     })
   )
 

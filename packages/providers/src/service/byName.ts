@@ -69,7 +69,7 @@ export type FromConfig<Options> = Options extends unknown
 
 /**
  * A model over your own `HttpClient`, with options that are read when the layer is built. Key and base URL are those of the environment, unless
- * given. A missing key is a `ConfigError`.
+ * given. A missing key is a `ConfigError`, and so is an option out of its range.
  */
 export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
   variables: Variables,
@@ -81,8 +81,16 @@ export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
       const given = yield* resolved<Options>(options)
       const apiKey = given.apiKey ?? (yield* keyOf(variables))
       const baseUrl = given.baseUrl ?? (yield* baseUrlOf(variables))
-      return make({ ...given, apiKey, ...(baseUrl === "" ? {} : { baseUrl }) })
+      return yield* made(() => make({ ...given, apiKey, ...(baseUrl === "" ? {} : { baseUrl }) }))
     })
+  )
+
+/** What is made of options that were read. What throws for one of them is a `ConfigError`. */
+export const made = <A>(make: () => A): Effect.Effect<A, Config.ConfigError> =>
+  Effect.catchDefect(Effect.sync(make), (defect) =>
+    defect instanceof RangeError || defect instanceof TypeError
+      ? Effect.fail(new Misconfigured(defect.message))
+      : Effect.die(defect)
   )
 
 /** The options, of which each `Config` is read. */
@@ -129,12 +137,13 @@ export const text = (names: string | ReadonlyArray<string>): Effect.Effect<strin
 
 /** The value of a variable that has to be set. */
 const required = (name: string): Effect.Effect<string, Config.ConfigError> =>
-  Effect.flatMap(read(name), (value) => (value === "" ? Effect.fail(new UnsetVariable(name)) : Effect.succeed(value)))
+  Effect.flatMap(read(name), (value) =>
+    value === "" ? Effect.fail(new Misconfigured(`set ${name}`)) : Effect.succeed(value)
+  )
 
-class UnsetVariable extends Config.ConfigError {
+class Misconfigured extends Config.ConfigError {
   private readonly what: string
-  constructor(name: string) {
-    const what = `set ${name}`
+  constructor(what: string) {
     super(new Schema.SchemaError(new SchemaIssue.InvalidValue({ message: what })))
     this.what = what
   }
