@@ -121,6 +121,21 @@ describe("the signature of Bedrock", () => {
         assert.strictEqual(network.sent.length, 0)
       })
     )
+
+    it.effect(`with a character that HTTP does not admit is one too, and nothing is sent (${way}) [P1414]`, () =>
+      Effect.gen(function* () {
+        const network = fakeNetwork([])
+        for (const [name, broken] of [
+          ["authorization", { accessKeyId: "AK\nID" }],
+          ["x-amz-security-token", { sessionToken: Redacted.make("token-\r\nQwZ7rT2mXp9Lk4vB") }]
+        ] as const) {
+          const asked = call.pipe(Effect.provide(layer({ credentials: { ...credentials, ...broken } })))
+          const error = failsWith(yield* finished(Effect.provide(asked, network.layer)), LlmError.AuthenticationError)
+          assert.include(error.message, `The header '${name}' holds a character that HTTP does not admit`)
+        }
+        assert.strictEqual(network.sent.length, 0)
+      })
+    )
   }
 
   it.effect("needs packages, and a missing one is a sentence with the line that installs them [P1414]", () =>

@@ -114,9 +114,7 @@ const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure>
       onFailure: (cause) => Effect.fail(refused(`The effect of the header '${name}' failed`, cause)),
       onSuccess: (secret) => {
         Redaction.know(secret)
-        return sendable.test(Redacted.value(secret).trim())
-          ? Effect.succeed([name, secret] as const)
-          : Effect.fail(refused(unsendableHeader(name)))
+        return Effect.succeed([name, secret] as const)
       }
     })
   )
@@ -125,18 +123,20 @@ const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure>
     onFailure: (error): Failure => ({ error, resend: false }),
     onSuccess: (headers) => Object.entries(headers)
   })
-  return Effect.map(Effect.all([given, more]), ([given, more]) => {
+  return Effect.flatMap(Effect.all([given, more]), ([given, more]) => {
     const all: ReadonlyArray<readonly [name: string, value: string | Redacted.Redacted]> = [...given, ...more]
+    const texts = all.map(
+      ([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value).trim() : value] as const
+    )
+    const broken = texts.find(([, text]) => !sendable.test(text))
+    if (broken !== undefined) return Effect.fail(refused(unsendableHeader(broken[0])))
     const secrets = all.flatMap(([name, value]) => (Redacted.isRedacted(value) ? [[name, value] as const] : []))
-    return {
+    return Effect.succeed({
       ...target,
-      request: HttpClientRequest.setHeaders(
-        target.request,
-        all.map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value).trim() : value] as const)
-      ),
+      request: HttpClientRequest.setHeaders(target.request, texts),
       hidden: [...target.hidden, ...secrets.map(([name]) => name)],
       given: secrets.map(([, secret]) => secret)
-    }
+    })
   })
 }
 
