@@ -86,6 +86,46 @@ describe("hosts", () => {
     }
   }
 
+  for (const [way, run] of Object.entries(runners)) {
+    it.live(`of other formats, Gemini on Vertex and Claude on Bedrock, play one too (${way}) [P1414]`, () =>
+      Effect.gen(function* () {
+        const server = yield* LoopbackServer.make(AnyWire.handler(brain))
+        const token = Effect.succeed(apiKey)
+        const project = "/v1/projects/p/locations/l/publishers/google"
+        const at = (host: string, path: string) =>
+          ({ host, baseUrl: `${server.url}${path}`, apiKey: token, bearer: true }) as const
+        const layers = {
+          vertex: Gemini.layer({ ...at("vertex", project), model: "gemini-3.8-flash" }),
+          bedrock: Anthropic.layer({ ...at("bedrock", "/anthropic"), model: "anthropic.claude-opus-5-5" })
+        }
+        for (const [name, layer] of Object.entries(layers)) {
+          const log = eventLog()
+          const agent = Agent.make("clerk", { tools: [weather] }).pipe(log.listen)
+          const answer = yield* run(agent, "weather?").pipe(Effect.provide(Layer.provide(layer, Transport.layerFetch)))
+          assert.strictEqual(answer, "sun in Graz")
+          const entries = log.all.flatMap((event) => (event.type === "run-completed" ? event.ledger : []))
+          assert.deepStrictEqual(
+            entries.map(({ provider }) => provider),
+            [name, name]
+          )
+        }
+        const action = run.isStreamed ? "streamGenerateContent?alt=sse" : "generateContent"
+        const asked = `${project}/models/gemini-3.8-flash:${action}`
+        const sent = yield* server.requests
+        assert.deepStrictEqual(
+          sent.map(({ path }) => path),
+          [asked, asked, "/anthropic/v1/messages", "/anthropic/v1/messages"]
+        )
+        for (const { authorization, headers } of sent) {
+          assert(authorization !== undefined)
+          assert.strictEqual(Redacted.value(authorization), `Bearer ${key}`)
+          assert.notProperty(headers, "x-goog-api-key")
+          assert.notProperty(headers, "x-api-key")
+        }
+      })
+    )
+  }
+
   it("stand in the table of the page, with address, key and field of the longest reply [P1414]", () => {
     const page = readFileSync(new URL("../../../docs/guide/openai-compatible.md", import.meta.url), "utf8")
     for (const name of names) {

@@ -80,9 +80,11 @@ export const addressed = (path: string): { readonly model: string; readonly isSt
   return model === undefined ? undefined : { model, isStreamed: way === "streamGenerateContent" }
 }
 
-/** The key, from a header or the query. */
-export const keyOf = ({ headers, path }: Received): string | undefined =>
-  headers["x-goog-api-key"] || new URLSearchParams(path.split("?")[1] ?? "").get("key") || undefined
+/** The key, from a header or the query, or the token of Vertex. */
+export const keyOf = (received: Received): string | undefined =>
+  received.headers["x-goog-api-key"] ||
+  new URLSearchParams(received.path.split("?")[1] ?? "").get("key") ||
+  Parts.bearerOf(received)
 
 export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
   const { isStreamed, model } = addressed(Parts.pathOf(received)) ?? { model: "", isStreamed: false }
