@@ -220,6 +220,12 @@ describe("a cached content of Gemini", () => {
         cachedContent: "cachedContents/abc",
         contents: [{ role: "user", parts: [{ text: "hi" }] }]
       })
+      for (const extra of [{ cachedContent: "cachedContents/abc" }, { cached_content: "cachedContents/abc" }]) {
+        assert.deepStrictEqual(yield* bodyOf(Gemini.layer({ ...chosen, extra, providerTools })), {
+          ...extra,
+          contents: [{ role: "user", parts: [{ text: "hi" }] }]
+        })
+      }
       const { systemInstruction, tools } = yield* bodyOf(Gemini.layer(chosen))
       assert.isDefined(systemInstruction)
       assert.isDefined(tools)

@@ -125,6 +125,28 @@ describe("fields of extra and of the options of a request", () => {
     )
   }
 
+  it.effect("win over the option that sets the same field by another of its names [P1416]", () =>
+    Effect.gen(function* () {
+      const options = { maxTokens: 100, seed: 1, serviceTier: "flex", ...chosen }
+      const older = { max_tokens: 50, random_seed: 2 }
+      const tier = { serviceTier: "priority" }
+      const ofOpenAi = (given: Given) => OpenAi.layer({ ...options, ...given })
+      const ofGemini = (given: Given) => Gemini.layer({ ...options, ...given })
+      for (const [make, extra, without] of [
+        [ofOpenAi, older, ["max_completion_tokens", "seed"]],
+        [ofGemini, tier, ["service_tier"]]
+      ] as const) {
+        const { bodies } = yield* exchange(make({ extra }))
+        const { bodies: ofRequest } = yield* exchange(make({}), extra)
+        assert.lengthOf([...bodies, ...ofRequest], 4)
+        for (const body of [...bodies, ...ofRequest]) {
+          assert.deepInclude(body, extra)
+          assert.doesNotHaveAnyKeys(body, [...without])
+        }
+      }
+    })
+  )
+
   it.effect("ask for one reply, because one is read: more are refused by the name of their field [P1416]", () =>
     Effect.gen(function* () {
       const several = { Gemini: { generationConfig: { candidateCount: 2 } }, OpenAi: { n: 2 }, OpenRouter: { n: "2" } }

@@ -77,6 +77,10 @@ const at = (fields: Fields, path: string): Schema.Json | undefined =>
 
 type Fields = Readonly<Record<string, Schema.Json>>
 
+/** What an option sets, unless its field is among further ones, under one of its names. */
+export const unless = <A>(extra: object | undefined, names: ReadonlyArray<string>, value: A): A | undefined =>
+  extra !== undefined && names.some((name) => Object.hasOwn(extra, name)) ? undefined : value
+
 /** The fields of the options, and further ones, which win. Objects are merged, unless their types differ. */
 export const merged = (
   own: Readonly<Record<string, Schema.Json | undefined>>,

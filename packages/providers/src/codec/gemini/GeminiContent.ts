@@ -49,16 +49,23 @@ const codecOf = (source: Source, parameters: GeminiParameters, taken: Capabiliti
   const { extra = {}, promptCache, providerTools = [], serviceTier, toolChoice } = checked(parameters)
   const { generationConfig: otherConfig, toolConfig, ...others } = extra
   // ai.google.dev/gemini-api/docs/flex-inference and docs/caching, looked up on 2026-11-26
-  const body = Extra.merged({ cachedContent: promptCache?.name, service_tier: serviceTier }, others)
+  const body = Extra.merged(
+    {
+      cachedContent: Extra.unless(others, ["cached_content"], promptCache?.name),
+      service_tier: Extra.unless(others, ["serviceTier"], serviceTier)
+    },
+    others
+  )
+  const isCached = "cachedContent" in body || "cached_content" in body
   const encode = ContentRequest.make(source, {
     body,
     generationConfig: Extra.merged(generationConfig(parameters, taken.maxTokens), Json.object(otherConfig)),
     toolConfig: Json.fields(toolConfig),
     tools: providerTools,
-    isCached: promptCache !== undefined,
+    isCached,
     output: taken.output
   })
-  const refuses = Capabilities.refusing(source, promptCache === undefined ? taken : { ...taken, toolChoice: [] })
+  const refuses = Capabilities.refusing(source, isCached ? { ...taken, toolChoice: [] } : taken)
   return {
     providerTools: providesTools(parameters),
     refuses: (request) => refuses({ ...request, toolChoice: choiceOf(request, toolChoice) }),

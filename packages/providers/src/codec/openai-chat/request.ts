@@ -126,9 +126,13 @@ const constantsOf = ({ model }: Source, asked: Parameters.ChatParameters, dialec
       model,
       temperature: asked.temperature,
       top_p: asked.topP,
-      [dialect.maxTokensField]: asked.maxTokens ?? dialect.capabilities.maxTokens,
+      [dialect.maxTokensField]: Extra.unless(
+        asked.extra,
+        ["max_tokens", "max_completion_tokens"],
+        asked.maxTokens ?? dialect.capabilities.maxTokens
+      ),
       stop: asked.stop,
-      [dialect.seedField]: asked.seed,
+      [dialect.seedField]: Extra.unless(asked.extra, ["seed", "random_seed"], asked.seed),
       ...encodeReasoning(asked.reasoning, dialect),
       service_tier: asked.serviceTier,
       verbosity: asked.verbosity,
