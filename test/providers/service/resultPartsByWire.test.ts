@@ -54,7 +54,7 @@ const wires: Readonly<Record<string, readonly [Made, ReadonlyArray<Kind>]>> = {
   Groq: [OpenAiCompatible.layer("groq", of("m")), []],
   "a host of one's own": [
     OpenAiCompatible.layer(
-      { provider: "own", baseUrl: "https://own.test", variables: { baseUrl: "OWN" }, dialect: { resultImages: /vl/ } },
+      { provider: "own", baseUrl: "https://own.test", variables: { baseUrl: "OWN" }, dialect: { resultImages: /vl/g } },
       of("qwen3-vl")
     ),
     ["png", "png at an address"]

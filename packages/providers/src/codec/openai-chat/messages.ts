@@ -85,7 +85,9 @@ export const takesOf =
       /^image\/(?:png|jpeg)$/.test(part.mediaType) &&
       way !== "id" &&
       capabilities.images.includes(way) &&
-      resultImages?.test(model) === true
+      // not `test`, which goes on where an expression with the flag `g` has stopped
+      resultImages !== undefined &&
+      model.search(resultImages) !== -1
     )
   }
 
