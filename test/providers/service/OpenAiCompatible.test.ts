@@ -148,6 +148,16 @@ describe("hosts", () => {
     )
   })
 
+  it("are known by their exact names [P1414]", () => {
+    for (const name of ["Azure", "constructor"]) {
+      assert.throws(
+        () => OpenAiCompatible.layer(name as "groq", { model: "m" }),
+        TypeError,
+        `no host is named '${name}'`
+      )
+    }
+  })
+
   it("have names, variables and addresses of their own, and none is more than 30 lines [P1414]", () => {
     const all: ReadonlyArray<OpenAiCompatible.Host> = Object.values(hosts)
     for (const of of [

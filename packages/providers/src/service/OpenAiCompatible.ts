@@ -50,7 +50,12 @@ interface Chosen {
   readonly apiKey?: Secret
 }
 
-const of = (host: HostInput): Host => (typeof host === "string" ? hosts[host] : host)
+/** Programs without types pass any name. */
+const of = (host: HostInput): Host => {
+  if (typeof host !== "string") return host
+  if (Object.hasOwn(hosts, host)) return hosts[host]
+  throw new TypeError(`OpenAiCompatible: no host is named '${host as string}'`)
+}
 
 const none = Redacted.make("")
 
