@@ -24,7 +24,10 @@ describe("an API key of Bedrock", () => {
         let asked = 0
         const apiKey = Effect.sync(() => Redacted.make(`bedrock-api-key-${++asked}`))
         const network = fakeNetwork(respond(503, { message: "busy" }))
-        const made = Bedrock.layer({ ...common, apiKey, transport: { retry: { retries: 1 } } })
+        const transport = { retry: { retries: 1 } }
+        // a program without types may give both
+        const both = { apiKey, credentials: Effect.die("not asked") } as { readonly apiKey: typeof apiKey }
+        const made = Bedrock.layer({ ...common, ...both, transport })
         failsWith(
           yield* finished(call.pipe(Effect.provide(made), Effect.provide(network.layer))),
           LlmError.ModelOverloadedError

@@ -30,7 +30,7 @@ export interface Options extends BedrockParameters, ByName.Reach {
   readonly credentials?: Aws.Credentials | Effect.Effect<Aws.Credentials, unknown>
   /**
    * An API key of Bedrock, in the place of `credentials`, or an effect that is asked for it at each send: it goes as a bearer token, and
-   * nothing is signed (docs.aws.amazon.com/bedrock/latest/userguide, "API keys", looked up on 2026-11-26).
+   * nothing is signed, with credentials or without (docs.aws.amazon.com/bedrock/latest/userguide, "API keys", looked up on 2026-11-26).
    */
   readonly apiKey?: Secret
 }
@@ -86,7 +86,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     price: Prices.cached(Prices.ofBedrock({ ...options, baseUrl: base }, own, model), options),
     ...(transport === undefined ? {} : { transport })
   }
-  if (credentials === undefined) {
+  if (credentials === undefined || apiKey !== undefined) {
     return Layer.unwrap(
       Effect.map(Aws.loadReading(), (packages) => Provider.layer({ ...provider, frame: Aws.frames(packages) }))
     )
