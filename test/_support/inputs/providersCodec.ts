@@ -379,7 +379,7 @@ export const providersCodec: Table = {
   },
   "providers/src/codec/cacheMarks.ts": each(given, "isMarked", "isRetention", "cacheFields", "lastInstruction"),
   "providers/src/codec/adapting.ts": each(given, "adapted", "isOff"),
-  "providers/src/codec/Extra.ts": each(given, "perRequest", "merged"),
+  "providers/src/codec/Extra.ts": each(given, "perRequest", "merged", "unless"),
   "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf", "isTextFile"),
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),
