@@ -47,6 +47,23 @@ it("what a reply says about itself in a form of its own costs no reply [P1407]",
   )
 })
 
+it(
+  "what a user attaches goes out once under any name, or is refused by its kind [P1408]",
+  { timeout: 60_000 },
+  async () => {
+    const lines: Array<Line> = []
+    await playAll(
+      scenarios.filter(({ group }) => group === "attached"),
+      (line) => lines.push(line)
+    )
+    assert.isAtLeast(lines.length, 80)
+    assert.deepStrictEqual(
+      lines.filter(({ type }) => type !== "right"),
+      []
+    )
+  }
+)
+
 it("items that wait and jobs in hostile forms end by name, or with the text that is there [P1406]", async () => {
   const lines: Array<Line> = []
   await playAll(

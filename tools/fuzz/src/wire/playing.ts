@@ -1,5 +1,6 @@
 /** Plays scenarios, and says what came of them. */
 import { Effect } from "effect"
+import { attachments } from "./attached.ts"
 import { calls, texts } from "./calls.ts"
 import { encodings, framing, heads } from "./encodings.ts"
 import { ends, leaks } from "./ends.ts"
@@ -20,6 +21,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   ...texts,
   ...refusals,
   ...facts,
+  ...attachments,
   ...sizes,
   ...limits,
   ...waitingItems,

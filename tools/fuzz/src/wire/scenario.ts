@@ -38,6 +38,8 @@ export interface Scenario {
   readonly serve: Serve
   readonly expected: Expected
   readonly transport?: Transport.Options
+  /** What the user says; "hi" by default. */
+  readonly says?: Message.User["content"]
   /** How often it is played; sockets must not be left open. Once by default. */
   readonly times?: number
   /** Stops to read after the first part, and expects that the server sees the connection end. */
@@ -101,12 +103,13 @@ const firstOf = (mode: Mode, asked: Model.Request) =>
 export const play = (scenario: Scenario, mode: Mode, strays: Array<string>, limit = longest): Effect.Effect<Verdict> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { api, expected, serve, stops, times = 1, transport } = scenario
+      const { api, expected, says, serve, stops, times = 1, transport } = scenario
+      const said = says === undefined ? request : { ...request, messages: [Message.user(says)] }
       const server =
         serve.type === "raw" ? yield* RawServer.make(serve.answer) : yield* LoopbackServer.make(serve.handler)
       const model = Layer.provide(layers[api](server.url, { ...brisk, ...transport }), Transport.layerFetch)
       const start = performance.now()
-      const asked = Effect.provide(stops === undefined ? replyOf(mode) : stopping(stops), model)
+      const asked = Effect.provide(stops === undefined ? replyOf(mode, said) : stopping(stops), model)
       for (let time = 1; time < times; time++) yield* Effect.exit(asked)
       const exit = yield* Effect.exit(Effect.timeout(asked, limit))
       if (stops !== undefined && "nextAbort" in server)
