@@ -267,6 +267,10 @@ it.run("a reply in the background is named by the next request [P1416 P1406]", (
 it.effect("is refused without stored replies [P1416]", () =>
   Effect.sync(() => {
     assert.throws(() => playing([], { store: false }), RangeError, "chained needs store: true")
+    const words = "background needs a store that is not false"
+    const options = { model: "gpt-x", apiKey: common.apiKey, background: true }
+    assert.throws(() => OpenAi.layerResponses({ ...options, store: false }), RangeError, words)
+    assert.throws(() => OpenAi.layerResponses({ ...options, extra: { store: false } }), RangeError, words)
   })
 )
 

@@ -40,6 +40,21 @@ describe("Claude on Vertex", () => {
     )
   }
 
+  it.effect("takes another version, which stands in the body [P1414]", () =>
+    Effect.gen(function* () {
+      const network = fakeNetwork(respond(404, {}))
+      const options = {
+        model,
+        apiKey,
+        vertex: true,
+        baseUrl: `https://vertex.test${base}`,
+        version: "vertex-2026-01-01"
+      }
+      yield* Effect.exit(generate.pipe(Effect.provide(Anthropic.layer(options)), Effect.provide(network.layer)))
+      assert.strictEqual(JSON.parse(network.sent[0]?.body ?? "").anthropic_version, "vertex-2026-01-01")
+    })
+  )
+
   it("was tried whole and streamed", () => {
     assert.sameMembers([...new Set(withCalls.map(({ streaming }) => streaming))], [true, false])
   })

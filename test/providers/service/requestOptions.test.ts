@@ -147,6 +147,19 @@ describe("fields of extra and of the options of a request", () => {
     })
   )
 
+  it.effect("hold JSON alone: what JSON would lose is refused by the name of its field [P1416]", () =>
+    Effect.gen(function* () {
+      for (const lost of [NaN, Infinity, { deep: [1, -Infinity] }]) {
+        for (const make of Object.values(makers)) {
+          assert.throws(() => make({ extra: { odd: lost } }), RangeError, "the field 'odd' holds what is no JSON")
+          const { bodies, streamed, whole } = yield* exchange(make({}), { odd: lost })
+          assert.deepStrictEqual(bodies, [])
+          for (const error of [whole, streamed]) assert.strictEqual(error._tag, "InvalidRequestError")
+        }
+      }
+    })
+  )
+
   it.effect("ask for one reply, because one is read: more are refused by the name of their field [P1416]", () =>
     Effect.gen(function* () {
       const several = { Gemini: { generationConfig: { candidateCount: 2 } }, OpenAi: { n: 2 }, OpenRouter: { n: "2" } }

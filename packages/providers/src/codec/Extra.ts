@@ -5,7 +5,7 @@
  */
 import { InvalidRequestError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
 import type { Source } from "../transport/Source.ts"
 import type { Codec } from "./Codec.ts"
@@ -69,8 +69,14 @@ const refusalOf = ({ merged, single = [], written }: Own, extra: Fields): string
     if ((at(extra, path) ?? 1) !== 1)
       return `the field '${path}' has to be 1, because one reply is read: run the agent again`
   }
-  return undefined
+  const lost = Object.keys(extra).find((name) => extra[name] !== undefined && !isJson(extra[name]))
+  return lost === undefined
+    ? undefined
+    : `the field '${lost}' holds what is no JSON: it would be sent as null, or not at all`
 }
+
+/** JSON has no other numbers than finite ones, and no functions; a program without types may have both. */
+const isJson = Schema.is(Schema.Json)
 
 const at = (fields: Fields, path: string): Schema.Json | undefined =>
   path.split(".").reduce<Schema.Json | undefined>(Json.field, fields)

@@ -25,7 +25,7 @@ const filesBeta = "files-api-2025-04-14"
 
 /** `baseUrl` is `https://api.anthropic.com` by default. */
 export interface Options extends AnthropicParameters, ByName.Reach {
-  /** The version of the API; `2023-06-01` by default. */
+  /** The version of the API; `2023-06-01` by default, with `vertex` `vertex-2023-10-16`. */
   readonly version?: string
   /** Beta features to enable: the values of the header `anthropic-beta`. */
   readonly betas?: ReadonlyArray<string>
@@ -74,7 +74,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   return Provider.layer({
     source,
     ...(isVertex
-      ? onVertex(codec, source, baseUrl)
+      ? onVertex(codec, source, baseUrl, version)
       : {
           codec,
           url: ByName.join(baseUrl, "/v1/messages"),
@@ -111,7 +111,7 @@ const isInterleaved = ({ betas = [], headers = {}, reasoning }: Options): boolea
  * The paths and bodies of Vertex: `anthropic_version` takes the place of `model`. Looked up on 2026-11-26 in public clients
  * (tensorzero, `gcp_vertex_anthropic`); Google's page was not among those that could be read.
  */
-const onVertex = (codec: Codec, source: Source.Source, baseUrl: string) => {
+const onVertex = (codec: Codec, source: Source.Source, baseUrl: string, version = "vertex-2023-10-16") => {
   const segment = PathSegment.segment(source.model)
   const path = `/models/${segment ?? "-"}`
   const inPath: Codec = {
@@ -119,7 +119,7 @@ const onVertex = (codec: Codec, source: Source.Source, baseUrl: string) => {
     encode: (request, mode) => {
       // the codec writes an object
       const { model: _, ...body } = JSON.parse(codec.encode(request, mode)) as Readonly<Record<string, unknown>>
-      return JSON.stringify({ anthropic_version: "vertex-2023-10-16", ...body })
+      return JSON.stringify({ anthropic_version: version, ...body })
     }
   }
   return {

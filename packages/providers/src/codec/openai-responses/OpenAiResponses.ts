@@ -47,8 +47,10 @@ export const make = (
   able: Partial<Capabilities.Capabilities> = {},
   account: ReadonlyArray<string> = []
 ): Codec => {
-  const { chained = false, extra = {}, store } = parameters
-  if (chained && (extra["store"] ?? store) !== true) throw new RangeError("Model: chained needs store: true")
+  const { background = false, chained = false, extra = {} } = parameters
+  const store = extra["store"] ?? parameters.store
+  if (chained && store !== true) throw new RangeError("Model: chained needs store: true")
+  if (background && store === false) throw new RangeError("Model: background needs a store that is not false")
   const chain = chained && !Chain.namesConversation(extra) ? Chain.make(source, account) : undefined
   const taken = { ...dialect.capabilities, ...able }
   const codec = Extra.perRequest(source, own, (asked) => codecOf(source, asked, dialect, taken, chain), parameters)
