@@ -217,7 +217,7 @@ it.effect("backend: the environment names the model, and the address to listen a
     assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "k", MODEL: "m" }), "anthropic m")
     const unnamed = yield* Effect.flip(modelIn({ GEMINI_API_KEY: "secret", MODEL: "" }))
     assert(unnamed._tag === "ModelNotNamed")
-    assert.match(unnamed.message, /^GEMINI_API_KEY is set, but MODEL is not/)
+    assert.match(unnamed.message, /^set MODEL: GEMINI_API_KEY is set, and/)
     const settings = yield* within({ PORT: "0", DRAIN: "3 seconds" })(listening)
     assert.deepStrictEqual(
       { ...settings, gracefulShutdownTimeout: Duration.toMillis(settings.gracefulShutdownTimeout) },

@@ -104,10 +104,14 @@ const refusalOf = (make: () => Provider.Codec): string | undefined => {
   }
 }
 
+const equals = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
 /** Demands that a format sends these fields, or refuses one of them by its name; of a layer as of a request. */
 const check = (make: (typeof makers)[string], fields: Fields, isSet: boolean) => {
   const refusal = refusalOf(() => make(fields, isSet))
   const ask = make({}, isSet)
+  // an object without fields says nothing: the library writes its own only where that has any
+  const said = Object.fromEntries(Object.entries(fields).filter(([, value]) => !equals(value, {})))
   for (const request of requests) {
     const asked = { ...request, options: fields }
     const refused = ask.refuses?.(asked)
@@ -122,9 +126,9 @@ const check = (make: (typeof makers)[string], fields: Fields, isSet: boolean) =>
     }
     for (const mode of ["whole", "streamed"] as const) {
       // the wire refuses it where nothing is streamed
-      const { stream_options: _, ...ofWhole } = fields
+      const { stream_options: _, ...ofWhole } = said
       const sent = make(fields, isSet).encode(request, mode)
-      assert.isTrue(has(JSON.parse(sent), mode === "streamed" ? fields : ofWhole), sent)
+      assert.isTrue(has(JSON.parse(sent), mode === "streamed" ? said : ofWhole), sent)
       assert.deepStrictEqual(JSON.parse(ask.encode(asked, mode)), JSON.parse(sent))
     }
   }
