@@ -2,11 +2,11 @@
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, dirname, join } from "node:path"
-import { build, isBuilt } from "../../../scripts/build.ts"
+import { dirname, join } from "node:path"
 import { root } from "../../../scripts/files.ts"
+import { packInto } from "../../../scripts/pack.ts"
 import { dependencies, packages } from "../../../scripts/packages.ts"
-import { binary, packageManager } from "../../../scripts/tools.ts"
+import { binary } from "../../../scripts/tools.ts"
 
 export const windows = process.platform === "win32"
 
@@ -39,19 +39,16 @@ export const tarballs = new Map<string, string>()
 
 export const manifestOf = (name: string) => JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"))
 
-/** Packs a package as a release would, and unpacks it where a consumer would have it. */
-const install = (name: string) => {
-  const packed = run(
-    windows ? "npx.cmd" : "npx",
-    ["--yes", packageManager(), "pack", "--pack-destination", folder],
-    join(root, "packages", name)
-  )
-  const tarball = /[^\s/\\]+\.tgz/.exec(packed.stdout)?.[0]
-  if (packed.status !== 0 || tarball === undefined) throw new Error(packed.output)
-  tarballs.set(name, join(folder, tarball))
-  mkdirSync(installed(name), { recursive: true })
-  const unpacked = run("tar", ["-xzf", basename(tarball), "-C", installed(name), "--strip-components=1"], folder)
-  if (unpacked.status !== 0) throw new Error(unpacked.output)
+/** Unpacks what a release would publish where a consumer would have it. */
+const install = () => {
+  const packed = packInto(folder)
+  for (const name of packages) {
+    const tarball = packed.get(`@kintsugi/${name}`) ?? ""
+    tarballs.set(name, join(folder, tarball))
+    mkdirSync(installed(name), { recursive: true })
+    const unpacked = run("tar", ["-xzf", tarball, "-C", installed(name), "--strip-components=1"], folder)
+    if (unpacked.status !== 0) throw new Error(unpacked.output)
+  }
 }
 
 /** Gives the consumer a package of the workspace; its dependencies are found next to its real path. */
@@ -136,9 +133,8 @@ export const report: string = JSON.stringify({
 
 /** Packs every package, and makes the consumer. */
 export const setUp = (): void => {
-  if (!isBuilt() && !build()) throw new Error("the packages do not build")
   mkdirSync(consumer, { recursive: true })
-  for (const name of packages) install(name)
+  install()
   link("effect", ".")
   for (const [name, needing] of dependencies()) link(name, needing)
   link("vitest", ".")
