@@ -2,7 +2,7 @@
  * Builds the packages into their `dist`: core first, because the others compile against what core ships. The bin of view is one file:
  * the build bundles into it what it needs of Node's services, so that an installation of the package brings none of them.
  *
- *   node scripts/launch.mjs scripts/build.ts
+ *   npm run build
  */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"

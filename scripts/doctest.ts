@@ -10,7 +10,8 @@
  *
  * An example that imports `@effect/vitest` is a test file: Vitest runs it, and each of its tests must pass.
  *
- *   node scripts/launch.mjs scripts/doctest.ts [path…]
+ *   npm run doctest                   all of them
+ *   npm run doctest -- docs/guide     those of some pages or sources
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -2,7 +2,7 @@
  * Writes the facts into `docs/errors.md`: the overview, and under the heading of each error its own line. They are drawn from
  * the library; everything outside of the marked blocks is written by hand.
  *
- *   node scripts/launch.mjs scripts/errors.ts
+ *   npm run errors
  */
 import * as Factories from "@kintsugi/core/Factories"
 import { LlmError, RunError, ToolError, Usage } from "@kintsugi/core"

@@ -1,6 +1,6 @@
 // Runs a TypeScript file under the Node version that this repository pins, and installs the dependencies first if needed.
 //
-//   node scripts/launch.mjs <file.ts> [arguments…]
+//   node scripts/launch.mjs <file.ts> [arguments…]   with --help, the comment at the head of the file, if that says how to use it
 //   node scripts/launch.mjs --install <folder>       what this folder needs and nothing else does; `installIn` of sdk.ts calls it
 //
 // It needs Node 20 or newer and npm, nothing else. Standard output belongs to the program: what the installation prints
@@ -177,6 +177,14 @@ const run = (node, file, parameters) => {
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }
 
+/** The comment at the head of a program that does not answer `--help` itself: its indented lines are its command lines. */
+const helpOf = (file) => {
+  if (!existsSync(resolve(root, file))) return undefined
+  const source = readFileSync(resolve(root, file), "utf8")
+  const head = /^\/\*\*\n([^]*?)^ \*\//m.exec(source)?.[1].replaceAll(/^ \* ?/gm, "")
+  return source.includes("--help") || !/^ {2,}/m.test(head ?? "") ? undefined : head
+}
+
 const [file, ...parameters] = process.argv.slice(2)
 if (file === undefined) {
   process.stderr.write("usage: node scripts/launch.mjs <file.ts> [arguments…]\n")
@@ -184,6 +192,11 @@ if (file === undefined) {
 }
 if (Number(process.versions.node.split(".")[0]) < 20) {
   fail(`Node 20 or newer is needed to start; this is ${process.version}`)
+}
+const help = parameters.includes("--help") ? helpOf(file) : undefined
+if (help !== undefined) {
+  process.stdout.write(help)
+  process.exit()
 }
 leaveReadOnlyHome()
 if (file === "--install") await installFolder(parameters[0])

@@ -2,7 +2,7 @@
  * The names of models that pages, changesets, examples, tools and doc comments may have. When a provider retires a model, move its name from
  * `current` to `gone`, with its successor: this command then writes the successor wherever the old name is.
  *
- *   node scripts/launch.mjs scripts/modelNames.ts
+ *   npm run models
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -2,7 +2,7 @@
  * Writes the table of providers into `docs/guide/providers.md`, between its marks, from the capabilities of their modules.
  * Everything else on the page is written by hand.
  *
- *   node scripts/launch.mjs scripts/providers.ts
+ *   npm run providers
  */
 import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
 import * as Bedrock from "@kintsugi/providers/Bedrock"

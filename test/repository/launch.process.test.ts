@@ -63,6 +63,20 @@ describe("scripts/launch.mjs", () => {
   })
 })
 
+/** `test/examples/commandLines.process.test.ts` tries these. */
+const elsewhere = new Set(["demo", "demo:durable", "backend", "chat", "eval", "providers:live"])
+const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts
+const launched = Object.entries(scripts).flatMap(([name, command]) => {
+  const [, file] = /^node scripts\/launch[.]mjs (\S+)/.exec(command) ?? []
+  return file === undefined || elsewhere.has(name) ? [] : [[name, file] as const]
+})
+
+it.each(launched)("npm run %s explains itself, and does nothing else", { timeout: 60_000 }, (name, file) => {
+  const { status, stderr, stdout } = launch([file, "--help"])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
+  expect(stdout).toMatch(name === "test" ? /npm test/ : new RegExp(`npm run ${name}\\b`))
+})
+
 /** The variables that say where npm, pnpm and other tools write. */
 const variables = ["npm_config_cache", "npm_config_store_dir", "XDG_CACHE_HOME", "XDG_STATE_HOME"] as const
 
