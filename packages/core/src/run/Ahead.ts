@@ -19,7 +19,7 @@ import { errorOf } from "./Limits.ts"
 import type { Ahead, Shortening } from "./plan.ts"
 import type { RunState } from "./state.ts"
 
-/** When the conversation is shortened, and how. */
+/** When `Agent.compactAt` shortens a conversation, and how. */
 interface Options {
   readonly share: number
   readonly window: number | undefined
@@ -27,13 +27,13 @@ interface Options {
 }
 
 /**
- * Shortens what the model reads once the tokens of its last reply, and an estimate of what was added since, reach the share of the window; where
- * four times that estimate would reach it, a model that can counts the tokens of the request instead. Before
- * the first reply of a run that goes on from a transcript, all tokens are an estimate. The run goes on in any case. It is not asked again before
- * another reply has told its usage.
+ * Shortens the conversation before a turn if it fills the given share of the model's window. Its size is the token count of the last reply
+ * plus an estimate of the messages added since. If four times that estimate would reach the share, a model that can count tokens counts the
+ * request instead. A run that goes on from a transcript has no reply yet, so all of its size is an estimate. The run goes on whether or not
+ * the compaction succeeds. After a compaction, the size is measured again only once another reply has reported its usage.
  */
 export const make = ({ compaction, share, window }: Options): Ahead => {
-  /** The runs whose provider has not said how many tokens a request has: it is not asked again. */
+  /** Runs whose provider could not count the tokens of a request: this run does not ask it again. */
   const uncounted = new WeakSet<RunState>()
   return {
     compaction,
@@ -75,7 +75,7 @@ const shortened = (running: Shortening, { compaction, counted, last, limit, toke
     ...event,
     ahead: { tokens, window: limit }
   }))
-  // an agent that shortens a conversation does not shorten its own by itself
+  // an agent that shortens a conversation for a run does not compact its own conversation meanwhile
   if (within.isAtWork) return Effect.void
   const { turn } = state
   state.ahead = { turn, made: 0 }
@@ -100,14 +100,17 @@ const shortened = (running: Shortening, { compaction, counted, last, limit, toke
   )
 }
 
-/** The model that counts tokens. The one of a turn before the run was suspended is not built any more. */
+/**
+ * The model that can count the tokens of the request. After a resumption, a model that `prepareTurn` chose before the suspension no longer
+ * exists: then there is none.
+ */
 const counting = (running: Shortening, counted: Entry | undefined): Model.Service | undefined =>
   isUnbuilt(running, counted) ? undefined : counterOf(running.prepare?.model ?? running.model, counted?.model)
 
-/** How long a count may take. */
+/** How long the run waits for the provider to count tokens. */
 const patience = Duration.seconds(10)
 
-/** The tokens of a request, as the provider counts them; `null` if it does not say. A failure of it is none of the run. */
+/** The tokens of a request, as the provider counts them; `null` if the provider gives no count. A failed count does not fail the run. */
 const countBy = (model: Model.Service, request: () => Model.Request): Effect.Effect<number | null> =>
   Interception.step<number | null, never, never>(
     () => ({ type: "token count", model: model.name }),
@@ -129,7 +132,7 @@ const countBy = (model: Model.Service, request: () => Model.Request): Effect.Eff
       )
   )
 
-/** What is left for a compaction: the run keeps a turn, and what it keeps for its answer. */
+/** The limits of a compaction: one turn and the reserve for the final answer stay with the run. */
 const limited = (meter: Meter): Meter => {
   const leftOf = (reason: "maxTokens" | "maxCost"): number => {
     const left = meter.chain.map((one) => one.limits[reason] - one.spent(reason, 0) - (one.reserve?.(reason) ?? 0))
@@ -143,7 +146,7 @@ const limited = (meter: Meter): Meter => {
   })
 }
 
-/** A limit that the compaction alone has reached is a failure of it; the end of the time of the run is none. */
+/** If the compaction alone reaches a limit, the compaction fails and the run goes on. If the run's own time is over, the run ends. */
 const surviving = (
   shortening: Effect.Effect<Compacted>,
   { run, state }: Shortening,
@@ -157,20 +160,23 @@ const surviving = (
     return Effect.succeed({ type: "gave up", error: errorOf(ended, run, state) })
   })
 
-/** The tokens of a conversation, and how many there may be: a text without Latin letters has up to four times its estimate. */
+/**
+ * The estimated tokens of a conversation, and an upper bound: text in a script other than Latin may have four times as many tokens as
+ * estimated.
+ */
 interface Measured {
   readonly tokens: number
   readonly most: number
 }
 
-/** The tokens of the conversation; `undefined` where nothing is known about them, or nothing new since it was shortened in `turn`. */
+/** The tokens of the conversation; `undefined` if nothing is known about them, or if nothing was added since the compaction in `turn`. */
 const measure = (
   visible: Message.Transcript,
   last: number,
   counted: Entry | undefined,
   turn = 0
 ): Measured | undefined => {
-  // without a reply there is nothing to be measured by
+  // without a reply there is no measured size
   if (counted === undefined) return last < 0 || turn > 0 ? undefined : measured(0, estimateOf(visible))
   if (!isCounted(counted) || counted.turn < turn) return undefined
   return measured(
@@ -186,7 +192,7 @@ const measured = (counted: number, estimate: number): Measured => ({
 
 type Entry = RunContext.RunContext["ledger"]["entries"][number]
 
-/** A reply of the loop of this run. */
+/** Whether a message is a reply that the loop of this run has received. */
 const isReply =
   (runId: string) =>
   ({ outcome, purpose, runId: of }: Entry): boolean =>
@@ -194,41 +200,41 @@ const isReply =
 
 const isCounted = ({ isEstimated, usage }: Entry): boolean => isEstimated === undefined && Usage.total(usage) > 0
 
-/** The window that the model of the last reply declares. */
+/** The context window that the model of the last reply declares. */
 const declared = (running: Shortening, counted: Entry | undefined): number | undefined =>
   isUnbuilt(running, counted)
     ? running.beginning.from?.prepared?.contextWindow
     : windowOf(running.prepare?.model ?? running.model, counted?.model)
 
-/** Whether the model of the last reply was chosen for a turn before the run was suspended: it is not built any more. */
+/** Whether the last reply came from a model that `prepareTurn` chose before the run was suspended. Such a model no longer exists. */
 const isUnbuilt = ({ beginning: { from } }: Shortening, counted: Entry | undefined): boolean =>
   from?.prepared?.model !== undefined && counted?.turn === from.turn
 
-/** Without a window nothing is shortened. That is said once in a run. */
+/** Without a known window nothing is shortened. The run warns once about that. */
 const withoutWindow = (
   { beginning, prepare, run, state }: Shortening,
   counted: Entry | undefined,
   { name: compaction }: Compaction
 ): Effect.Effect<void> => {
-  // which model is called first is chosen after this
+  // `prepareTurn` chooses the first model later, so its window is not known yet
   if (state.ahead !== undefined || (prepare !== undefined && counted === undefined)) return Effect.void
   state.ahead = { turn: 0, made: 0 }
   if (beginning.from !== undefined) return Effect.void
   return RunContext.emit(run, () => ({ type: "not-compacted", compaction, why: "no-window" }))
 }
 
-/** A reply that came to its end: the tokens that it has told are those of the conversation up to it. */
+/** Whether a reply is complete: only then does its token count cover the conversation up to it. */
 const isWhole = (message: Message.Message): boolean => message.role === "assistant" && message.incomplete === undefined
 
-/** The results of its calls: the model has not read them yet. */
+/** The tool results after the last reply, which the model has not read yet. */
 const resultsOf = (message: Message.Message | undefined): ReadonlyArray<string> =>
   message?.role === "assistant"
     ? message.content.flatMap((part) => (part.type === "settled-call" ? [part.settlement.text] : []))
     : []
 
 /**
- * The compaction of what comes before the messages that the model has not read. Of that, the prompt, the run's input, the calls whose
- * results are to come, and the calls of the last reply stay, also if the compaction drops them. The results of the last reply may become shorter.
+ * The compaction of the messages that the model has read. Some of them stay even if the compaction drops them: the prompt, the run's input,
+ * calls without a result, and the calls of the last reply. The results of the last reply may become shorter.
  */
 const keeping = (compaction: Compaction, read: number): Compaction => ({
   ...compaction,
@@ -251,7 +257,7 @@ const keeping = (compaction: Compaction, read: number): Compaction => ({
   }
 })
 
-/** A function of a compaction that throws has failed. Interruptions and the end of the run are no failures of it. */
+/** Runs a compaction. A function that throws counts as a failed compaction; an interruption and the end of the run pass through. */
 const failing = ({ compact, name }: Compaction, overflow: Overflow): Effect.Effect<Message.Transcript, unknown> =>
   Effect.catchCause(
     Effect.suspend(() => Returned.effect(compact(overflow), "The function of compaction", name)),
@@ -264,8 +270,8 @@ const failing = ({ compact, name }: Compaction, overflow: Overflow): Effect.Effe
   )
 
 /**
- * The last reply as the compaction has left it, if it has all of its calls, perhaps with shorter results. A form that lacks some of them is
- * taken out of the messages.
+ * Finds the last reply after the compaction, if all of its calls are still there. A reply that lost some calls is removed from the
+ * messages.
  */
 const withCalls = (
   messages: Message.Transcript,
@@ -276,7 +282,7 @@ const withCalls = (
   const other = messages.findLast(
     (message) =>
       callIdsOf(message).some((id) => ids.includes(id)) &&
-      // ids come again in other turns
+      // ids of calls may repeat in other turns
       !before.some((one) => one !== last && isSame(one, message))
   )
   const isWhole = other !== undefined && ids.every((id) => callIdsOf(other).includes(id))
@@ -298,7 +304,7 @@ const isNeeded = (message: Message.Message, input: Message.User | undefined): bo
 const isToCome = (part: Message.Assistant["content"][number]): boolean =>
   part.type === "settled-call" && part.settlement.kind === "deferred"
 
-/** These messages, with those that are missing at their places. */
+/** The messages, with the needed ones that are missing put back at their places. */
 const withAll = (messages: Message.Transcript, needed: Message.Transcript): Message.Transcript => {
   const all = [...messages]
   let at = 0
@@ -310,6 +316,6 @@ const withAll = (messages: Message.Transcript, needed: Message.Transcript): Mess
   return all
 }
 
-/** By content: what was recorded, or comes from a snapshot, is another object. */
+/** Compares by content: a message from a record or a snapshot is another object. */
 const isSame = (a: Message.Message, b: Message.Message): boolean =>
   a === b || (a.role === b.role && JSON.stringify(a) === JSON.stringify(b))

@@ -26,12 +26,12 @@ import type { Loop, Looping } from "./running.ts"
 import { Suspension } from "./Start.ts"
 import { close, offered, read, usualRequest } from "./turn.ts"
 
-/** What is kept of the limits of tokens and cost for the answer: the input of the last reply, and these. */
+/** The tokens and the cost that a run keeps for its final answer: the input of the last reply, and these. */
 interface Reserve {
   readonly outputTokens: number
 }
 
-/** The same loop, which has a last turn where `Budget.answer` was decided about a limit of the run. */
+/** Adds the final turn of `Budget.answer` to a loop: it runs if a limit of the run was reached and `onBudgetExceeded` chose `answer`. */
 export const answering =
   (reserve: Reserve | undefined) =>
   (loop: Loop): Loop =>
@@ -40,14 +40,14 @@ export const answering =
       running.run.meter.reserve = reserving(running, reserve)
       return Effect.matchCauseEffect(loop(running), {
         onSuccess: (value) => (value instanceof Suspension ? undefined : answered(running)) ?? Effect.succeed(value),
-        // no answer takes the place of a failure, a defect or an interruption
+        // a failure, a defect or an interruption is not replaced by an answer
         onFailure: (cause) =>
           (!Cause.hasInterrupts(cause) && RunContext.isLimit(Cause.squash(cause)) ? answered(running) : undefined) ??
           Effect.failCause(cause)
       })
     })
 
-/** What the answer would spend, by the last reply of the run; nothing before there is one. */
+/** What the final answer will spend, estimated from the last reply; nothing before the first reply. */
 const reserving =
   ({ model, run }: Looping, reserve: Reserve | undefined): Meter["reserve"] =>
   (reason) => {
@@ -62,7 +62,7 @@ const reserving =
 const leafOf = (model: Model.Service, name: string): Priced =>
   leavesOf(model).find((leaf) => leaf.name === name) ?? { name }
 
-/** The last turn, if it was decided about the limit that has ended this run. */
+/** Runs the final turn, if `answer` was chosen for the limit that ended this run. */
 const answered = (running: Looping): Effect.Effect<unknown, unknown> | undefined => {
   const { run, state } = running
   const { ended } = run.meter
@@ -81,7 +81,7 @@ const answered = (running: Looping): Effect.Effect<unknown, unknown> | undefined
       onFailure: (cause) => {
         const failed = failuresOf(cause, last)
         if (failed === undefined) {
-          // an interruption, a defect, or the limit of an ancestor
+          // the run was interrupted, has died, or has reached a limit of an ancestor
           state.endedBy = { reason: ended.reason, limit: ended.limit }
           return Effect.failCause(cause)
         }
@@ -93,16 +93,15 @@ const answered = (running: Looping): Effect.Effect<unknown, unknown> | undefined
   )
 }
 
-/** Of the limits of the run, its time alone is left; those of its ancestors hold, also for this turn. */
+/** In the final turn only the time limit of the run holds; the limits of its ancestors all hold. */
 const meterOf = ({ agent, ledger, limits: { maxDuration }, ownDeadline, parent, prices }: Meter): Meter => {
   const began = maxDuration === Infinity ? 0 : ownDeadline - maxDuration
   return new Meter(agent, { ...Budget.unlimited, maxDuration, prices }, ledger, began, 0, parent)
 }
 
 /**
- * Closes what is open, and goes on with `next`; a reply that is an answer already is the output. Calls that have not begun are not run.
- * The work of deferred calls that wait is cancelled. This is the place for what else may be open when a run ends at a limit: requests to
- * withdraw.
+ * Closes the turn at work, then continues with `next`. If the last reply is already a final answer, it is the output. Calls that have not
+ * begun are not run, and the work of deferred calls is cancelled.
  */
 const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
   const { plan, run, state } = running
@@ -143,7 +142,7 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
     state.add(message)
     return message
   }
-  // the model reads what has come and what was said before the message of the run
+  // the model reads new results and said messages before the run's message about its limit
   const heard = hear(running, telling) ?? Effect.void
   const answering = RunBudget.takeTurn(run, () =>
     RunContext.record(
@@ -156,7 +155,7 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
         const once: typeof callModel = (running, request) => callModel(running, request, true)
         return prepared(running, usual).pipe(
           Effect.flatMap((request) => prepare?.through(running, request, once) ?? once(running, request)),
-          // no message interrupts a model that is asked once
+          // the final turn is one model call, which no message interrupts
           Effect.flatMap((called) => (called.type === "interrupted" ? Effect.interrupt : taken(running, called)))
         )
       }
@@ -165,16 +164,16 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
   return Effect.andThen(heard, answering)
 }
 
-/** The request of the last turn. */
+/** The request of the final turn. */
 const prepared = (running: Looping, usual: Model.Request): Effect.Effect<Model.Request, unknown> => {
-  // the tools stay: without them, what the provider has kept of the conversation would not fit
+  // the tools stay in the request, so that the provider's prompt cache still fits; `toolChoice` forbids calling them
   const allowed = (request: Model.Request) =>
     offered(running, request.tools.length === 0 ? request : { ...request, toolChoice: "none" })
   const { prepare } = running
   return prepare === undefined ? allowed(usual) : Effect.flatMap(prepare.ask(running, usual, true), allowed)
 }
 
-/** The output of the last turn. */
+/** Reads the output out of the reply of the final turn. */
 const taken = (
   running: Looping,
   called: Exclude<Asked, { readonly type: "interrupted" }>
@@ -207,17 +206,17 @@ const taken = (
 const silent = ({ model: { name, provider } }: Looping, { reply }: Replied): EmptyReplyError =>
   EmptyReplyError.make({ model: reply.model ?? name, finishReason: reply.finish, provider })
 
-/** The last text as the output. Nothing is asked again. */
+/** The last text as the output. If it does not fit the schema, the model gets no second try. */
 const valueOf = (running: Looping): Effect.Effect<unknown, unknown> => Effect.map(read(running), (end) => end?.value)
 
-/** Nothing is left of the limits of the run, and this turn has none of its own. */
+/** Removes what was left of the limits: the final turn spends beyond them. */
 const withoutRest = ({ left: _left, ...entry }: Trail[number]): Trail[number] => entry
 
-/** Why there is no answer; `undefined` for what no limit takes the place of. */
+/** Why the final turn gave no answer; `undefined` for a failure that must pass through, such as an interruption. */
 const failuresOf = (cause: Cause.Cause<unknown>, { run, state }: Looping): Trail | undefined => {
   const error = Cause.squash(cause)
   if (untouchable(cause) !== undefined) {
-    // the last turn has no time for a wait
+    // a wait before another attempt would outlast the run
     return RunContext.isLimit(error) && error.meter === run.meter
       ? (error.because?.trail ?? []).map(withoutRest)
       : undefined

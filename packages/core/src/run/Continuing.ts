@@ -1,4 +1,4 @@
-/** Replies that broke off are continued: the next request ends with the text that a reader has seen, and the reply goes on from it. */
+/** Continues a reply that broke off: the next request ends with the text that the reader has seen, and the model writes the rest. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Message from "../data/Message.ts"
@@ -33,7 +33,7 @@ export const continuing = (by?: By): Continuing => ({
   }
 })
 
-/** The rest of an attempt, which may itself have gone on from a text. */
+/** The filter for the rest of a reply. The attempt that broke off may itself have continued an earlier text. */
 const restOf = (
   { options, prefix, request: asked }: Calling,
   by: By,
@@ -46,12 +46,12 @@ const restOf = (
   const next = keep(kept)
   const added = prefix === undefined ? 0 : behind(model, "").length
   const first = { ...request, messages: request.messages.slice(0, request.messages.length - added) }
-  // what leaves out the text of the prefix comes after this
+  // the filter of `prefix` runs before this one
   const before = prefix === undefined ? shown : mayRecur(model, prefix.text).join("") + shown
   return { kept, before, model: next.around(model), request: next.request(model, first) }
 }
 
-/** The rest of a background reply, which comes from its beginning again. */
+/** The filter for the rest of a background reply, which the provider sends again from its beginning. */
 const restOfJob = (
   { prefix }: Calling,
   { base }: Job,
@@ -64,7 +64,7 @@ const restOfJob = (
   return { kept, before, model: keep(kept).within(base).around(model), request }
 }
 
-/** For a run that goes on from a text of an earlier run. */
+/** Continues the text of an earlier run. An attempt that has added to it is repeated only with `restart`. */
 const resumed = (onPartial: "fail" | "restart"): Continuing => ({
   keepsText: false,
   by: undefined,
@@ -72,28 +72,28 @@ const resumed = (onPartial: "fail" | "restart"): Continuing => ({
   goOn: (call) => (added(call) === undefined ? stays(call) : undefined)
 })
 
-/** No model goes on from a blank text, and none in a reply that is JSON or a forced call. */
+/** Whether a model can continue this reply. It cannot continue a blank text, JSON output or a forced call. */
 const isAble = (by: By, model: Model.Service, { output, toolChoice }: Model.Request, text: string): boolean =>
   text.trim() !== "" &&
   output === undefined &&
   (toolChoice === "auto" || toolChoice === "none") &&
   (by === "message" || leavesOf(model).every(({ continuation }) => continuation !== undefined))
 
-/** What a reader has seen of the reply, where the last attempt has added to it. */
+/** The text that the reader has seen, if the last attempt has added to it. */
 const added = ({ prefix, state: { shown } }: Calling): Shown | undefined =>
   shown === undefined || shown.text === (prefix?.text ?? "") ? undefined : shown
 
-/** A blank text is none: no model goes on from it, and nothing is lost with it. */
+/** The text that the last attempt has added. A blank text counts as nothing: no model can continue it, and nothing is lost with it. */
 const addedText = (call: Calling): string | undefined => {
   const { text } = added(call) ?? {}
   return text?.trim() === "" ? undefined : text
 }
 
-/** The last attempt has added no text: the next one goes on from what the last one has gone on from. */
+/** If the last attempt has added no text, the next attempt continues the same text as the last one. */
 const stays = (call: Calling): Effect.Effect<void> | undefined =>
   call.prefix === undefined ? undefined : goesOn(call, call.prefix)
 
-/** Thoughts and calls of the last attempt are not continued. */
+/** Starts the next attempt from the prefix. Thoughts and calls of the last attempt are dropped. */
 const goesOn = (call: Calling, prefix: Prefix): Effect.Effect<void> => {
   const { attempts: attempt, shown } = call.state
   call.state = { type: "Idle", attempts: attempt, shown: undefined }
@@ -121,23 +121,23 @@ const keep = (text: string): Prefix => ({
   })
 })
 
-/** What comes again of a background reply: what it repeats itself, and what a reader has seen of it. */
+/** What a background reply may repeat: its own beginning, and the text that the reader has seen. */
 const ofJob = (model: Model.Service, base: Prefix | undefined, text: string): ReadonlyArray<string> =>
   base === undefined ? [text] : [...mayRecur(model, base.text), text.slice(base.text.length)]
 
-/** What a request ends with. */
+/** The messages at the end of the request which ask the model to continue the text. */
 const behind = ({ continuation }: Model.Service, text: string): ReadonlyArray<Message.Message> => {
   const message: Message.Assistant = { ...Message.assistant(text.trimEnd()), incomplete: true }
   return continuation === undefined ? [message, Message.user(Render.continued)] : [message]
 }
 
-/** What may come again: the text, and then the white space at its end, which was not sent. */
+/** What the model may repeat: the text, then the white space at its end, which the request did not have. */
 const mayRecur = ({ continuation }: Model.Service, text: string): ReadonlyArray<string> => {
   const sent = text.trimEnd()
   return [continuation === "whole" ? sent : "", text.slice(sent.length)]
 }
 
-/** The same model, whose replies have nothing of the text. */
+/** The same model, with the repeated text filtered out of its replies. */
 const around = (model: Model.Service, text: string, make: () => Rest): Model.Service => ({
   ...model,
   generate: (request) =>
@@ -150,13 +150,13 @@ const around = (model: Model.Service, text: string, make: () => Rest): Model.Ser
 })
 
 /**
- * Leaves out of a reply what comes again: the text, if the model repeats it, and the white space at its end, which was not sent. What only
- * resembles the text is not left out.
+ * Filters repetition out of a reply: the text, if the model repeats it exactly, and the white space at its end, which the request did not
+ * have. Text that only resembles it stays.
  */
 class Rest {
-  /** What may come again, in order. */
+  /** The texts that the reply may repeat, in order. */
   readonly #expected: ReadonlyArray<string>
-  /** Which of them comes next, and how much of it has come. */
+  /** The index of the expected text, and how many of its characters have come. */
   #at = 0
   #come = 0
 
@@ -164,7 +164,7 @@ class Rest {
     this.#expected = expected
   }
 
-  /** The part of a text that is new. */
+  /** The part of `text` that is new. */
   textOf(text: string): string {
     let left = text
     while (this.#at < this.#expected.length) {
@@ -180,12 +180,12 @@ class Rest {
     return left
   }
 
-  /** What was left out of the repeated text, where it turns out to be no repetition: white space is left out all the same. */
+  /** The text that was held back as a possible repetition and turned out to be new. White space at the start stays filtered. */
   #taken(): string {
     return this.#at === 0 ? (this.#expected[0]?.slice(0, this.#come) ?? "") : ""
   }
 
-  /** What is held back at the end of the reply. */
+  /** The text that is still held back at the end of the reply. */
   end(): string {
     const held = this.#taken()
     this.#at = this.#expected.length
@@ -218,7 +218,7 @@ const sameStart = (one: string, other: string): number => {
   return length
 }
 
-/** The reply with the text before its own. Its thoughts stay first: providers demand that. */
+/** The reply with the earlier text in front. Thoughts stay first, as providers demand. */
 const joined = (text: string, reply: Message.Reply): Message.Reply => {
   const { content } = reply
   const found = content.findIndex(({ type }) => type !== "reasoning")
@@ -229,8 +229,8 @@ const joined = (text: string, reply: Message.Reply): Message.Reply => {
 }
 
 /**
- * The same loop, which goes on from the incomplete message at the end of its conversation instead of asking for the whole answer, if its
- * model can.
+ * Makes a loop continue the incomplete message at the end of its conversation, if its model can, instead of asking for the whole answer
+ * again.
  */
 export const goingOn =
   (loop: Loop): Loop =>

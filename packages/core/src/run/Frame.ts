@@ -23,20 +23,20 @@ import type { Happening } from "../event/Happening.ts"
 
 export type { Listener } from "../event/Listening.ts"
 
-/** Takes events as they come. */
+/** A function that gets each event as it is emitted. */
 export type Sink = NonNullable<RunContext.RunContext["emit"]>
 
 /** The state of a run that its frame reads. */
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
-  /** The same with what was withheld from readers; absent where nothing can be. */
+  /** The transcript with the words that a guardrail has withheld; absent without guardrails. */
   readonly whole?: () => Message.Transcript
-  /** The same without the message of a turn that is not over. */
+  /** The transcript without the message of the turn at work. */
   readonly said: () => Message.Transcript
-  /** The message of the current turn, if a model has answered, or a reader has seen a part of its answer, and the turn is not over. */
+  /** The assistant message of the turn at work; `undefined` before a reader has seen a part of it, and after the turn. */
   readonly unfinished: () => Message.Assistant | undefined
-  /** The digests of the requests that its calls wait with. */
+  /** The digests of the requests for approval that its calls wait for. */
   readonly requests?: () => ReadonlyArray<string>
   /** The text of the last reply. */
   readonly partial?: string
@@ -44,7 +44,7 @@ export interface State {
   readonly finish?: Message.FinishReason | undefined
   /** The limit at which the run has answered. */
   readonly endedBy?: EndedBy | undefined
-  /** The deferred calls that the run has left at work. */
+  /** The deferred calls that go on after the end of the run. */
   readonly left?: ReadonlyArray<LeftCall> | undefined
   /** The failures of all agents that were tried for one answer, in order. */
   readonly reasons?: ReadonlyArray<unknown> | undefined
@@ -57,32 +57,32 @@ export interface Frame {
   readonly listeners: ReadonlyArray<Listening.Listener>
   readonly sink: Sink | undefined
   readonly mode: Mode
-  /** Its own limits; absent if only its parents set limits. */
+  /** The run's own limits; absent if only its parents set limits. */
   readonly budget?: Budget.Budget
   readonly onExceeded?: OnExceeded | undefined
-  /** Where it goes on: the run that it is, and how long that has been at work already, in milliseconds. */
+  /** The run that is resumed: its id, the seed of its keys, and how many milliseconds it has worked already. */
   readonly resumed?: { readonly runId: string; readonly seed: string; readonly elapsed: number } | undefined
 }
 
-/** How a run is watched, and whether it waits or is suspended for a decision. */
+/** How a caller runs an agent: whole or streamed, and whether the run may be suspended. */
 export interface Mode {
-  /** Whether its caller reads its words while they are written. Else they are events if the run around it is streamed. */
+  /** Whether the caller reads text as the model writes it. If not, deltas are emitted only if the parent run is streamed. */
   readonly isStreamed: boolean
-  /** It is suspended then, and can be resumed; else it waits. */
+  /** Whether a request for approval suspends the run. If not, the run waits for the decision. */
   readonly isSuspendable: boolean
-  /** It has a fiber of its own, which no interruption reaches before the first event. */
+  /** Whether the run has a fiber of its own. No interruption reaches that fiber before the first event. */
   readonly isForked?: boolean
-  /** Of a sub-agent that is suspended with the run that calls it. */
+  /** Set for a sub-agent that is suspended together with the run that called it. */
   readonly nesting?: Nesting
-  /** The id that the caller has given it; drawn otherwise. A run that goes on keeps its own. */
+  /** The id that the caller has given to the run; a random one by default. A resumed run keeps its id. */
   readonly runId?: string
-  /** Its branch of the run or the call that starts it, where no other run may have it; counted otherwise. */
+  /** The name of this run among the runs that its parent or its call starts, if it is the only one there; by default a number. */
   readonly branch?: string
-  /** Gets the limits of the run before its first event. */
+  /** Called with the limits of the run before its first event. */
   readonly limited?: (budget: Budget.Budget) => void
-  /** Gets what was decided while the run was suspended, if decisions were given. */
+  /** Called with the decisions that were given to a resumed run. */
   readonly deciding?: (decisions: Decisions) => void
-  /** Gets the run as soon as it begins. */
+  /** Called with the run as soon as it begins. */
   readonly started?: (started: Started) => void
 }
 
@@ -90,7 +90,7 @@ export interface Mode {
 export interface Started {
   readonly state: State
   readonly run: RunContext.RunContext
-  /** Where it goes on, if it was suspended. */
+  /** The snapshot of a resumed run. */
   readonly from?: Snapshot | undefined
 }
 
@@ -132,7 +132,7 @@ const begin = <A, E, R>(
     const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
     const emit = Listening.joined(runId, observers, outer.length)
     const run = contextOf(frame, runId, parent, emit, tree, now, isStreamed)
-    // who has started it can ask it at once, before it does anything
+    // the caller that started the run can use it before the run does anything
     const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
     return Listening.reported(
       run,
@@ -171,7 +171,7 @@ const contextOf = (
     done: new RunContext.Done(parent?.done, frame.agent, runId),
     tree,
     fixers: parent?.fixers ?? noFixers,
-    // always the same fields: what is spread anew for every call is quick to copy then
+    // every run has the same fields in the same order: copying such an object for each call is fast
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
     isChecking: parent?.isChecking,
@@ -194,12 +194,12 @@ const contextOf = (
 const isApart = (parent: RunContext.RunContext, { branch }: Mode): boolean =>
   parent.isApart === true || parent.fixers.length > 0 || (parent.callKey !== undefined && branch !== ofAgent)
 
-/** The branch of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same keys. */
+/** The branch of an agent that is used as a tool. Each attempt of a call starts one such run, and all of them have the same keys. */
 export const ofAgent = "agent"
 
 /**
- * Within another run, its place there: the call in which it begins, and which of the runs there it is. A second try of the run around it
- * derives the same places, although the ids of its runs are others. An id that the caller has given takes the place of the count.
+ * The seed of a child run's keys: the call in which the run begins, and its number among the runs there. A retried parent derives the same
+ * seeds, although the ids of its child runs differ. An id from the caller replaces the number.
  */
 const seedOf = (
   { agent, mode: { branch, runId: given } }: Frame,
@@ -209,7 +209,7 @@ const seedOf = (
   if (parent === undefined) return runId
   const { callKey, repairing, seed, tree, within } = parent
   if (given !== undefined) return within === undefined ? given : `${within}\nrun ${given}`
-  // the count begins anew after a suspension: then there is another turn, or another repair
+  // counting starts anew after a suspension, because the turn or the repair is another one
   const [outer, step] = callKey === undefined ? [seed, parent.turn()] : [within, repairing?.attempts]
   const at = `${outer}\n${branch ?? `${step} ${JSON.stringify(agent)}`}`
   return branch === undefined ? `${at} ${RunContext.begun(tree, at)}` : at
@@ -217,7 +217,7 @@ const seedOf = (
 
 const noFixers: ReadonlyArray<unknown> = []
 
-/** A run without limits of its own spends from those of its parent. */
+/** The meter of a run. A run without limits of its own uses the limits of its parent. */
 const meterOf = (
   { agent, budget, onExceeded, resumed }: Frame,
   ledger: Ledger,
@@ -232,17 +232,17 @@ const meterOf = (
 
 const startedBy = ({ callId, runId }: RunContext.RunContext) => (callId === undefined ? { runId } : { runId, callId })
 
-/** The turn that was cut short, and the terminal event. */
+/** The events at the end: the turn that was cut short, and the terminal event. */
 const last = (
   frame: Frame,
   run: RunContext.RunContext,
   exit: Exit.Exit<unknown, unknown>
 ): ReadonlyArray<Happening> => {
-  // a turn that waits is not over: it ends where the run goes on
+  // a suspended turn is not over: it ends after the resumption
   const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
   const { inbox } = run.tree
   const unread = inbox?.end(run) ?? nothing
-  // its run has ended without a decision
+  // the run has ended without a decision about this request
   if (inbox !== undefined && !isSuspended(exit))
     for (const digest of frame.state.requests?.() ?? nothing) inbox.withdraw(digest)
   const end = terminal(frame, run, exit, unread)
@@ -286,7 +286,7 @@ const terminal = (
     return { type: "run-interrupted", ...common }
   const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
   const { ended } = run.meter
-  // a limit of a parent has ended this run too
+  // a limit of a parent has also ended this run
   if (ended !== undefined && RunContext.isLimit(Cause.squash(exit.cause))) {
     return { type: "run-failed", error: Limits.errorOf(ended, run, frame.state), isDefect: false, ...tried, ...common }
   }

@@ -33,7 +33,7 @@ interface Options {
   readonly outputs: ReadonlyArray<OutputGuard>
   readonly onInput: Row | undefined
   readonly onOutput: Row | undefined
-  /** How often the model is told that its answer was withheld. */
+  /** How many times the model is told that its answer was withheld, before the run fails. */
   readonly retries: number
 }
 
@@ -49,13 +49,13 @@ interface Blocked extends Block {
   readonly words: Words
 }
 
-/** What a model is called with. */
+/** The tools and the model of a model call. */
 type Called = { readonly toolset: Toolset.Toolset; readonly model: Model.Service }
 
 class Memory implements Guarded {
   unchecked: ReadonlyArray<Words>
   withheld: number
-  /** What was blocked of the words of the user before the model was called. */
+  /** The words of the user that were blocked before the model call. */
   blocked: Blocked | undefined
 
   readonly #hasChecks: boolean
@@ -75,7 +75,7 @@ class Memory implements Guarded {
   }
 }
 
-/** Messages of a run about itself are no words of the user; nothing that was withheld is asked about again. */
+/** Messages that the run itself has written are not checked as words of the user, and withheld words are not checked twice. */
 const own: ReadonlySet<string> = new Set([Render.stopped, Render.lastTurn])
 
 const isOfUser = (message: Message.Message): message is Message.User =>
@@ -83,7 +83,7 @@ const isOfUser = (message: Message.Message): message is Message.User =>
 
 const wordsOf = (message: Message.User): Words => ({ original: message, message, passed: new Set() })
 
-// `begin` has made what the state of the run keeps
+// `begin` has created this memory
 const memoryOf = ({ state }: GuardedRun): Memory => state.guarded as Memory
 
 export class Guarding implements Guards {
@@ -110,7 +110,7 @@ export class Guarding implements Guards {
       const message = from?.transcript[index]
       return message?.role === "user" ? message : []
     })
-    // words that the model has answered passed in an earlier run; a snapshot says which of the others have not passed
+    // words before the last reply have passed in an earlier run; the snapshot lists the later words that have not passed
     const answered = messages.findLastIndex(({ role }) => role === "assistant") + 1
     const isAdded = (message: Message.Message) => memory === undefined || (isNew && message === said.message)
     const added = messages.slice(answered).flatMap((message) => (isOfUser(message) && isAdded(message) ? message : []))
@@ -150,7 +150,7 @@ export class Guarding implements Guards {
   ): Effect.Effect<Asked | Instead, unknown> {
     const { blocked } = memoryOf(running)
     if (blocked !== undefined) return this.#blockedInput(running, blocked)
-    // the last turn of a run has no safe point, and a turn may be prepared with another model
+    // the final turn has no safe point, and `prepareTurn` may have chosen another model for this turn
     return Effect.flatMap(this.#input(running, this.#first(running.model)), (block) =>
       block === undefined ? this.#guarded(running, isOnce, call) : this.#blockedInput(running, block)
     )
@@ -158,7 +158,7 @@ export class Guarding implements Guards {
 
   given(running: GuardedRun, value: unknown): Effect.Effect<unknown, unknown> {
     const guards = this.#options.outputs
-    // other values are no text
+    // only text is checked
     if (guards.length === 0 || !Predicate.isString(value)) return Effect.succeed(value)
     const hold = new Holding(running, { guards, isAnswer: () => false })
     const reply: Message.Reply = { content: [Message.text(value)], finish: "stop", usage: Usage.empty }
@@ -171,7 +171,7 @@ export class Guarding implements Guards {
     )
   }
 
-  /** Those that pass before this model is called: what its provider does on its own side cannot be held back. */
+  /** The guardrails that must pass before this model is called: the run cannot undo what a provider does on its own side. */
   #first(model: Model.Service): ReadonlyArray<InputGuard> {
     const { inputs } = this.#options
     const isElsewhere = leavesOf(model).some(({ providerTools }) => providerTools === true)
@@ -192,7 +192,7 @@ export class Guarding implements Guards {
     const hold = new Holding(running, { guards: outputs, isAnswer, ...(hasPassed ? {} : { gate }) })
     const calling = Effect.suspend(() => call(hold))
     if (hasPassed) return Effect.flatMap(calling, (asked) => this.#said(running, isOnce, hold, asked))
-    // a row may answer before the words of the user have passed
+    // a row of `onLlmError` may answer before the words of the user have passed
     const asked = Effect.tap(calling, ({ type }) => (type === "interrupted" ? Effect.void : gate))
     const beside = Effect.matchEffect(this.#beside(running), {
       onFailure: (block) => Effect.succeed({ block }),
@@ -208,7 +208,7 @@ export class Guarding implements Guards {
     )
   }
 
-  /** Asks one guardrail after the other about what the user has said; gives the first block. */
+  /** Asks the guardrails one after the other about the user's words, and returns the first block. */
   #input(running: GuardedRun, guards: ReadonlyArray<InputGuard>): Effect.Effect<Blocked | undefined> {
     const memory = memoryOf(running)
     if (guards.length === 0 || memory.unchecked.length === 0) return Effect.undefined
@@ -227,7 +227,7 @@ export class Guarding implements Guards {
     })
   }
 
-  /** Asks all that are left about what the user has said, at once. */
+  /** Asks all remaining guardrails about the user's words at once. */
   #beside(running: GuardedRun): Effect.Effect<void, Blocked> {
     const memory = memoryOf(running)
     const pairs = memory.unchecked.flatMap((words) =>
@@ -260,7 +260,7 @@ export class Guarding implements Guards {
     })
     return Effect.flatMap(ask(run, guard, key, checked), (said): Effect.Effect<void, Blocked> => {
       const message = said.type === "replace" ? saying(words.message, said.text) : words.message
-      // no wire takes a message without content
+      // no provider takes a message without content
       const isEmptied = said.type === "replace" && message.content.length === 0
       const verdict = isEmptied ? failed(guard, "an empty text leaves nothing of this message") : said
       if (verdict.type === "block") return Effect.fail({ guard: name, reason: verdict.reason, words })
@@ -276,7 +276,7 @@ export class Guarding implements Guards {
     })
   }
 
-  /** The run ends, or answers, as its row says: no model reads words that were blocked, in this run or a later one. */
+  /** Ends the run, or answers, as the row for blocked input says. No model reads the blocked words, in this run or a later one. */
   #blockedInput(
     running: GuardedRun,
     { guard, reason, words: { message } }: Blocked
@@ -299,7 +299,7 @@ export class Guarding implements Guards {
     )
   }
 
-  /** What the model has said, or what becomes of an answer that was blocked. */
+  /** Handles a reply: shows it to readers, or does what the row says if a guardrail blocked it. */
   #said<Asked>(
     running: GuardedRun,
     isOnce: boolean,
@@ -339,7 +339,7 @@ export class Guarding implements Guards {
     )
   }
 
-  /** The run ends, or answers, as its row says. */
+  /** Ends the run, or answers, as the row for blocked output says. */
   #blockedOutput(running: GuardedRun, block: Block): ReturnType<typeof ending> {
     return RunContext.emitThen(
       running.run,
@@ -352,17 +352,17 @@ export class Guarding implements Guards {
 const blockOf = ({ guard, reason }: Block) =>
   ({ type: "guardrail", guard, side: "output", verdict: "block", reason }) as const
 
-/** Whether a call ends the run: its arguments are the answer then. */
+/** Whether a call is the structured answer of the agent: its arguments end the run. */
 const isBuiltIn = (toolset: Toolset.Toolset, call: Message.ToolCall): boolean =>
   toolset.entries.get(Toolset.nameOf(toolset, call))?.tool.isBuiltIn === true
 
-/** The words in the place of the texts of a message; its images and files stay. */
+/** The message with these words in the place of its texts. Its images and files stay. */
 const saying = (message: Message.User, text: string): Message.User => {
   const others = message.content.filter(({ type }) => type !== "text")
   return { ...message, content: text === "" ? others : [Message.text(text), ...others] }
 }
 
-/** What a run begins with, where a guardrail has replaced words of the user. */
+/** The beginning of a run in which a guardrail has replaced words of the user. */
 const withReplaced = (begun: Begun, all: ReadonlyArray<Words>): Begun => {
   if (all.every(({ message, original }) => message === original)) return begun
   const after = new Map<Message.Message, Message.User>(all.map(({ message, original }) => [original, message]))
