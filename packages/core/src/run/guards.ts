@@ -1,4 +1,4 @@
-/** What a run has of its guardrails: the named points at which they are asked, and what they keep. */
+/** What a run keeps about its guardrails, and the points of a run at which they check. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
@@ -8,20 +8,20 @@ import type * as Model from "../model/Model.ts"
 import type { Toolset } from "../tool/Toolset.ts"
 import type { Hold } from "./modelCallState.ts"
 
-/** The texts of a run. */
+/** The texts of a run, which a guardrail can remove or replace. */
 interface Texts {
   readonly messages: ReadonlyArray<Message.Message>
   readonly guarded: Guarded | undefined
-  /** The conversation as readers may see it. */
+  /** The conversation without withheld words. */
   readonly transcript: () => Message.Transcript
   readonly add: (message: Message.Message) => void
   readonly close: (message: Message.Assistant) => Message.Assistant
   readonly replace: (before: Message.User, after: Message.User) => void
-  /** Forgets the reply of the present turn. */
+  /** Removes the reply of the current turn. */
   readonly drop: () => void
 }
 
-/** What a run begins with, for its guardrails. */
+/** The beginning of a run, as its guardrails see it. */
 export interface Begun {
   readonly from: Snapshot | undefined
   readonly isNew: boolean
@@ -30,21 +30,21 @@ export interface Begun {
   readonly messagesFor: (prompt: string) => Array<Message.Message>
 }
 
-/** A run at work, for its guardrails. */
+/** A run, as its guardrails see it. */
 export interface GuardedRun {
   readonly run: RunContext.RunContext
   readonly state: Texts
   readonly beginning: Begun
 }
 
-/** What has become of a text in the place of a reply. */
+/** A value or a text that takes the place of a blocked reply. */
 export type Instead = { readonly type: "answered"; readonly value: unknown } | { readonly type: "interrupted" }
 
-/** What the guardrails of a run keep of it. */
+/** What the guardrails keep during a run. */
 export interface Guarded {
-  /** A user has said this to the run. */
+  /** Notes a message that the user has said to the run. */
   readonly hear: (message: Message.User) => void
-  /** For a snapshot of the run with these messages. */
+  /** The guardrails' part of a snapshot with these messages. */
   readonly record: (messages: Message.Transcript) => NonNullable<Snapshot["guards"]>
 }
 
@@ -58,23 +58,23 @@ export interface Guards {
     readonly isRepeated: boolean
   }>
   readonly begin: (begun: Begun, messages: Message.Transcript) => Guarded
-  /** Before a skill is chosen or a function works: checks the words of the user, and goes on with those that have passed. */
+  /** Checks the words of the user before a skill is chosen or a function runs, and continues with the words that passed. */
   readonly first: <Run extends GuardedRun>(
     running: Run,
     next: (running: Run) => Effect.Effect<unknown, unknown, Model.Model>
   ) => Effect.Effect<unknown, unknown, Model.Model>
-  /** At the safe point: checks what must have passed before the model is called. */
+  /** Runs the checks that must pass before the model is called, at the safe point before the turn. */
   readonly before: <Request, E>(
     running: GuardedRun & { readonly model: Model.Service },
     next: () => Effect.Effect<Request, E>,
     otherwise: () => Request
   ) => Effect.Effect<Request, E>
-  /** Around a model call: checks the other words of the user beside it, and what the model says. */
+  /** Runs the other checks of the user's words beside a model call, and checks the reply. */
   readonly around: <Asked extends { readonly type: string }>(
     running: GuardedRun & { readonly toolset: Toolset; readonly model: Model.Service },
     isOnce: boolean,
     call: (hold: Hold) => Effect.Effect<Asked, unknown>
   ) => Effect.Effect<Asked | Instead, unknown>
-  /** Behind a function of the agent: checks the text that it has given, and gives what has passed. */
+  /** Checks the text that a function of the agent returns, and gives the text that passed. */
   readonly given: (running: GuardedRun, value: unknown) => Effect.Effect<unknown, unknown>
 }

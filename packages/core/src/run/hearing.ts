@@ -1,4 +1,4 @@
-/** What a run does about what is said to it while it is at work: what it reads, what it no longer begins, and what it withdraws. */
+/** Messages to a run while it is at work: which of them it reads, and which calls it skips or withdraws because of them. */
 import * as Effect from "effect/Effect"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -12,8 +12,8 @@ import type { End, Looping, Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
 /**
- * Reads the results of deferred calls that have come, and then what was said: each is a user message of its own. Nothing if the run has
- * neither.
+ * Reads the results of deferred calls, and then the messages to the run: each becomes a user message of the conversation. `undefined` if
+ * there are none.
  */
 export const hear = (running: Looping, rows: (running: Looping) => Rows): Effect.Effect<void, unknown> | undefined => {
   const { run, state } = running
@@ -27,7 +27,10 @@ export const hear = (running: Looping, rows: (running: Looping) => Rows): Effect
   return results === undefined || said === undefined ? (results ?? said) : Effect.andThen(results, said)
 }
 
-/** The same at a safe point. A provider that is at work on its own side wants the reply back as it is, unless a message interrupts it. */
+/**
+ * The same at a safe point. A paused reply must go back to its provider unchanged, so messages wait until the provider has finished, unless
+ * one interrupts it.
+ */
 export const hearNow = (running: Looping): Effect.Effect<void, unknown> | undefined => {
   const { run, state } = running
   const last = state.messages.at(-1)
@@ -36,15 +39,15 @@ export const hearNow = (running: Looping): Effect.Effect<void, unknown> | undefi
 }
 
 /**
- * What a run that could end with this value ends with; nothing if it goes on: something was said that it has not read, or the result of a
- * deferred call has come.
+ * Ends a run with this value, unless something has come that the model has not read: a message, or the result of a deferred call. Then it
+ * gives `undefined`, and the run goes on.
  */
 export const atEnd = (running: Looping, end: NonNullable<End>): Effect.Effect<End, unknown> => {
   const { late } = running.state
   return unlessSaid(running, end, late && (() => unlessLate(running, late, end)))
 }
 
-/** The same of a run without deferred calls; `next` is asked where nothing was said. */
+/** The same for messages alone; `next` runs if there are none. */
 export const unlessSaid = <E = never>(
   { run }: Running,
   end: NonNullable<End>,
@@ -59,8 +62,8 @@ export const unlessSaid = <E = never>(
 }
 
 /**
- * Waits for the results of deferred calls, or leaves their work where none of them is waited for. A run that is suspended waits in its
- * snapshot, if it goes on with its answer from there.
+ * Waits for the deferred calls that the run waits for at its end; leaves the others at work. A run that can be suspended does so instead of
+ * waiting.
  */
 const unlessLate = (running: Looping, late: LateCalls, end: NonNullable<End>): Effect.Effect<End, unknown> =>
   Effect.suspend(() => {
@@ -68,7 +71,7 @@ const unlessLate = (running: Looping, late: LateCalls, end: NonNullable<End>): E
     return Effect.flatMap(late.isDue, (isDue) => (isDue ? unlessRead(running, end) : waited(running, late, end)))
   })
 
-/** A call that has begun anew has nothing to read yet: the run does not ask its model again. */
+/** A retried deferred call has no result yet, so the model is not called again for it. */
 const unlessRead = (running: Looping, end: NonNullable<End>): Effect.Effect<End, unknown> =>
   Effect.suspend(() => {
     const { messages } = running.state
@@ -91,7 +94,7 @@ const waited = (running: Looping, late: LateCalls, end: NonNullable<End>): Effec
   return Effect.flatMap(late.wait(run), () => atEnd(running, end))
 }
 
-/** Asks the model until there is an answer, or until a message interrupts it. Without an answer, the next safe point reads the message. */
+/** Calls the model, and stops if a message interrupts the call. Then there is no answer, and the next safe point reads the message. */
 export const untilSaid = <Answer, Asked>(
   inbox: RunContext.Inbox,
   run: RunContext.RunContext,
@@ -106,7 +109,7 @@ export const untilSaid = <Answer, Asked>(
   )
 }
 
-/** Settles a call that its run or a message ends. Its requests are withdrawn. */
+/** Settles a call that the end of its run or a message ends, and withdraws its requests for approval. */
 export const endBy = (
   run: RunContext.RunContext,
   slot: Slot,
@@ -116,7 +119,7 @@ export const endBy = (
   return (slot.settlement = slot.settlementBy(by))
 }
 
-/** The user has said something that comes before this call. */
+/** Skips a call because of a message that the user has said in the meantime. */
 export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSite): Effect.Effect<Outcome> => {
   const settlement = endBy(run, slot, "interrupt")
   const record = { tool, isError: false }
@@ -129,8 +132,8 @@ export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSi
 }
 
 /**
- * Settles the calls that wait, and cancels the work of deferred calls. A call whose sub-agent waits goes on, so that the sub-agent settles its
- * own calls, unless the run is over: returns whether there is such a call.
+ * Settles the calls that wait, and cancels the work of deferred calls. A waiting sub-agent settles its own calls, unless the run is over.
+ * Returns whether there is such a sub-agent.
  */
 export const withdraw = (running: Looping): Effect.Effect<boolean> => {
   const { run } = running
@@ -160,11 +163,11 @@ export const withdraw = (running: Looping): Effect.Effect<boolean> => {
   )
 }
 
-/** Cancels the work of a deferred call that waits; gives whether its tool has confirmed that. */
+/** Cancels the work of a deferred call. Returns whether its tool has confirmed the cancellation. */
 export const cancelled = ({ toolset }: Looping, { checkpoint }: Slot): Effect.Effect<boolean> => {
   const waiting = checkpoint?.(0)
   if (waiting?.type !== "deferred") return Effect.succeed(false)
-  // each deferred tool knows the tokens of all
+  // any deferred tool can look up the token of another one
   const { deferral } = Array.from(toolset.entries.values(), ({ tool }) => tool).find((tool) => tool.deferral) ?? {}
   return deferral?.withdraw(waiting.token) ?? Effect.succeed(false)
 }

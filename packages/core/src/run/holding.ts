@@ -1,4 +1,4 @@
-/** Holds back what a model says until the words of the user, and the answer itself, have passed. */
+/** Holds back the text of a reply until the user's words, and the reply itself, have passed the guardrails. */
 import * as Effect from "effect/Effect"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -8,17 +8,17 @@ import type { GuardedRun } from "./guards.ts"
 import type { Attempting, Calling, Hold, Show } from "./modelCallState.ts"
 import { passed } from "./passing.ts"
 
-/** A guardrail of what a model says. */
+/** A guardrail that checks what the model says. */
 export interface OutputGuard extends Guard {
-  /** Holds back all of an answer, or so many characters behind those that have passed. */
+  /** How much of a reply waits for the check: all of it, or the last `n` characters. */
   readonly hold: "all" | number
-  /** Whether it checks the texts beside tool calls too. */
+  /** Whether it also checks texts of replies that call tools. */
   readonly each: boolean
 }
 
 type Delta = Extract<Model.Part, { readonly type: "text-delta" | "reasoning-delta" }>
 
-/** A verdict about a text that was not whole. */
+/** A verdict about the text so far of a reply that goes on. */
 interface Early {
   readonly guard: Guard
   readonly verdict: GuardVerdict
@@ -26,18 +26,18 @@ interface Early {
 
 interface Options {
   readonly guards: ReadonlyArray<OutputGuard>
-  /** Waits until the words of the user have passed; absent if they have. */
+  /** Waits until the user's words have passed; absent if they have passed already. */
   readonly gate?: Effect.Effect<void>
-  /** Whether a call ends the run with its arguments: these are the answer then. */
+  /** Whether a call is the structured answer of the agent, whose arguments are checked like a text. */
   readonly isAnswer: (call: Message.ToolCall) => boolean
 }
 
 export class Holding implements Hold {
   readonly #running: GuardedRun
   readonly #options: Options
-  /** The characters that stay behind; `undefined` if all do. */
+  /** The number of characters held back behind the checked text; `undefined` to hold back all. */
   readonly #behind: number | undefined
-  /** What has come of the present attempt and is not shown, and all of it so far, behind the text that it goes on from. */
+  /** The deltas of this attempt that are held back, and the whole text so far, with the text that the attempt continues. */
   #held: Array<Delta> = []
   #text = ""
   #reasoning = ""
@@ -46,7 +46,7 @@ export class Holding implements Hold {
   #early: Early | undefined
   #isThrough: boolean
   #show: Show = unseen
-  /** Whether what is shown must not depend on when the parts come. */
+  /** Whether the output must not depend on how the reply is cut into deltas. */
   #isSteady = false
   blocked: (Block & { readonly reply: Message.Reply }) | undefined
   isEmptied = false
@@ -79,7 +79,7 @@ export class Holding implements Hold {
     this.isEmptied = false
   }
 
-  /** The words of the user have passed: shows what has come meanwhile, where nothing else has to pass. */
+  /** Called when the user's words have passed: shows the text so far, if no other check holds it back. */
   readonly letThrough: Effect.Effect<void> = Effect.suspend(() => {
     this.#isThrough = true
     return this.#options.guards.length === 0 ? this.#show(this.#take(Infinity)) : Effect.void
@@ -94,7 +94,7 @@ export class Holding implements Hold {
       else this.#reasoning += delta.text
     }
     this.#show = show
-    // a reply that is whole is checked as a whole
+    // the finish part is among them, so the whole reply is checked at once
     if (parts.some(({ type }) => type === "finish")) return Effect.void
     if (this.#isThrough) return this.#release(show)
     const { gate = Effect.void } = this.#options
@@ -112,14 +112,14 @@ export class Holding implements Hold {
     return passed(this, call, attempting, reply)
   }
 
-  /** Shows what has passed of a text that may go on. */
+  /** Checks the text so far, and shows the part of it that passed. */
   #release(show: Show): Effect.Effect<void> {
     const { guards } = this.#options
     if (guards.length === 0) return show(this.#take(Infinity))
     const behind = this.#isSteady ? undefined : this.#behind
     if (behind === undefined || this.#early !== undefined) return Effect.void
     const length = this.#text.length + this.#reasoning.length
-    // a text that grows is checked whenever it has grown by a part: all checks together see it only a few times
+    // the text is checked each time it has grown by 1/16, so all checks together read it only a few times
     if (length - this.#passed < Math.max(behind, this.#passed / 16, 1)) return Effect.void
     const run = this.#running.run
     const checked = this.#checking(this.#text, this.#reasoning, false)
@@ -137,7 +137,7 @@ export class Holding implements Hold {
     })
   }
 
-  /** What the guardrails make of a whole reply. */
+  /** Checks a whole reply with each guardrail in turn. */
   #checked(reply: Message.Reply, show: Show): Effect.Effect<Message.Reply> {
     const { run } = this.#running
     const calls = Message.callsOf(reply)
@@ -190,7 +190,7 @@ export class Holding implements Hold {
     return `${run.runId}/${run.turn()}/guardrail-output-${index}`
   }
 
-  /** The next characters of what is held. */
+  /** Takes the next characters of the deltas that are held back. */
   #take(characters: number): ReadonlyArray<Delta> {
     const taken: Array<Delta> = []
     let left = characters
@@ -212,10 +212,10 @@ export class Holding implements Hold {
 const isDelta = (part: Model.Part): part is Delta =>
   (part.type === "text-delta" || part.type === "reasoning-delta") && part.text !== ""
 
-/** A run that is not streamed has no readers of its parts. */
+/** A run that is not streamed shows no deltas. */
 const unseen: Show = () => Effect.void
 
-/** The size of a piece of this text that does not end within a character. */
+/** The size, made smaller by one if it would cut a character in two. */
 const whole = (text: string, size: number): number => {
   const last = text.charCodeAt(size - 1)
   return last >= 0xd800 && last <= 0xdbff ? size - 1 : size
@@ -223,7 +223,10 @@ const whole = (text: string, size: number): number => {
 
 const textOf = (args: Message.ToolCall["arguments"]): string => (typeof args === "string" ? args : JSON.stringify(args))
 
-/** The other text stands in the place of the first one. The thoughts behind an answer go with it; calls may need theirs. */
+/**
+ * The content with the replacement in the place of the text. Thoughts are removed with a replaced answer, and stay before tool calls, which
+ * may need them.
+ */
 const replaced = (content: Message.Reply["content"], text: string, hasCalls: boolean): Message.Reply["content"] => {
   const others = content.filter(({ type }) => type !== "text" && (hasCalls || type !== "reasoning"))
   const at = others.findLastIndex(({ type }) => type === "reasoning") + 1

@@ -1,7 +1,7 @@
 /**
- * Replies that a provider makes in the background. A model call owns those that it has begun: each attempt asks for the one of its model, and
- * makes no other; the call cancels what it no longer waits for. The paused reply that names a job is recorded as any reply, so a replay
- * asks for the job as well.
+ * Background replies: jobs of a provider. A model call owns the jobs that it has begun. Each attempt asks for the job of its model instead
+ * of beginning another one, and the call cancels jobs that it no longer needs. The reply that names a job is recorded like any reply, so a
+ * replay asks for the same job.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -14,7 +14,7 @@ import { leavesOf } from "../model/ModelCall.ts"
 import { interrupted } from "./booking.ts"
 import type { Attempting, Calling, Job, Prefix } from "./modelCallState.ts"
 
-/** The item of a paused reply that only names the job that makes it. */
+/** The provider item of a paused reply that has no content but the name of its job. */
 export const itemOf = ({ content, finish }: Message.Reply): Message.ProviderItem | undefined => {
   if (finish !== "paused") return undefined
   const item = content.find((part) => part.type === "provider-item" && part.kind === kind)
@@ -28,7 +28,7 @@ const kind = "background_job"
 export const mayBegin = (model: Model.Service): boolean =>
   leavesOf(model).some(({ background }) => background !== undefined)
 
-/** The request of an attempt, whose provider says at once which job it has begun. */
+/** The request of an attempt, with a callback for the job that the provider begins. */
 export const requestOf = (call: Calling, attempting: Attempting): Model.Request => {
   const { model, request } = attempting
   const job = call.jobs?.get(model)
@@ -40,15 +40,15 @@ export const requestOf = (call: Calling, attempting: Attempting): Model.Request 
 
 const named = ({ message, request }: Job): Model.Request => ({ ...request, messages: [...request.messages, message] })
 
-/** The provider has begun a job, also in the place of one that was found cancelled. */
+/** Notes the job that the provider has begun. It may replace a job that was cancelled. */
 const begun = (call: Calling, attempting: Attempting, item: Message.ProviderItem): void =>
   note(call, attempting, item, { isFound: false, isRecorded: false })
 
-/** A reply names a job. The call was told of its own before, and of the one in the place of one that it has found. */
+/** Notes the job that a reply names, if the callback has not noted it before. */
 export const replied = (call: Calling, attempting: Attempting, item: Message.ProviderItem): void =>
   note(call, attempting, item, { isFound: call.jobs?.has(attempting.model) !== true, isRecorded: true })
 
-/** The same model within a step: what it replies is recorded. */
+/** The same model, each of whose replies is recorded as a step of a durable run. */
 export const recording = (call: Calling, model: Model.Service): Model.Service => {
   if (model.background === undefined) return model
   const replied = Effect.sync(() => {
@@ -75,11 +75,11 @@ const note = (
   call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message, ...state })
 }
 
-/** Whether another model has added to what a reader has seen: a job has not read that. */
+/** Whether another model has added to the text that the reader has seen. The job does not know that text. */
 export const isBehind = ({ shown }: Job, prefix: Prefix | undefined): boolean =>
   prefix !== undefined && !shown.startsWith(prefix.text)
 
-/** Cancels the job of a model, if there is one, unless another process goes on with the run and finds it in the records. */
+/** Cancels the job of a model, if there is one. A suspended durable run leaves it: the next process finds the job in the records. */
 export const cancelled = (call: Calling, model: Model.Service): Effect.Effect<Usage.Usage | undefined> =>
   Effect.withFiber((fiber) => {
     const job = call.jobs?.get(model)
@@ -91,11 +91,11 @@ export const cancelled = (call: Calling, model: Model.Service): Effect.Effect<Us
     return Interception.step(() => ({ type: "job cancel", model: model.name }), cancel)
   })
 
-/** The call waits no longer for its jobs. What one has cost after its last attempt is an attempt of its own. */
+/** Cancels all jobs of the call. What a job has cost since its last attempt is booked as one more attempt. */
 export const leave = (call: Calling): Effect.Effect<unknown> | undefined =>
   call.jobs === undefined ? undefined : Effect.forEach([...call.jobs.keys()], (model) => left(call, model))
 
-/** The call waits no longer for the job of this model. */
+/** Cancels the job of this model. */
 export const left = (call: Calling, model: Model.Service): Effect.Effect<void> =>
   Effect.flatMap(cancelled(call, model), (usage = Usage.empty) => {
     if (Usage.total(usage) === 0) return Effect.void

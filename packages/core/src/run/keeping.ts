@@ -1,10 +1,10 @@
-/** What a snapshot has of a run beside its conversation: long results, messages, late calls, and what was shortened. */
+/** The parts of a snapshot beside the conversation: long results, messages, deferred calls, and the compacted conversation. */
 import type * as Message from "../data/Message.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { LateCalls } from "../tool/Late.ts"
 
-/** The newest results that were put aside have their text, up to 1 MiB of it. */
+/** The newest results that were put aside, up to 1 MiB of text in all. */
 export const asideOf = ({ done: { aside } }: RunContext): Pick<Snapshot, "putAside"> => {
   if (aside === undefined) return {}
   let left = 2 ** 19
@@ -15,7 +15,7 @@ export const asideOf = ({ done: { aside } }: RunContext): Pick<Snapshot, "putAsi
   return { putAside: putAside.toReversed() }
 }
 
-/** Of so many withdrawn requests a snapshot knows. */
+/** A snapshot lists at most this many withdrawn requests. */
 const mostWithdrawn = 64
 
 export const inboxOf = (run: RunContext): Pick<Snapshot, "inbox" | "withdrawn"> => {
@@ -27,7 +27,7 @@ export const inboxOf = (run: RunContext): Pick<Snapshot, "inbox" | "withdrawn"> 
   }
 }
 
-/** The digests of the requests that a call waits with, or its sub-agents. */
+/** The digests of the requests for approval that a call, or its sub-agents, wait for. */
 export const requestsOf = (
   call: NonNullable<Snapshot["unfinished"]>["calls"][number] | undefined
 ): ReadonlyArray<string> => {
@@ -38,7 +38,7 @@ export const requestsOf = (
 export const lateOf = (late: LateCalls | undefined): Pick<Snapshot, "late"> =>
   late === undefined || late.isEmpty ? {} : { late: late.checkpoints() }
 
-/** The new beginning of a compacted conversation, and the index in the whole one from which on both are the same. */
+/** The compacted beginning of a conversation, and the index in the full conversation where both are the same again. */
 export const abridged = (
   whole: Message.Transcript,
   compacted: Message.Transcript

@@ -1,4 +1,4 @@
-/** Deferred calls whose run has gone on, and that have ended: they are settled as any call, with the rows of their tools. */
+/** Results of deferred calls that came after their run went on: they are settled like any call, with the rows of their tools. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,7 +10,7 @@ import type { Rows } from "../tool/Late.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { Looping } from "./running.ts"
 
-/** Settles a call at a safe point of its run. A failure that no row handles ends the run. */
+/** Settles such a call at a safe point of its run. A failure that no row handles ends the run. */
 export const rowsOf =
   (running: Looping): Rows =>
   (checkpoint, settlement) => {
@@ -23,7 +23,7 @@ export const rowsOf =
       repairing: run.repairing,
       history: state.history,
       before: undefined,
-      // the call has its settlement: the run is not suspended for it
+      // the call is settled now: it cannot suspend the run
       isSuspendable: false,
       from: { type: "deferred", arguments: args, token, handle, expiresAt, ...(progress && { progress }) },
       decisions: start.kind === "input" ? undefined : start.decisions,
@@ -42,7 +42,7 @@ export const rowsOf =
     })
   }
 
-/** Tells each failure as it is: nothing begins anew. */
+/** The rows of the last turn of a run: each failure is told, and nothing is retried. */
 export const telling =
   (running: Looping): Rows =>
   (checkpoint, settlement) => {

@@ -1,4 +1,4 @@
-/** The conversation of a model call is shortened after a failure, as a row says. */
+/** Shortens the conversation after a failed model call, if the row for the failure says so. */
 import * as Effect from "effect/Effect"
 import type { LlmError } from "../errors/LlmError.ts"
 import { helping } from "../event/Helping.ts"
@@ -16,7 +16,7 @@ export const compact = (
   if (!admits(call)) return Effect.succeed({ type: "gave up", ...whyNot(call) })
   const overflow = {
     transcript: call.request.messages,
-    // rows see nothing but failures of models
+    // this table has rows for model failures alone
     error: error as LlmError,
     // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
     ...(input === undefined ? {} : { input })

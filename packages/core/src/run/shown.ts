@@ -1,9 +1,9 @@
-/** What a reader has seen of a reply that broke off, and what becomes of it. */
+/** The text that a reader has seen of a broken reply: it is continued, replaced or discarded. */
 import * as Effect from "effect/Effect"
 import * as RunContext from "../event/RunContext.ts"
 import type { Calling } from "./modelCallState.ts"
 
-/** Whether another attempt may be made after what a reader has seen of this one. */
+/** Whether another attempt may follow, given the text that the reader has seen of this attempt. */
 export const admits = (call: Calling): boolean => {
   const { onPartial } = call.options
   if (typeof onPartial === "object") return onPartial.admits(call)
@@ -11,11 +11,11 @@ export const admits = (call: Calling): boolean => {
   return shown === undefined || shown.text === "" || onPartial === "restart"
 }
 
-/** Why no other attempt may be made, where that is not plain. */
+/** The reason for no further attempt, if the failure does not show it. */
 export const whyNot = ({ options: { onPartial } }: Calling): { readonly why?: "no-continuation" } =>
   typeof onPartial === "object" && onPartial.keepsText ? { why: "no-continuation" } : {}
 
-/** Before another attempt: it goes on from the shown text, or replaces it. */
+/** Before another attempt: continues the shown text, or discards it. */
 export const goOn = (call: Calling): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { onPartial } = call.options

@@ -19,15 +19,15 @@ import type { Guarded } from "./guards.ts"
 
 /** The calls of a reply, and how many of them may run. */
 export interface Admission {
-  /** Calls beyond these are not run. */
+  /** Calls of the reply beyond this number are not run. */
   readonly admitted: number
-  /** How many come before one tool was called too often in a row. */
+  /** The number of calls before one tool was called too often in a row. */
   readonly admittedInARow: number
   /** Whether tools were off when the model was called. */
   readonly toolsWereOff: boolean
 }
 
-/** What the state of a run begins with. */
+/** The options of a new state. */
 interface Start {
   readonly from: Snapshot | undefined
   readonly said: { readonly message: Message.User }
@@ -38,61 +38,61 @@ export class RunState implements State {
   readonly #maxInARow: number
   readonly #repeatedFailures: Budget.Budget["repeatedFailures"]
   #history: FailureHistory.FailureHistory | undefined
-  /** The input of the run, as one of its messages. */
+  /** The message with the input of the run. */
   inputMessage: Message.User
-  /** What its guardrails keep; absent without any. */
+  /** What the guardrails keep; absent without guardrails. */
   guarded: Guarded | undefined
-  /** Grows in place: requests lend it to the model. */
+  /** The conversation. It grows in place, and requests lend it to the model. */
   readonly messages: Array<Message.Message>
-  /** What the model reads in their place since they were too long for it. */
+  /** The compacted conversation that the model reads instead of `messages`, once there was a compaction. */
   #compacted: Array<Message.Message> | undefined
-  /** One for each call of the unfinished reply. */
+  /** One slot for each call of the unfinished reply. */
   slots: ReadonlyArray<Slot> = []
-  /** The idempotency keys of these calls, once they are known. */
+  /** The idempotency keys of these calls; empty until they are derived. */
   keys: ReadonlyArray<string> = []
   #pins: Pins | undefined
-  /** The deferred calls whose results are to come, if there were any. */
+  /** The deferred calls that are still at work; absent if there never was one. */
   late: LateCalls | undefined
-  /** Those that the run has left at work when it ended. */
+  /** The deferred calls that go on after the end of the run. */
   left: ReadonlyArray<LeftCall> | undefined
-  /** How often each call was made, by its digest. */
+  /** How many times each call was made, by its digest. */
   #made: Map<string, number> | undefined
-  /** How many of these calls may run, once that is known. */
+  /** How many calls of the reply may run; absent until that is decided. */
   admission: Admission | undefined
   #reply: Message.Reply | undefined
   /**
-   * The turn that has begun with a compaction before the limit, or with an attempt at one, and how many were made in it. 0 where the run has
-   * said that no window is known.
+   * The turn in which `Agent.compactAt` has last compacted, or has tried to, and how many compactions there were in it. The turn is 0 if
+   * the run has warned that no window is known.
    */
   ahead: { readonly turn: number; readonly made: number } | undefined
-  /** What a reader has seen of a reply that has not come to its end. */
+  /** The text that a reader has seen of the reply under way. */
   #shown: string | undefined
   /** The text of the last reply. */
   partial = ""
   /** The finish reason of the reply that is the output, once there is one. */
   finish: Message.FinishReason | undefined
   turn = 0
-  /** The turn after which the run has read what was said to it, where it has done so before the limits of its calls. */
+  /** The turn after which the run has read its messages before it checked its limits of calls. */
   heardAfter: number | undefined
-  /** What was chosen for the present turn, and its model until the model is built. */
+  /** The choices of `prepareTurn` for the current turn, and its model until that is built. */
   prepared:
     | { readonly choice: TurnChoice; readonly model?: Layer.Layer<Model.Model, unknown, unknown> | undefined }
     | undefined
-  /** The skill that was chosen, where there was a choice. */
+  /** The chosen skill, if there was a choice. */
   skill: string | undefined
-  /** Final texts that did not fit, and after which the model was called again. */
+  /** How many final texts did not fit the output schema and led to another turn. */
   outputsRejected = 0
-  /** Batches that were called with tools switched off. */
+  /** How many replies have called tools while tools were off. */
   callsWithToolsOff = 0
-  /** The limit at which the run had its last turn: the run ends as that turn did. */
+  /** The limit at which the run has had its final turn: the run ends with the outcome of that turn. */
   endedBy: EndedBy | undefined
-  /** The failure of the run, although its limit was to suspend it. */
+  /** A failure that no table handles: the run fails with it, although its limit asks for a suspension. */
   unhandled: { readonly error: unknown } | undefined
-  /** The tool that was called last, and how often with no other in between. */
+  /** The tool of the last call, and how many calls in a row it has. */
   #last = ""
   #inARow = 0
 
-  /** Whether something may come to the run while it is at work: messages, or results of deferred calls. */
+  /** Whether the run may get messages or results of deferred calls while it is at work. */
   mayRead({ tree }: RunContext): boolean {
     return tree.inbox !== undefined || this.late !== undefined
   }
@@ -106,7 +106,7 @@ export class RunState implements State {
     if (from !== undefined) this.#restore(from)
   }
 
-  /** The history of the run's failing calls. */
+  /** The failed calls of the run, for the rules about repeated failures. */
   get history(): FailureHistory.FailureHistory {
     return (this.#history ??= new FailureHistory.FailureHistory(this.#repeatedFailures))
   }
@@ -116,12 +116,12 @@ export class RunState implements State {
     return (this.#pins ??= new Map())
   }
 
-  /** Whether no tool is withheld, and tools are not off: requests are made as usual. */
+  /** Whether the request is as usual: all tools are offered, and the model may call them. */
   get isCalm(): boolean {
     return this.#history?.isCalm ?? true
   }
 
-  /** Goes on where a run was suspended. */
+  /** Restores the state from the snapshot of a suspended run. */
   #restore({
     callsWithToolsOff,
     compacted,
@@ -164,14 +164,14 @@ export class RunState implements State {
         slot.record = call.record
         continue
       }
-      // what its tool is, the run finds out later
+      // the run looks up the tool later, and learns then whether it is unsafe
       slot.goOn(call, "unsafe")
     }
   }
 
   /**
-   * The snapshot from which the run can go on. A batch stays unfinished if calls wait in it, or if its sub-agents can go on.
-   * Calls that were cut off are settled as such.
+   * The snapshot of the run. Calls that wait, and sub-agents that can be resumed, leave the last reply unfinished. Interrupted calls are
+   * settled as interrupted.
    */
   snapshot(run: RunContext, now: number): Snapshot {
     const unfinished = this.#unfinishedReply(now)
@@ -221,12 +221,12 @@ export class RunState implements State {
     return isUnfinished ? { ...this.admission, reply, keys: this.keys, calls } : undefined
   }
 
-  /** The reply of the present turn, until its calls are settled. */
+  /** The reply of the current turn; `undefined` once its calls are settled. */
   get reply(): Message.Reply | undefined {
     return this.#reply
   }
 
-  /** Adds a reply; returns its calls. */
+  /** Sets the reply of the turn, and returns its calls. */
   take(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
     this.#shown = undefined
@@ -238,7 +238,7 @@ export class RunState implements State {
     return calls
   }
 
-  /** The idempotency keys of the calls of the reply, by their digests: equal calls are counted in their order. */
+  /** The idempotency keys of the reply's calls. Equal calls have the same digest, and their number makes the keys differ. */
   count(digests: ReadonlyArray<string>): ReadonlyArray<string> {
     const made = (this.#made ??= new Map<string, number>())
     this.keys = digests.map((digest) => {
@@ -249,7 +249,7 @@ export class RunState implements State {
     return this.keys
   }
 
-  /** The settlements of the unfinished reply's calls; absent for calls whose turn has not come. */
+  /** The settlements of the reply's calls; absent for calls that have not begun. */
   settlements(): ReadonlyArray<Message.Settlement | undefined> {
     return this.slots.map((slot) => slot.settlement ?? slot.settlementNow)
   }
@@ -258,7 +258,7 @@ export class RunState implements State {
     return this.slots.flatMap(({ waiting }) => requestsOf(waiting))
   }
 
-  /** Notes the text of the present model call that a reader has seen: if the call is stopped, the transcript keeps it. */
+  /** Notes the text of the current model call that a reader has seen. The transcript keeps it if the call is interrupted. */
   show(text: string | undefined): void {
     this.#shown = text
   }
@@ -270,27 +270,27 @@ export class RunState implements State {
     return message
   }
 
-  /** Forgets the reply of the present turn, which no reader has seen. */
+  /** Removes the reply of the current turn, which no reader has seen. */
   drop(): void {
     this.#reply = this.#shown = undefined
     this.partial = ""
     this.slots = []
   }
 
-  /** Takes another message in the place of one of the user. */
+  /** Replaces a message of the user. */
   replace(before: Message.User, after: Message.User): void {
     const swap = (one: Message.Message, at: number, all: Array<Message.Message>) => one === before && (all[at] = after)
     for (const messages of [this.messages, this.#compacted]) messages?.forEach(swap)
     if (this.inputMessage === before) this.inputMessage = after
   }
 
-  /** Adds a message, for the model too. */
+  /** Adds a message to the conversation and to what the model reads. */
   add(message: Message.Message): void {
     this.messages.push(message)
     this.#compacted?.push(message)
   }
 
-  /** Takes the last messages back, for the model too. */
+  /** Removes the last messages from both. */
   takeBack(count: number): void {
     this.messages.splice(-count)
     this.#compacted?.splice(-count)
@@ -302,22 +302,22 @@ export class RunState implements State {
     this.#compacted = undefined
   }
 
-  /** What the model reads of the conversation: nothing that was withheld. */
+  /** The conversation that the model reads, without withheld words. */
   get visible(): Message.Transcript {
     return Message.withoutWithheld(this.#compacted ?? this.messages)
   }
 
-  /** How often the conversation was shortened at the beginning of the present turn. */
+  /** How many compactions there were at the beginning of the current turn. */
   get compactionsAhead(): number {
     return this.ahead?.turn === this.turn ? this.ahead.made : 0
   }
 
-  /** From here on the model reads this, and what is added to it; nothing of the conversation is lost. */
+  /** From now on the model reads these messages and the ones added later. The conversation itself keeps all messages. */
   compact(messages: Message.Transcript): void {
     this.#compacted = [...messages]
   }
 
-  /** Of these calls, how many come before one tool was called too often with no other in between. */
+  /** The number of calls before one tool is called too often in a row. */
   inARow(tools: ReadonlyArray<string>): number {
     for (const [index, name] of tools.entries()) {
       this.#inARow = name === this.#last ? this.#inARow + 1 : 1
@@ -331,17 +331,17 @@ export class RunState implements State {
     return this.#inARow
   }
 
-  /** A copy of all finished messages, as readers may see them. */
+  /** A copy of all finished messages, without withheld words. */
   said(): Message.Transcript {
     return Message.withoutWithheld([...this.messages])
   }
 
-  /** A copy, in which unfinished calls are settled as if the run ended now, as readers may see it. */
+  /** A copy in which unfinished calls are settled as if the run ended now, without withheld words. */
   transcript(): Message.Transcript {
     return Message.withoutWithheld(this.whole())
   }
 
-  /** The same, with what was withheld. */
+  /** The same copy with the withheld words. */
   whole(): Message.Transcript {
     const unfinished = this.unfinished()
     return unfinished === undefined ? [...this.messages] : [...this.messages, unfinished]
@@ -351,12 +351,12 @@ export class RunState implements State {
     return this.#reply === undefined ? this.incomplete() : Message.settle(this.#reply, this.settlements())
   }
 
-  /** What a reader has seen of a model call that was stopped. */
+  /** The message of an interrupted model call: the text that a reader has seen. */
   incomplete(): Message.Assistant | undefined {
     return this.#shown === undefined ? undefined : Message.incomplete(this.#shown)
   }
 
-  /** A final error of ours takes the transcript and the usage of the run along. */
+  /** Adds the transcript and the usage of the run to an error of this library. */
   attach({ error, isOurs }: Failure, run: RunContext): unknown {
     if (!isOurs || !(error instanceof ToolExecutionError)) return error
     const { attempts, callId, message, tool, trail } = error
@@ -377,7 +377,7 @@ const callOf = (slot: Slot, now: number): UnfinishedReply["calls"][number] => {
   const { checkpoint, from, isBegun, record, settlement } = slot
   const waiting = checkpoint?.(now)
   if (waiting !== undefined) return waiting
-  // its turn has not come since the run goes on
+  // the call has not begun since the run was resumed
   if (!isBegun && settlement === undefined) return from ?? { type: "not-begun" }
   return {
     type: "finished",

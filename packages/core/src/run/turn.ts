@@ -1,4 +1,4 @@
-/** The place between two turns at which every call of the last reply has a settlement. */
+/** The safe point between two turns, where every call of the last reply has a settlement, and the end of a turn. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -16,11 +16,11 @@ import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
 /**
- * What is done between two turns, in this order, and nowhere else: (1) the run takes the results of deferred calls that have come, and (2) it
- * reads what was said to it, unless it has done both before the limits of its calls; (3) the limits of tokens, cost and turns are checked, and
- * the turn is counted; (4) the guardrails check what was said; (5) the turn begins for listeners; (6) the conversation is shortened, if the
- * agent does so before it is too long; (7) the request is made: of what the model reads of the conversation, with what `Agent.prepareTurn` chooses, without tools that are withheld or that
- * their server has changed, and with the demand to call none where tools are off.
+ * The safe point between two turns. In this order: (1) The run takes the results of deferred calls. (2) It reads the messages said to it.
+ * (1 and 2 may come earlier, before the limits of calls are checked.) (3) It checks the limits of tokens, cost and turns, and counts the
+ * turn. (4) The guardrails check new messages. (5) The turn begins for listeners. (6) `Agent.compactAt` may shorten the conversation. (7)
+ * The request is made: the conversation as the model reads it, and the choices of `Agent.prepareTurn`. Withheld tools and tools that their
+ * server has changed are left out. Where tools are off, the request forbids calls.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { state } = running
@@ -28,7 +28,7 @@ export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknow
   return heard === undefined ? nextTurn(running) : after(heard, nextTurn, running)
 }
 
-/** Takes the next turn, which begins when the guardrails of the run have passed what they check before it. */
+/** Begins the next turn after the guardrails have passed. */
 const nextTurn = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { guards } = running.plan
   return guards === undefined ? turn(running, () => begun(running)) : guardedTurn(running, guards)
@@ -45,7 +45,7 @@ const guardedTurn = (running: Looping, guards: Guards): Effect.Effect<Model.Requ
   )
 }
 
-/** What a turn begins with: the conversation is shortened before it is too long, then the request is made. */
+/** Begins a turn: the conversation is shortened if it is near the window, then the request is made. */
 const begun = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { ahead } = running.plan
   return ahead === undefined
@@ -57,20 +57,20 @@ const begun = (running: Looping): Effect.Effect<Model.Request, unknown> => {
       )
 }
 
-/** Goes on behind another effect. By itself, so that a turn without one makes nothing for it. */
+/** Continues after an optional effect. A turn without that effect allocates nothing for it. */
 const after = <A>(
   effect: Effect.Effect<void, unknown>,
   next: (running: Looping) => Effect.Effect<A, unknown>,
   running: Looping
 ): Effect.Effect<A, unknown> => Effect.flatMap(effect, () => next(running))
 
-/** The request, with the tools that have a pin as they are offered now. */
+/** The request with the current definitions of pinned tools. */
 export const offered = (
   { run, state, toolset: { pinned } }: Looping,
   request: Model.Request
 ): Effect.Effect<Model.Request> => pinned?.[0].pin?.offer(pinned, state.pins, run, request) ?? Effect.succeed(request)
 
-/** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
+/** Counts a turn, emits its start and continues, unless a limit forbids it. */
 export const turn = <A, E>(
   running: Pick<Looping, "run" | "state">,
   next: () => Effect.Effect<A, E>
@@ -114,22 +114,22 @@ const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHisto
     ? { ...usual, toolChoice: "none" }
     : { ...usual, tools: usual.tools.filter(({ name }) => !withheld.has(name)) }
 
-/** The request, with what is wanted for an answer where that is JSON. */
+/** The request with the output schema, if the answer is JSON. */
 const withOutput = (request: Model.Request, output: Output): Model.Request => {
   const wanted = output.wanted()
   return wanted.kind === "json" ? { ...request, output: wanted.spec } : request
 }
 
-/** A reply without a call: the output of the run, if it fits. */
+/** The output of a reply without a call, if it fits the schema. */
 export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<End, InvalidOutputError> => {
   const { run, state } = running
   state.finish = reply.finish
-  // a provider that is at work on its own side wants the reply back
+  // a paused reply goes back to its provider
   const next = () => (reply.finish === "paused" ? Effect.undefined : read(running))
   return RunBudget.warn(run, () => close(running, Message.settle(reply, []), next))
 }
 
-/** The last text as the output; `undefined` where the model has been told what does not fit, and has another turn. */
+/** Reads the last text as the output. `undefined` if it does not fit: then the model is told why, and has another turn. */
 export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidOutputError> => {
   const { output, outputRetries } = plan
   if (output === undefined) return Effect.succeed({ value: state.partial })
@@ -165,7 +165,7 @@ export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidO
   )
 }
 
-/** Takes the message of a turn into the transcript, ends the turn, and goes on with `next`. */
+/** Adds the message of a turn to the transcript, ends the turn, and continues with `next`. */
 export const close = <A, E>(
   { run, state }: Running,
   message: Message.Assistant,
@@ -179,15 +179,15 @@ export const close = <A, E>(
   )
 
 /**
- * Takes what a reader has seen of a model call that was stopped into the transcript, as an incomplete message, ends the turn, and goes on
- * with `next`. Nothing is taken where nothing was seen.
+ * Adds the text of an interrupted model call to the transcript as an incomplete message, if a reader has seen any, ends the turn, and
+ * continues with `next`.
  */
 export const keepShown = <A, E>(running: Running, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> => {
   const message = running.state.incomplete()
   return message === undefined ? next() : close(running, message, next)
 }
 
-/** Of a text that was cut off, a number may lack digits, and a block within another is not the answer. */
+/** In a text that was cut off, the last number may lack digits, so such an answer is refused. So is JSON within an unfinished block. */
 const whole = (answer: Answer): Result.Result<Answer, ReadonlyArray<Issue.Issue>> =>
   Predicate.isNumber(answer.value) || answer.changes.some(isWithin) ? Result.fail([incomplete]) : Result.succeed(answer)
 

@@ -1,4 +1,4 @@
-/** A message of the user, as a program says it to a run. */
+/** Makes a user message of what a program says to a run. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { demand } from "../data/Demand.ts"
@@ -6,11 +6,11 @@ import * as Message from "../data/Message.ts"
 
 const isContent = Schema.is(Message.UserContent)
 
-/** The message. Throws a `TypeError` on what is none, and on one without a word or a part. */
+/** The message. Throws a `TypeError` on a value that is no message, and on a message without words or parts. */
 export const userMessage = (whose: string, given: unknown): Message.User => {
   const what = `${whose}: message`
   demand(what, "a text or a list of parts", given, Predicate.isString(given) || isContent(given))
-  // it has just been checked
+  // the checks above have passed
   const message = Message.user(given as string | Message.UserContent)
   demand(
     what,

@@ -1,4 +1,4 @@
-/** Events of the runs that check an answer: they are counted as any other, and have nothing of what those runs read and say. */
+/** The events of agents that check an answer: they count for the budget, and have none of the texts that these agents read or write. */
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import { isLlmError } from "../errors/LlmError.ts"
@@ -15,7 +15,7 @@ export const withoutTexts =
     return counted === undefined ? undefined : emit(counted, context)
   }
 
-/** What counts of an event; the others are what a run says, or are about it. */
+/** The event without texts; `undefined` if it consists of texts. */
 const countedOf = (event: AgentEvent.AgentEvent): AgentEvent.AgentEvent | undefined => {
   switch (event.type) {
     case "run-start":
