@@ -18,6 +18,6 @@ it("there are programs of other libraries", () => {
 it.each(shown)("%s shows %s beside %s", (page, theirs, ours) => {
   const { text } = read(page)
   expect(text).toContain(
-    `\`\`\`typescript\n${read(theirs).text}\`\`\`\n\nHere:\n\n\`\`\`ts\n${read(ours).text}\`\`\`\n`
+    `\`\`\`typescript\n${read(theirs).text}\`\`\`\n\nWith Kintsugi:\n\n\`\`\`ts\n${read(ours).text}\`\`\`\n`
   )
 })
