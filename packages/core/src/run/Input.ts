@@ -7,7 +7,7 @@ import * as Message from "../data/Message.ts"
 import { once } from "../data/Once.ts"
 import type { ReadInput } from "./plan.ts"
 
-/** Parts go as they are; of anything else goes the encoded string, or the JSON of what is encoded. */
+/** Reads an input: message parts stay as they are, a string is the text, and any other value becomes JSON. */
 export const reader = (agent: string, schema: Schema.Codec<unknown, unknown>): ReadInput => {
   const encode = once(() => Schema.encodeUnknownResult(Schema.toCodecJson(schema), { errors: "all" }))
   const takesParts = schema.ast === Message.UserContent.ast
@@ -18,7 +18,7 @@ export const reader = (agent: string, schema: Schema.Codec<unknown, unknown>): R
       throw new TypeError(`Agent '${agent}': the input does not fit its schema: ${Issue.formatAll(issues)}`)
     }
     if (takesParts) {
-      // it has just been checked
+      // the check above has passed
       const message = Message.user(input as Message.UserContent)
       return { message, text: Message.textOf(message) }
     }

@@ -13,7 +13,7 @@ import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
 import { Suspension } from "./Start.ts"
 
-/** Stops the run when its own time is over: it may outlive its parent, whose time stops it else. */
+/** Stops the run when its own time is over. A run that outlives its parent needs this, because the parent's watch has ended. */
 export const inTime =
   (run: RunContext.RunContext) =>
   <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -25,7 +25,7 @@ export const inTime =
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (now < meter.ownDeadline) return Effect.andThen(Effect.sleep(meter.ownDeadline - now), watching(meter, run))
-    // no handler is called for the time of a run that another limit has ended
+    // the time handler is not called if another limit has ended the run
     return RunContext.alive(run, () =>
       Effect.flatMap(extended(meter.late(now), run), (isExtended) =>
         isExtended ? watching(meter, run) : end(meter, meter.late(now))
@@ -33,10 +33,10 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
     )
   })
 
-/** What a run fails with at a limit. */
+/** The errors of a reached limit. */
 type LimitError = BudgetExceededError | UnknownPriceError
 
-/** What a run can say of itself when its limit is reached. */
+/** What a run adds to the error when its limit is reached. */
 interface Saying {
   readonly transcript: () => Message.Transcript
   /** The text of the last reply. */
@@ -61,8 +61,8 @@ export const errorOf = (
 }
 
 /**
- * Ends a run with `end` when a limit of its own or of a parent was reached, even if its effects have caught that. If `end`
- * gives nothing, the parent ends, and this run only adds what it has said.
+ * Ends a run with `end` if a limit of its own or of a parent was reached, even if the run's effects caught that. If `end` returns nothing,
+ * the limit belongs to the parent, and this run only adds its transcript and text to the error.
  */
 export const ending =
   <B, E2, R2>(
@@ -81,13 +81,13 @@ export const ending =
     return Effect.matchCauseEffect(working, {
       onSuccess: (value): Effect.Effect<A | B, E2, R2> =>
         (value instanceof Suspension ? undefined : ended()) ?? Effect.succeed(value),
-      // an interruption wins: a durable run that is suspended at its limit goes on later
+      // an interruption wins: a durable run that was suspended at its limit resumes later
       onFailure: (cause): Effect.Effect<B, E | E2 | LimitError, R2> =>
         (Cause.hasInterrupts(cause) ? undefined : ended()) ?? foreign(cause, run, state)
     })
   }
 
-/** The limit error of another run, for example from a stored exit, is a failure of this run. */
+/** Turns the limit error of another run, for example one from a stored exit, into an ordinary failure of this run. */
 const foreign = <E>(cause: Cause.Cause<E>, run: RunContext.RunContext, state: Saying) => {
   const defect = Cause.squash(cause)
   return run.meter.ended === undefined && RunContext.isLimit(defect)
@@ -103,7 +103,7 @@ export const undoing =
   (run: RunContext.RunContext) =>
   <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.catchCause(working, (cause) => {
-      // a race may go on without a contender that a limit has ended
+      // a race may go on after a limit has ended one of its agents
       const hasFailed =
         untouchable(cause) === undefined || (run.meter.endedAlone && RunContext.isLimit(Cause.squash(cause)))
       const first = hasFailed ? run.done.take() : undefined
@@ -125,7 +125,7 @@ const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Eff
       yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key }))
       continue
     }
-    // no typed failure is left in a cause that is passed on
+    // the cause that passes on has no typed failure left
     if (Cause.hasInterrupts(exit.cause)) return yield* Effect.failCause(exit.cause as Cause.Cause<never>)
     const error = Cause.squash(exit.cause)
     yield* Effect.logWarning(

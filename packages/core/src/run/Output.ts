@@ -11,11 +11,11 @@ import type { OutputSpec } from "../model/Model.ts"
 export interface Output {
   readonly schema: Schema.Codec<unknown, unknown>
   readonly wanted: () => Wanted
-  /** The value of a final text, or all that is wrong with it. */
+  /** The value of a final text, or all issues with it. */
   readonly read: (text: string) => Result.Result<Answer, ReadonlyArray<Issue.Issue>>
 }
 
-/** A text where the schema takes one; otherwise JSON, which the model is asked for. */
+/** What the model is asked for: text if the schema takes text, otherwise JSON. */
 export type Wanted =
   | { readonly kind: "text" }
   | { readonly kind: "json"; readonly spec: OutputSpec; readonly shape: "object" | "list" }
@@ -44,7 +44,7 @@ export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Out
     read: (text) => {
       const want = wanted()
       if (want.kind === "json") {
-        // where the schema takes texts besides, any text may be one
+        // the schema also takes strings, so any text may be the value
         return Result.orElse(readJson(text, want.shape), (issues) => Result.mapError(readPlain(text), () => issues))
       }
       return Result.orElse(readPlain(text), (issue) =>
@@ -67,7 +67,7 @@ const wantedBy = (name: string, schema: OutputSpec["schema"]): Wanted => {
   return { kind: "json", spec: { name, schema }, shape: type === "array" ? "list" : "object" }
 }
 
-/** A schema with a name of its own stands among the definitions. */
+/** The root of a JSON Schema whose root is a reference to its definitions. */
 const rootOf = (schema: OutputSpec["schema"]): Schema.JsonObject => {
   const { $defs, $ref } = schema
   if (typeof $ref !== "string" || !isObject($defs)) return schema

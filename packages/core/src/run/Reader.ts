@@ -7,10 +7,10 @@ import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Room from "../event/Room.ts"
 import type { Sink } from "./Frame.ts"
 
-/** So many events may wait for the reader before the run reads no more of a reply. */
+/** How many events may wait for the reader before the run stops reading from its model. */
 const most = 4096
 
-/** The events of a run. What it shows of its replies waits for the reader, all else does not. */
+/** The stream of a run's events. Deltas of replies wait for the reader; other events do not. */
 export const reading = <E, R>(
   run: (sink: Sink) => Effect.Effect<unknown, E, R>
 ): Stream.Stream<AgentEvent.AgentEvent, E, R> =>
@@ -23,7 +23,7 @@ export const reading = <E, R>(
         if (!isOver && Queue.sizeUnsafe(queue) >= most) room.closeUnsafe()
       }
       const paced = Effect.updateService(run(sink), Room.Current, (outer) => Effect.andThen(outer, room.await))
-      // what the run has left at work, such as a detached fiber, has no reader any more
+      // after the run's end, detached fibers have no reader to wait for
       const open = Effect.sync(() => {
         isOver = true
         room.openUnsafe()

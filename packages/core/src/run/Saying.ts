@@ -1,16 +1,16 @@
-/** What is said to a run. A program without types may say anything: that is a defect, which names the option. */
+/** Reads messages that a program says to a run. A wrong value from a program without types is a defect that names the option. */
 import * as Predicate from "effect/Predicate"
 import { demand } from "../data/Demand.ts"
 import type { Saying } from "./Start.ts"
 import { userMessage } from "./userMessage.ts"
 
-/** The messages with which a run goes on: a text, one message, or several. */
+/** The messages with which a run is resumed: a text, one message, or several. */
 export const sayings = (agent: string, say: unknown): ReadonlyArray<Saying> => {
   const whose = `Agent '${agent}': say`
   const all: ReadonlyArray<unknown> = Array.isArray(say) ? say : [Predicate.isString(say) ? { message: say } : say]
   return all.map((one) => {
     demand(whose, "a text, a message or a list of messages", one, Predicate.isObject(one))
-    // there is nothing at work yet, and no sub-agent
+    // options that need a run at work are refused
     const { message, supersede, ...others } = one as unknown as Saying
     for (const option of Object.keys(others)) {
       throw new TypeError(`Agent '${agent}': a message of say has no option '${option}', only message and supersede`)

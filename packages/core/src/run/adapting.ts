@@ -1,11 +1,11 @@
-/** Emits what a model changes of a request, and what its server has perhaps cut of it. */
+/** Emits an event when a model changes a request before it is sent, and when its server may have cut the prompt. */
 import * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import { truncatedPrompt } from "../model/ModelCall.ts"
 
-/** The effect, behind the event of what the model changes of its request, if it does. */
+/** Runs the effect, and before it emits which parts of the request the model changes, if any. */
 export const adapting = <A, E>(
   run: RunContext.RunContext,
   { name, provider }: Model.Service,
@@ -26,7 +26,7 @@ export const adapting = <A, E>(
   })
 }
 
-/** The effect, behind the event of a reply whose provider remarks that the server has cut the prompt. */
+/** Runs the effect, and before it emits that the server may have cut the prompt, if the provider says so in the reply. */
 export const behindCut = <A, E>(
   run: RunContext.RunContext,
   { name, provider }: Model.Service,

@@ -1,4 +1,4 @@
-/** What becomes of a run whose words, or whose answer, a guardrail has blocked. */
+/** Ends or continues a run after a guardrail has blocked the user's words or the model's answer. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -9,7 +9,7 @@ import type { FailureContext, Node } from "../recovery/Node.ts"
 import type { Block } from "./checking.ts"
 import type { GuardedRun } from "./guards.ts"
 
-/** What was decided about it. */
+/** The row of the table for a blocked text: answer with a value, fail, or tell the model. */
 export type Row = Extract<Node, { readonly kind: "respondWith" | "rethrow" | "tell" }>
 
 export const errorOf = (
@@ -37,7 +37,7 @@ export const ending = (
       )
     : Effect.fail(error)
 
-/** What the model reads about its withheld answer. */
+/** The message that tells the model why its answer was withheld. */
 export const reminder = (
   { render }: Extract<Row, { readonly kind: "tell" }>,
   error: GuardrailError,

@@ -1,4 +1,4 @@
-/** The end of an attempt of a model call, as it is booked. */
+/** Books the end of an attempt of a model call. */
 import * as Effect from "effect/Effect"
 import type * as Ledger from "../budget/Ledger.ts"
 import type { Happening, ModelAttempt } from "../event/Happening.ts"
@@ -16,7 +16,7 @@ export const interrupted = (call: Calling, state: Attempting): Effect.Effect<voi
     Effect.void
   )
 
-/** The usage of an attempt that broke off may be invalid as well. */
+/** Removes invalid usage from an attempt that broke off. */
 export const countable = (state: Attempting, spent: Attempting["spent"]): Attempting => ({
   ...state,
   spent: sound(spent, state.request, spent.content ?? [])

@@ -1,4 +1,4 @@
-/** A suspended run: when it is suspended, what its snapshot has, and how it goes on. */
+/** Suspends a run to a snapshot, and restores it. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Exceeded, Meter } from "../budget/Meter.ts"
@@ -11,8 +11,8 @@ import type { Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
 /**
- * When a limit was reached, the run is suspended, if that was decided about the limit, or fails with what no table handles; otherwise it
- * fails, if the limit is its own. A run that has answered at its limit ends as its last turn did.
+ * Ends a run at a limit. If `onBudgetExceeded` chose a checkpoint, the run is suspended, or fails with a failure that no table handles.
+ * Otherwise it fails if the limit is its own. A run that has had its final turn ends as that turn did.
  */
 export const endAt = (
   exceeded: Exceeded,
@@ -28,7 +28,7 @@ export const endAt = (
   return isOwn ? Effect.fail(errorOf(exceeded, running.run, running.state)) : undefined
 }
 
-/** Whether the limit that was reached, of this run or of a parent that is suspended with it, asks for a checkpoint. */
+/** Whether the limit that was reached, the run's own or that of a suspended parent, asks for a checkpoint. */
 export const isCheckpoint = (running: Running): boolean => {
   const { mode, run } = running
   const { ended } = run.meter
@@ -37,11 +37,11 @@ export const isCheckpoint = (running: Running): boolean => {
   return owner === run.meter || (mode.nesting?.parents.includes(owner) === true && canGoOn(running))
 }
 
-/** Whether a run can go on from a checkpoint within its work: a function would begin anew. */
+/** Whether a run can be resumed in the middle of its work. A function could only begin again. */
 const canGoOn = ({ plan: { work }, state: { skill } }: Running): boolean =>
   work.kind === "choice" ? skill === undefined || work.works.get(skill)?.kind === "loop" : work.kind === "loop"
 
-/** The suspension of the run. Of the runs that are suspended together, the outermost has an id: all are resumed by it. */
+/** Suspends the run. If several runs are suspended together, the outermost has an id that resumes all of them. */
 export const suspend = ({ mode, run, start, state }: Running): Effect.Effect<Suspension> =>
   Effect.withFiber((fiber) => {
     const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
@@ -52,13 +52,13 @@ export const suspend = ({ mode, run, start, state }: Running): Effect.Effect<Sus
     return Effect.succeed(new Suspension({ ...snapshot, ...(decided.length === 0 ? {} : { decided }), id }))
   })
 
-/** The snapshot of this run, for a parent that is suspended. */
+/** The snapshot of a sub-agent, for the parent that is suspended with it. */
 export const capture =
   (running: Running) =>
   (now: number): Snapshot | undefined =>
     canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
 
-/** The counts and limits with which a run goes on; `given` are the new limits. */
+/** Restores the counts and limits of a run; `given` are new limits. */
 export const restore = (
   { done, ledger, meter }: RunContext.RunContext,
   from: Snapshot,
@@ -82,7 +82,7 @@ const toolsOf = (work: Plan["work"], skill: string | undefined): ReadonlyArray<T
   return own?.kind === "loop" ? Array.from(own.toolset.entries.values(), ({ tool }) => tool) : []
 }
 
-/** The limit of a tool of an agent within the run. The agents around it stand behind it, the outermost last. */
+/** Looks up the cap of a tool. `agents` names the sub-agents in which the tool is, the outermost last. */
 const capOf = (tools: ReadonlyArray<ToolDefinition>, tool: string, agents: ReadonlyArray<string>) => {
   const ofAgent = agents
     .slice(0, -1)
@@ -90,7 +90,7 @@ const capOf = (tools: ReadonlyArray<ToolDefinition>, tool: string, agents: Reado
   return ofAgent.find(({ callCap }) => callCap?.tool === tool)?.callCap
 }
 
-/** The run's spending includes that of the sub-agents that are suspended with it. */
+/** Notes that the run's spending already includes that of the sub-agents that are suspended with it. */
 const paid = (meter: Meter, { unfinished }: Snapshot): void => {
   for (const call of unfinished?.calls ?? []) {
     if (call.type !== "agent") continue

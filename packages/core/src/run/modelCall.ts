@@ -1,4 +1,4 @@
-/** One call of a model by a run: attempted until there is a reply, or until the table has given up. */
+/** One model call of a run: attempts, until one gives a reply or the table gives up. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -40,7 +40,7 @@ import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
 
-/** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
+/** Calls the model of a run. The reply stays unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
   const { guards } = running.plan
   return guards === undefined
@@ -55,7 +55,7 @@ const answering = (running: Looping, request: Model.Request, isOnce: boolean, ho
   const { model, plan, run, sent, state: conversation } = running
   const { onLlmError: rows, transport } = plan
   const { isStreamed = false } = run
-  // a caller that reads the words of an ancestor alone has not asked for these
+  // a caller that streams an ancestor of this run has not asked to see this text, so the attempt may be repeated
   const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
   const isAside = !running.mode.isStreamed && onPartial === "restart"
   const how = {
@@ -90,14 +90,14 @@ const answering = (running: Looping, request: Model.Request, isOnce: boolean, ho
 type Taking = (answer: Answer) => Effect.Effect<Asked>
 type Inbox = RunContext.Inbox | undefined
 
-/** Asks; a message that is said meanwhile may come first. */
+/** Calls the model, unless a message to the run interrupts the call. */
 const hearing = (how: ModelCallOptions, inbox: Inbox, taking: Taking): Effect.Effect<Asked, unknown> =>
   inbox === undefined ? ask(how, taking) : interruptible(how, inbox, taking)
 
 const interruptible = (how: ModelCallOptions, inbox: RunContext.Inbox, taking: Taking) =>
   untilSaid(inbox, how.run, (take) => ask(how, take), taking)
 
-/** Asks for the rest of a reply, if the run goes on in the middle of one. */
+/** Asks for the rest of a reply, if the run continues an incomplete one. */
 const goingOn = (
   prefix: Effect.Effect<Prefix> | undefined,
   how: ModelCallOptions,
@@ -108,7 +108,7 @@ const goingOn = (
     ? hearing(how, inbox, taking)
     : Effect.flatMap(prefix, (prefix) => hearing({ ...how, prefix }, inbox, taking))
 
-/** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */
+/** Calls the model, recovers by the table, books the usage of each attempt, and continues with `next`. */
 export const ask = <A, E>(
   options: ModelCallOptions,
   next: (answer: Answer) => Effect.Effect<A, E>
@@ -125,21 +125,21 @@ export const ask = <A, E>(
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
-/** A model call: the layer that recovers it, and the asker of each model that the run's model consists of. */
+/** A model call: the layer whose table handles its failures, and the part that sends a request to each single model. */
 class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Message.Reply, never>, Calling {
   readonly options: ModelCallOptions
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
   readonly compactions: Compactions
   readonly extra = { made: 0 }
-  /** The request, with the conversation as the model reads it now. */
+  /** The request, whose conversation a compaction may have shortened since. */
   request: Model.Request
-  /** The text from which the next attempt goes on; mostly there is none, and no such field. */
+  /** The text that the next attempt continues. Most calls have none, and no such field. */
   declare prefix?: Prefix | undefined
   declare jobs?: Map<Model.Service, Job> | undefined
-  /** Whether the call was repeated after an empty reply, which no row decides. */
+  /** Whether the call was repeated after an empty reply. That happens once without a row. */
   hasRepeated = false
-  /** The last failure that no row was for. */
+  /** The last failure that no row handles. */
   unguarded: unknown
 
   constructor(options: ModelCallOptions, next: (answer: Answer) => Effect.Effect<A, unknown>) {
@@ -217,7 +217,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
   left({ error, isLate, why }: Leaves, { trail }: Trace): Effect.Effect<A, unknown> {
     const { options } = this
-    // not the policy has given up, the run is over
+    // the run is out of time, so its error is about the limit and not about the policy
     if (isLate === true) return RunContext.endOfTime(options.run, { cause: error, trail: trailOf(trail) })
     const isUnguarded = why === "rethrown" && error === this.unguarded
     const call = isUnguarded ? rejected(error, options.request, options.run.turn()) : undefined
@@ -233,11 +233,11 @@ const askModels = (call: ModelCall<unknown>) =>
     return askEach(model, sent?.(call.request) ?? call.request, call)
   })
 
-/** Replaces the shown text of the last attempt by another answer. */
+/** Replaces the shown text of the last attempt by the answer of a row. */
 const instead = <A>(call: ModelCall<A>, answer: Answer): Effect.Effect<A, unknown> =>
   Effect.flatMap(discard(call), () => call.next(answer))
 
-/** Makes an attempt with one of the models that the run's model consists of. */
+/** Makes an attempt with one of the single models. */
 const attempt = (
   call: ModelCall<unknown>,
   model: Model.Service,
@@ -251,7 +251,7 @@ const attempt = (
     )
   )
 
-/** The model before it, of several, may have shown a part of its answer. */
+/** Whether a previous model has shown a part of its reply, which must be discarded. */
 const isReplaced = ({ options, state: { attempts, shown } }: ModelCall<unknown>): boolean =>
   options.isAside === true && attempts > 0 && shown !== undefined
 
@@ -278,7 +278,7 @@ const begun = (
   const stepped =
     interceptor === undefined ? model : Interception.model(Jobs.recording(call, model), continues?.(call, model))
   const within = prefix === undefined ? stepped : prefix.around(stepped)
-  // the next attempt of a durable run goes on from what was shown
+  // the next attempt of a durable run continues the text that was shown
   hold?.begin(prefix?.text ?? "", continues !== undefined && interceptor?.wait !== undefined)
   const whole = received(call, attempting, within)
   const sent = model.adapts === undefined ? whole : adapting(run, model, model.adapts, request, whole)
@@ -304,7 +304,7 @@ const begun = (
   )
 }
 
-/** A reply came to its end; what it has cost is that of the attempt alone. */
+/** A reply has ended. Its usage belongs to this attempt alone. */
 const ended = (
   call: ModelCall<unknown>,
   attempting: Attempting,
@@ -315,7 +315,7 @@ const ended = (
   const { model } = attempting
   const spent: Attempting = { ...attempting, shown: call.state.shown, spent: own }
   const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
-  // a refused answer came to its end, and has no place in a conversation: the model would refuse again
+  // a refused answer leaves the conversation: the model would refuse again if it read the refusal
   if (refusal !== undefined) options.conversation?.show(undefined)
   const booked =
     refusal === undefined
@@ -325,7 +325,7 @@ const ended = (
           spent,
           "failed",
           (asked) => ({ type: "model-failed", error: refusal, ...asked }),
-          // an empty reply came to its end: its thoughts are taken back, and another model may be asked
+          // an empty reply is taken back with its thoughts, and the next model may be called
           Effect.andThen(
             refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void,
             Effect.fail<LlmError>(refusal)
@@ -335,9 +335,9 @@ const ended = (
 }
 
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
-  // a check that passes in the wait before the next attempt shows nothing of this one
+  // a guardrail check that ends during the wait before the next attempt shows nothing of this one
   call.options.hold?.begin("")
-  // a wait that the run has no time for ends the attempt as the end of its time would
+  // if the wait would outlast the run, the attempt fails as at the end of the run's time
   const defect = Cause.squash(cause)
   if (Cause.hasInterrupts(cause) || RunContext.isLimit(defect) || RunContext.isHalt(defect)) {
     if (call.jobs?.has(state.model) !== true) return interrupted(call, state)

@@ -1,4 +1,4 @@
-/** What a run asks of a model, and the state of the current attempt. */
+/** The options of a model call, and the state of its current attempt. */
 import type * as Effect from "effect/Effect"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
@@ -9,53 +9,53 @@ import type { Counted } from "../model/ModelCall.ts"
 import type { AdaptsParts } from "../tool/ToolDefinition.ts"
 import type { Rows } from "../recovery/Node.ts"
 
-/** One model call, and what guards it. */
+/** The options of one model call, with the table that guards it. */
 export interface ModelCallOptions {
   readonly model: Model.Service
   readonly request: Model.Request
-  /** The request as it is sent. */
+  /** Changes the request right before it is sent. */
   readonly sent?: ((request: Model.Request) => Model.Request) | undefined
-  /** Adapts results of tools to a model that cannot read all of them. */
+  /** Replaces parts of tool results that the model cannot read. */
   readonly adaptsParts?: AdaptsParts | undefined
   /** The table of `onLlmError`. */
   readonly rows: Rows
   readonly onPartial: "fail" | "restart" | Continuing
-  /** The text from which its first attempt goes on, where a run goes on in the middle of a reply. */
+  /** The text that the first attempt continues, if the run continues an incomplete reply. */
   readonly prefix?: Prefix | undefined
   readonly transport?: "off" | undefined
   readonly isStreamed: boolean
-  /** Whether its text is shown to readers of an ancestor alone: it is discarded before another model is asked. */
+  /** Whether the text is shown only to readers of an ancestor. It is discarded before another model is called. */
   readonly isAside?: boolean
   readonly run: RunContext.RunContext
-  /** The input of the run, for the agents that shorten its conversation. */
+  /** The message with the run's input, for agents that shorten its conversation. */
   readonly input?: Message.User
   readonly conversation?: Conversation
-  /** Whether an empty reply is an answer; never by default. */
+  /** Whether an empty reply counts as an answer; never by default. */
   readonly mayBeEmpty?: () => boolean
-  /** Whether an empty reply is not asked for again, unless a row says so. */
+  /** Whether an empty reply is not repeated unless a row says so. */
   readonly isOnce?: boolean
-  /** Holds back what the model says until it has passed the guardrails of the run. */
+  /** Holds back the reply until it has passed the guardrails. */
   readonly hold?: Hold | undefined
-  /** Which part of the run asks, where it is not its loop. */
+  /** The part of the run that calls the model, such as its router; absent for the loop. */
   readonly purpose?: Ledger.Entry["purpose"]
 }
 
-/** The conversation in which the model is called. */
+/** The functions by which a model call reads and changes the conversation of its run. */
 interface Conversation {
-  /** Gets the text of the present attempt that a reader has seen; `undefined` where it counts no more. */
+  /** Called with the text of this attempt that a reader has seen; `undefined` once that text is discarded. */
   readonly show: (text: string | undefined) => void
-  /** How often the conversation was shortened in this turn before the call. */
+  /** How many compactions there were in this turn before the call. */
   readonly compactionsAhead: number
-  /** Gets the shortened conversation once the conversation was too long. */
+  /** Called with the compacted conversation. */
   readonly compact: (messages: Message.Transcript) => void
 }
 
-/** No attempt is at work. */
+/** The state between two attempts. */
 export interface Idle {
   readonly type: "Idle"
-  /** How many attempts there were so far, of all models that the model is made of. */
+  /** The number of attempts so far, over all single models. */
   readonly attempts: number
-  /** What a reader has seen of the last attempt, reasoning included; the text also has what the attempt goes on from. */
+  /** The text and reasoning that a reader has seen of the last attempt. The text includes what the attempt has continued. */
   readonly shown: Shown | undefined
 }
 
@@ -64,102 +64,102 @@ export interface Shown {
   readonly of: Model.Collector
 }
 
-/** An attempt has begun and is not booked yet. */
+/** The state during an attempt, until it is booked. */
 export interface Attempting extends Omit<Idle, "type"> {
   readonly type: "Attempting"
   readonly model: Model.Service
   readonly request: Model.Request
-  /** Its reply, or the usage that the provider has reported for it so far. */
+  /** The reply, or the usage that the provider has reported for it so far. */
   readonly spent: Counted & Partial<Pick<Message.Reply, "content" | "serviceTier">>
 }
 
-/** A model call under way. */
+/** The state of a model call. */
 export interface Calling {
   readonly options: ModelCallOptions
-  /** The request, with the conversation as the model reads it now. */
+  /** The request, whose conversation a compaction may have shortened since. */
   request: Model.Request
   state: Idle | Attempting
-  /** The text from which the next attempt goes on. */
+  /** The text that the next attempt continues. */
   prefix?: Prefix | undefined
-  /** The background replies that have begun and are not over: one of each model. The call cancels those that it no longer waits for. */
+  /** The background replies at work, at most one for each model. The call cancels those that it no longer needs. */
   jobs?: Map<Model.Service, Job> | undefined
 }
 
-/** A reply that a provider makes in the background. Every later attempt with its model asks for it. */
+/** A background reply. Each later attempt with its model asks for this reply instead of beginning another one. */
 export interface Job {
-  /** The request that has begun it, and the message that names it. */
+  /** The request that began the reply, and the message that names it. */
   readonly request: Model.Request
   readonly message: Message.Assistant
-  /** The text that it goes on from. */
+  /** The text that the reply continues. */
   readonly base: Prefix | undefined
-  /** Whether a record alone names it: another process has begun it. */
+  /** Whether another process has begun the reply, so that this process knows it from a record. */
   readonly isFound: boolean
-  /** Whether the paused reply that names it has come to its step, which is recorded. */
+  /** Whether the paused reply that names the job is recorded. */
   isRecorded: boolean
-  /** What a reader has seen behind that, up to the end of the last attempt that asked for it. */
+  /** The text that a reader has seen of it so far. */
   shown: string
 }
 
-/** How replies that break off go on from the text that was shown: see `Continuing.ts`. */
+/** How a broken reply is continued from the text that was shown: see `Continuing.ts`. */
 export interface Continuing {
-  /** Whether an attempt that breaks off keeps its text; otherwise only the text of an earlier run stays. */
+  /** Whether the text of a broken attempt is kept. Otherwise only the text of an earlier run is. */
   readonly keepsText: boolean
-  /** What asks a model for the rest that does not go on from a message of its own. */
+  /** How a model that cannot continue its own message is asked for the rest: by a user message. */
   readonly by: "message" | undefined
-  /** Whether another attempt may be made after what a reader has seen. */
+  /** Whether another attempt may follow, given the text that a reader has seen. */
   readonly admits: (call: Calling) => boolean
-  /** Before another attempt: it goes on from the text; `undefined` if it replaces the text. */
+  /** Prepares the next attempt to continue the text; `undefined` if the attempt replaces the text instead. */
   readonly goOn: (call: Calling) => Effect.Effect<void> | undefined
   /**
-   * How this model goes on from the text of an attempt whose process has died.
+   * Continues the text of an attempt whose process has died.
    *
    * @internal
    */
   readonly afterDeath?: (call: Calling, model: Model.Service) => Interception.GoesOn
 }
 
-/** The text of a reply that broke off, from which the next attempts go on. */
+/** The text of a broken reply, which the next attempts continue. */
 export interface Prefix {
   readonly text: string
   readonly request: (model: Model.Service, request: Model.Request) => Model.Request
-  /** The same model, whose reply has nothing of the text. */
+  /** The same model, with the repeated text filtered out of its replies. */
   readonly around: (model: Model.Service) => Model.Service
   /** The whole reply. */
   readonly joined: (reply: Message.Reply) => Message.Reply
-  /** The same text, where it ends within a background reply that has begun behind `base`: that comes from its beginning again. */
+  /** The same text for a background reply that began behind `base`: the provider sends that reply from its beginning again. */
   readonly within: (base: Prefix | undefined) => Prefix
 }
 
-/** A reply, or what the table answered in its place. */
+/** A reply, or the answer of a row. */
 export type Answer =
   | { readonly type: "reply"; readonly reply: Message.Reply }
   | { readonly type: "answered"; readonly value: unknown }
 
-/** The reply of the model that a run has called, with its tool calls; the answer of a row; or nothing, if a message came first. */
+/** The outcome of a model call: a reply with its tool calls, the answer of a row, or an interruption by a message. */
 export type Asked = Replied | Extract<Answer, { readonly type: "answered" }> | { readonly type: "interrupted" }
 
 export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
   readonly calls: ReadonlyArray<Message.ToolCall>
 }
 
-/** Shows parts of the present attempt to the readers of a stream; `anew` takes back what they have seen of it. */
+/** Shows parts of this attempt to readers of the stream; with `anew`, what they have seen of it is discarded first. */
 export type Show = (parts: ReadonlyArray<Model.Part>, anew?: boolean) => Effect.Effect<void>
 
-/** Holds back what a model says until it has passed. */
+/** Holds back a reply until it has passed the guardrails. */
 export interface Hold {
-  /** Whether the last reply was blocked, or replaced by an empty text: the run goes on with an empty reply. */
+  /** Whether the last reply was blocked, or replaced by an empty text. The run continues with an empty reply then. */
   readonly isEmptied: boolean
-  /** Waits until the words of the user have passed; absent if they have. */
+  /** Waits until the user's words have passed; absent if they have passed already. */
   readonly gate: Effect.Effect<void> | undefined
-  /** Gets the parts of a streamed reply as they come, and shows those that have passed. */
+  /** Takes the parts of a streamed reply, and shows those that have passed. */
   readonly parts: (parts: ReadonlyArray<Model.Part>, show: Show) => Effect.Effect<void>
-  /** Gets a whole reply, shows what is left of it, and gives it as the run goes on with it. */
+  /** Takes a whole reply, shows the rest of it, and returns the reply with which the run continues. */
   readonly reply: (reply: Message.Reply, show: Show) => Effect.Effect<Message.Reply>
-  /** A reply of an attempt, once it has passed. */
+  /** Waits until the reply of an attempt has passed. */
   readonly passed: (call: Calling, attempting: Attempting, reply: Message.Reply) => Effect.Effect<Message.Reply>
   /**
-   * An attempt begins, which goes on from this text; or none is at work, and nothing of the last one is held. `isSteady`: if it breaks off, a
-   * replay that gets its parts at once has to show the same of it.
+   * Begins an attempt that continues the text `before`, or clears what is held back between attempts. With `isSteady`, the shown text must
+   * not depend on how the reply is cut into parts: a replay gets all parts at once.
    */
   readonly begin: (before: string, isSteady?: boolean) => void
 }

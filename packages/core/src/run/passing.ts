@@ -1,4 +1,4 @@
-/** What becomes of a reply that a guardrail has held back. */
+/** Waits until a reply that was held back has passed the guardrails. */
 import * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -6,7 +6,7 @@ import * as Model from "../model/Model.ts"
 import type { Attempting, Calling, Hold } from "./modelCallState.ts"
 import { show } from "./received.ts"
 
-/** A reply, once it has passed. What it has cost is known meanwhile. */
+/** Waits until the reply has passed. Its usage is booked meanwhile. */
 export const passed = (
   hold: Pick<Hold, "reply">,
   call: Calling,
@@ -20,7 +20,7 @@ export const passed = (
     return hold.reply(reply, (parts, anew) => {
       const { attempts: attempt, shown = call.prefix } = call.state
       if (anew !== true || shown === undefined) return show(call, of, parts)
-      // what readers have seen of it does not count
+      // the shown text is discarded, so that no attempt continues it
       call.prefix = undefined
       call.state = { ...call.state, shown: undefined }
       call.options.conversation?.show(undefined)

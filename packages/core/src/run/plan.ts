@@ -1,4 +1,4 @@
-/** What a run gets of its agent: limits, tables, listeners, and the work. */
+/** The plan of a run, which its agent gives: limits, tables, listeners, and the work. */
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Budget from "../budget/Budget.ts"
@@ -16,58 +16,58 @@ import type { Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { RunState } from "./state.ts"
 
-/** What happens to a streamed attempt that broke off after its first text: it fails, is repeated, or goes on from that text. */
+/** What happens when a streamed attempt breaks off after its first text: the call fails, repeats the attempt, or continues the text. */
 export type OnPartial = "fail" | "restart" | "continue"
 
 /** What happens to the other calls of a batch when one of them ends the run. */
 export type Siblings = "settleAll" | "interrupt"
 
-/** The input as a message, and its text, for routers and functions. */
+/** The input as a message and as text. Routers and functions read the text. */
 export interface Said {
   readonly message: Message.User
   readonly text: string
 }
 
-/** The first message of a user from the input of an agent. Throws on an input that does not fit. */
+/** Makes the first user message from the input of an agent. Throws if the input does not fit. */
 export type ReadInput = (input: unknown) => Said
 
-/** All that the loop needs of an agent. */
+/** The parts of an agent that its loop needs. */
 export interface Plan {
   readonly agent: string
   readonly work: Work
   readonly budget: Budget.Budget
-  /** The agent's own model, for this run's loop alone: the tools get their services from outside. */
+  /** The agent's own model, for the loop alone. Tools get their services from the caller. */
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  /** How long its layers stay built after their last run where no runtime closes them, in milliseconds. */
+  /** How many milliseconds the agent's layers stay built after its last run, if no runtime closes them earlier. */
   readonly modelIdle: number
   readonly onLlmError: Rows
-  /** By default an attempt fails if the caller of the run has asked for its words, and is repeated otherwise. */
+  /** By default the call fails if its caller reads the text as a stream, and repeats the attempt otherwise. */
   readonly onPartial: Exclude<OnPartial, "continue"> | Continuing | undefined
-  /** Whether its table takes the place of what transports send again. */
+  /** With `"off"`, the transport does not resend: the agent's table handles all failures. */
   readonly transport: "off" | undefined
   readonly siblings: Siblings | undefined
   readonly listeners: ReadonlyArray<Frame.Listener>
-  /** What is done about a limit of the budget that was reached; without it, the limit ends the run. */
+  /** Handles a limit that was reached. Without it, the limit ends the run. */
   readonly onExceeded: OnExceeded | undefined
   readonly readInput: ReadInput
-  /** What the model's last text has to become; absent where it is the output as it is. */
+  /** The schema of the output; absent if the last text is the output. */
   readonly output: Output | undefined
-  /** What checks the words of the user, and what the model says. */
+  /** The guardrails of the user's words and of the model's texts. */
   readonly guards?: Guards | undefined
-  /** How often the model is called again for a text that does not fit. */
+  /** How many more turns the model has if its answer does not fit the output schema. */
   readonly outputRetries: number
   /** Shortens the conversation before it is too long, see `Agent.compactAt`. */
   readonly ahead?: Ahead
 }
 
-/** Shortens the conversation at a safe point. */
+/** Shortens the conversation at a safe point, before it exceeds the context window. */
 export interface Ahead {
   readonly compaction: Compaction
-  /** `request` makes the request of the turn, as it would be without that. */
+  /** Shortens the conversation if necessary. `request` makes the request of the turn as it is without a compaction. */
   readonly shorten: (running: Shortening, request: () => Model.Request) => Effect.Effect<void>
 }
 
-/** The part of a run at work whose conversation may be shortened. */
+/** The parts of a run that a compaction needs. */
 export interface Shortening {
   readonly run: RunContext
   readonly state: RunState
@@ -76,32 +76,32 @@ export interface Shortening {
   readonly beginning: { readonly from: Pick<Snapshot, "prepared" | "turn"> | undefined }
 }
 
-/** What a run has to do: the work of its only skill, or that of the one that it chooses. */
+/** The work of a run: that of its only skill, or a choice among several skills. */
 export type Work = Skilled | Choice
 
 /** The work of one skill. */
 export type Skilled = Loop | Plain
 
-/** The model works, with these tools. */
+/** The work of a skill with tools: the model loop. */
 export interface Loop {
   readonly kind: "loop"
   readonly prompt: string
   readonly toolset: Toolset.Toolset
 }
 
-/** A function works, and no model is called. */
+/** The work of a skill that is a function. */
 export interface Plain {
   readonly kind: "function"
   readonly prompt: string
   readonly run: (input: string) => Effect.Effect<unknown, unknown>
 }
 
-/** First a skill has to be chosen. */
+/** The work of an agent with several skills: one is chosen first. */
 export interface Choice {
   readonly kind: "choice"
   readonly prompt: string
   readonly router: Definition
   readonly candidates: ReadonlyArray<Candidate>
-  /** By the names of the candidates. */
+  /** The work of each skill, by name. */
   readonly works: ReadonlyMap<string, Skilled>
 }

@@ -1,4 +1,4 @@
-/** A reply as it is received: the parts of a stream are shown as they come, unless a guardrail holds them back. */
+/** Receives a reply. The parts of a stream are shown as they arrive, unless a guardrail holds them back. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Message from "../data/Message.ts"
@@ -10,7 +10,7 @@ import { cutOff, generate, onlyPartial, stream, withPartial } from "../model/Mod
 import * as Jobs from "./jobs.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
-/** The reply of an attempt. A provider that makes it in the background is asked for it until it is there. */
+/** Receives the reply of an attempt. If the provider makes it in the background, the provider is asked until the reply is complete. */
 export const received = (
   call: Calling,
   attempting: Attempting,
@@ -25,13 +25,13 @@ export const received = (
       Jobs.replied(call, attempting, item)
       return received(call, attempting, within)
     }
-    // a job that has ended is not asked for again
+    // the job has ended, so that the provider is not asked for it again
     call.jobs?.delete(model)
     return Effect.succeed(reply)
   })
 }
 
-/** With the results of tools as this model can read them. */
+/** Calls the model once. Results of tools are adapted to what this model can read. */
 const once = (call: Calling, attempting: Attempting, within: Model.Service): Effect.Effect<Message.Reply, LlmError> => {
   const { adaptsParts, run } = call.options
   if (adaptsParts === undefined) return replyOf(call, attempting, within)
@@ -51,12 +51,12 @@ const replyOf = (
   return hold === undefined ? generated : Effect.mapError(generated, (error) => withShown(call, error))
 }
 
-/** The reply of a streamed attempt. */
+/** Receives the reply of a streamed attempt. */
 const streamed = (call: Calling, begun: Attempting, model: Model.Service): Effect.Effect<Message.Reply, LlmError> =>
   Effect.suspend(() => {
     const { hold } = call.options
     const collector = new Model.Collector()
-    // a reply is whole with its last part: nothing that comes after can fail it
+    // the finish part completes a reply: a failure of the stream after it does not count
     const whole = Stream.takeUntil(stream(model, begun.request), (part) => part.type === "finish")
     const collecting = Stream.runForEachArray(whole, (parts) => {
       for (const part of parts) collector.push(part)
@@ -72,7 +72,7 @@ const streamed = (call: Calling, begun: Attempting, model: Model.Service): Effec
     return Effect.mapError(collected, (error) => withShown(call, error))
   })
 
-/** The same failure with what a reader has seen. What was held back is in no failure. */
+/** Adds the text that a reader has seen to the failure. Text that was held back is not added. */
 const withShown = (call: Calling, error: LlmError): LlmError => {
   const text = call.state.shown?.text ?? call.prefix?.text ?? ""
   return call.options.hold === undefined ? withPartial(error, text) : onlyPartial(error, text)
@@ -85,7 +85,7 @@ export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Mo
     const { shown } = call.state
     if (shown !== undefined || parts.some(isShown)) {
       const base = call.prefix?.text ?? ""
-      // what is not held back is what was collected
+      // without a guardrail, all collected text is shown
       const text = hold === undefined ? base + of.partial : parts.reduce(saying, shown?.text ?? base)
       call.state = { ...call.state, shown: { text, of } }
       conversation?.show(text)

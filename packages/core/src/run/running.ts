@@ -1,4 +1,4 @@
-/** A run at work: what it was told, what it keeps, and what surrounds it. */
+/** The state of a run at work: its input, its services and its turns. */
 import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
@@ -11,24 +11,24 @@ import type { Plan, Said } from "./plan.ts"
 import type { Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
 
-/** What was said before a run goes on; with an id if it was said to the run itself. */
+/** A message that was said before the run began or resumed. It has an id if it was said to the run itself. */
 export interface Heard extends Partial<Message.SaidMessage> {
   readonly message: Message.User
 }
 
-/** What a run begins with. */
+/** The beginning of a run. */
 export interface Beginning {
-  /** What the user says now, or has said last. */
+  /** The words of the user that begin the run, or the user's last words if the run is resumed without new ones. */
   readonly said: Said
-  /** Where a run was suspended. */
+  /** The snapshot of a resumed run. */
   readonly from: Snapshot | undefined
-  /** Whether the user says something now. */
+  /** Whether the user has said something new. */
   readonly isNew: boolean
-  /** What waits for its first safe point. */
+  /** The messages that the first safe point reads. */
   readonly heard: ReadonlyArray<Heard>
-  /** The conversation, with this prompt at its head unless another stands there. */
+  /** The conversation, with this prompt at its head if it has no system message there. */
   readonly messages: (prompt: string) => Array<Message.Message>
-  /** The conversation, with this prompt at its head and no other anywhere: skills have their own. */
+  /** The conversation with this prompt and no other system message, because each skill has its own prompt. */
   readonly messagesFor: (prompt: string) => Array<Message.Message>
 }
 
@@ -41,23 +41,23 @@ export interface Running {
   readonly mode: Mode
 }
 
-/** A run in which a model works, with these tools. */
+/** A run whose work is a model loop. */
 export interface Looping extends Running {
   readonly toolset: Toolset
   readonly model: Model.Service
-  /** The text from which the run goes on, if its conversation still ends with it: see `Continuing.ts`. */
+  /** The text that the run continues, if its conversation still ends with that text: see `Continuing.ts`. */
   readonly prefix?: (model: Model.Service, request: Model.Request) => Effect.Effect<Prefix> | undefined
-  /** Prepares each turn; absent where each turn is as usual. */
+  /** Runs `Agent.prepareTurn`; absent without it. */
   readonly prepare?: Preparing
-  /** The request as it is sent in this turn. */
+  /** Changes the request of this turn right before it is sent. */
   readonly sent?: ((request: Model.Request) => Model.Request) | undefined
 }
 
-/** How the turns of a run are prepared: see `Preparing.ts`. */
+/** The work of `Agent.prepareTurn` in a run: see `Preparing.ts`. */
 export interface Preparing {
-  /** The model of the last turn, where one was chosen for it. */
+  /** The model that was chosen for the last turn; `undefined` for the agent's own. */
   readonly model: Model.Service | undefined
-  /** At the safe point: asks once, notes what was chosen in the state of the run, and gives the request with it. */
+  /** Runs the functions at the safe point, keeps their choice in the state of the run, and returns the request with that choice. */
   readonly ask: (running: Looping, usual: Model.Request, answerTurn: boolean) => Effect.Effect<Model.Request, unknown>
   /** Calls the model that was chosen, with what was chosen. */
   readonly through: <A>(
