@@ -32,7 +32,7 @@ const of = (model: string) => ({ model, apiKey: Redacted.make("k"), transport: {
 const web = ["png", "gif", "png at an address", "png in a store", "pdf", "pdf at an address"] as const
 const documents = ["pdf", "text", "csv"] as const
 
-/** Each wire, and what it carries. `docs/guide/agents.md` says it to users. */
+/** Each wire, and what it carries. `docs/guide/input-and-output.md` says it to users. */
 const wires: Readonly<Record<string, readonly [Made, ReadonlyArray<Kind>]>> = {
   "Anthropic's Messages": [Anthropic.layer(of("claude-opus-5-5")), [...web, "text", "csv"]],
   "OpenAI's Responses": [OpenAi.layerResponses(of("gpt-5.6-sol")), web],
