@@ -1,4 +1,4 @@
-/** An agent: a function from its input to an effect of its output, with every remaining failure in its type. */
+/** An agent: a function from an input to an effect of an output. Its type has every failure that remains. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
@@ -71,9 +71,7 @@ export { resilient } from "./resilient.ts"
 export { onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
 
-/**
- * The options of an agent; each may be absent.
- */
+/** The options of an agent; each may be absent. */
 export interface Options<
   Skills,
   ModelLayer,
@@ -267,9 +265,9 @@ const skillsOf = (
 }
 
 /**
- * Makes an agent of a plain function, without a loop and without a model: the cheapest fixer, or a step of a composition. A value that the
- * function throws is a defect that names the agent, except an `EscalationError` and a `ToolExecutionError`: these are failures of
- * the agent. For functions that throw there is `fromFunction`.
+ * Makes an agent of a plain function, without a loop or a model. Such an agent is the cheapest fixer, or a step of a composition. A value
+ * that the function throws is a defect that names the agent, except an `EscalationError` and a `ToolExecutionError`: these are failures of
+ * the agent. For a function that throws, use `Agent.fromFunction`.
  *
  * @example
  * ```ts
@@ -288,7 +286,7 @@ export const deterministic = <I, O, E, R, const Name extends string = string>(
   fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
 
 /**
- * Makes an agent of a function that may throw, or return a promise. What it throws is an `ExecutionError`, of category `invocation` by
+ * Makes an agent of a function that may throw or return a promise. What it throws is an `ExecutionError`, of category `invocation` by
  * default. As a fixer it escalates with a thrown `EscalationError`, and ends the run with a `ToolExecutionError`. The `signal` is aborted
  * when the run is stopped.
  *
@@ -307,8 +305,8 @@ export const fromFunction = <I, O, const Name extends string = string>(
   deterministic(name, lifted(name, f))
 
 /**
- * Sets how often the model is called again for an answer that does not fit the output schema; 1 by default. The model reads what is
- * wrong with its answer. Retries of tables do not count; each further model call is a turn of the budget.
+ * Sets how often the model answers anew after a misfit. An answer is a misfit if it does not fit the output schema; 1 retry is the default.
+ * The model reads what is wrong with its answer. Retries of tables do not count; each further model call is a turn of the budget.
  */
 export const outputRetries: {
   (retries: number): <A>(self: A & AnyPart & ReadsOutput<A>) => A
@@ -330,9 +328,9 @@ type ReadsOutput<A> =
 type NoOutput = "No answer of its model is refused: Agent.outputRetries is for agents with an output"
 
 /**
- * Registers secrets, for example the key that a tool uses. As long as the agent is in memory, no error, event, span or log of this process
- * shows them, nor does a text about a failure, a denial or an approval. The result of a tool is data and stays as it is. The keys of
- * models and of MCP servers are registered already. See `Redaction.know`.
+ * Registers secrets, such as the key that a tool uses. As long as the agent is in memory, no error, event, span or log of this process
+ * shows them, nor does a text about a failure, a denial or an approval. The result of a tool is data and stays as it is. The keys of models
+ * and of MCP servers are registered already. See `Redaction.know`.
  *
  * @example
  * ```ts
@@ -360,8 +358,8 @@ export const secrets: {
 const areSecrets = (given: unknown): boolean => Array.isArray(given) && given.every(Redacted.isRedacted)
 
 /**
- * Makes an agent that resumes: from the snapshot of a suspended run, or from a transcript, with new input of the user. A call that is
- * settled there never runs again. A transcript that ends with an answer, and has no new input, gives that answer.
+ * Makes an agent that goes on from a snapshot or a transcript. A snapshot is that of a suspended run; a transcript may get new input of the
+ * user. A call that has a settlement there never runs again. A transcript that ends with an answer, without new input, gives that answer.
  *
  * A snapshot resumes once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless it
  * says `repeat: true`. A snapshot of another agent fails in the same way, and so does an unsigned one where the program has a

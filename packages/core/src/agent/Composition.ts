@@ -35,10 +35,7 @@ export { map, mapInput, named, provide, withBudget, withModel, withRunId } from 
 
 // --- one after the other
 
-/**
- * Runs two agents one after the other: the second agent gets the output of the first. If the first agent fails, the second one does not
- * start.
- */
+/** Runs a second agent on the output of the first. If the first agent fails, the second one does not start. */
 export const andThen: {
   <B extends Types.AnyPart>(
     next: B
@@ -60,9 +57,7 @@ type Branches<O extends Tagged> = {
   readonly [Tag in O["_tag"]]: Types.AgentPart<Extract<O, { readonly _tag: Tag }>, unknown, unknown, unknown>
 }
 
-/**
- * Runs an agent whose output has a `_tag`, and then the agent for this tag. Every tag needs an agent, and no other tag may have one.
- */
+/** Runs an agent, then the agent for the `_tag` of its output. Every tag needs an agent, and no other tag may have one. */
 export const branch: {
   <const Bs extends Types.Named>(
     branches: Bs
@@ -123,8 +118,8 @@ type Accepts<in O, out E = never, out R = never> = (
 ) => boolean | Effect.Effect<boolean, E, R>
 
 /**
- * Repeats an agent until `accept` takes its output: at least once, and at most `maxIterations` times. `feedback` makes the next input
- * of an output that was not accepted. After the last run it fails with `LoopExhaustedError`, which has the last output.
+ * Repeats an agent until `accept` takes its output. The agent runs at least once, and at most `maxIterations` times. `feedback` makes the
+ * next input of an output that was not accepted. After the last run it fails with `LoopExhaustedError`, which has the last output.
  */
 export const loopUntil: {
   <I, O, E2 = never, R2 = never, E3 = never, R3 = never>(
@@ -184,7 +179,7 @@ const anInput: Returned.Kind = { name: "an input", is: () => true }
 // --- at the same time
 
 /**
- * Runs several agents with the same input at the same time. The output has the answer of each agent under its name. The first failure
+ * Runs named agents with the same input at the same time. The output has the answer of each agent under its name. The first failure
  * interrupts the other agents.
  */
 export const parallel = <const As extends Types.Named>(
@@ -214,8 +209,9 @@ export interface Forum<out I, out Answers> {
 }
 
 /**
- * Runs the participants with the same input at the same time. Then the captain, an agent, gets the input with all answers and decides. Make
- * the participants before the call: the compiler does not infer the type of an agent that is made inside of it.
+ * Runs participants at the same time; then a captain decides. All participants get the same input. Then the captain, an agent, gets the
+ * input with all answers and decides. Make the participants before the call: the compiler does not infer the type of an agent that is made
+ * inside of it.
  */
 export const forum = <
   const As extends Types.Named,
@@ -251,9 +247,9 @@ const together = (named: ReadonlyMap<string, Part>, input: unknown, parent: Pare
   )
 
 /**
- * Runs all agents at the same time and takes the first success. It interrupts the other agents and waits for their ends. If all agents
- * fail, it fails with the last failure; the terminal event has all of them. An agent with an `unsafe` tool takes part only with the
- * acknowledgement `"may run twice"` as the last argument.
+ * Runs agents at the same time and takes the first success. It interrupts the other agents and waits for their ends. If all agents fail, it
+ * fails with the last failure; the terminal event has all of them. An agent with an `unsafe` tool takes part only with the acknowledgement
+ * `"may run twice"` as the last argument.
  */
 export const firstOf: {
   <const Ps extends Types.Parts>(
@@ -283,9 +279,9 @@ interface Hedge {
 }
 
 /**
- * Runs copies of one agent, at most `n`, and takes the first success. Copy k, counted from 0, starts after k × `hedgeAfter` if there is no
- * answer yet. A failure that every copy would have (authentication, a content filter) ends the race at once. An agent with an `unsafe`
- * tool needs the acknowledgement.
+ * Runs copies of one agent and takes the first success. There are at most `n` copies. Copy k, counted from 0, starts after k × `hedgeAfter`
+ * if there is no answer yet. A failure that every copy would have (authentication, a content filter) ends the race at once. An agent with
+ * an `unsafe` tool needs the acknowledgement.
  */
 export const speculative: {
   <A extends Types.AnyPart>(self: A, n: number, options: Hedge & Acknowledged): Types.Adapted<A>
@@ -323,9 +319,10 @@ interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
 }
 
 /**
- * Runs agents in an order: when an agent fails, and `when` admits the failure, the next agent runs with the same input. If all fail, it
- * fails with the last failure; the terminal event has all of them. A limit of a parent ends it. It also stops once a tool with `unsafe`
- * side effects has started, because the next agent might repeat its work; the acknowledgement lifts this.
+ * Runs agents in order until one succeeds. When an agent fails, and `when` admits the failure, the next agent runs with the same input. If
+ * all agents fail, the composition fails with the last failure; the terminal event has all of them. A limit of a parent ends the
+ * composition. It also stops once a tool with `unsafe` side effects has started, because the next agent might repeat its work; the
+ * acknowledgement `"may run twice"` lifts this.
  */
 export const fallback: {
   <const Ps extends Types.Parts>(
@@ -370,8 +367,9 @@ const partsOf = (agents: Types.Named): ReadonlyMap<string, Part> =>
 // --- at worst
 
 /**
- * Says what one run of any agent does at worst: the model calls of all its parts, their waits and timeouts. Use it for compositions;
- * `Agent.explain` says more of an agent with a loop. Nothing runs. Plain functions count as no model call, because their code cannot be read.
+ * Computes the worst case of any agent without running it. It counts the model calls of all parts, their waits and timeouts. Use it for
+ * compositions; `Agent.explain` says more of an agent with a loop. A plain function counts as no model call, because its code cannot be
+ * read.
  */
 export const bounds = (self: Types.AnyPart, { transport }: Pick<Options, "transport"> = {}): RunBounds => {
   const { millis, modelCalls } = partOf(self).cost(estimate)

@@ -17,9 +17,7 @@ import type * as Types from "./partTypes.ts"
 import type { PresentLimits, PriceErrorOf } from "./elsewhere.ts"
 import type * as Providing from "./providing.ts"
 
-/**
- * Maps the output of an agent by a function. The agent keeps its tables and its way to run.
- */
+/** Maps the output of an agent by a function. The agent keeps its tables and its way to run. */
 export const map: {
   <O, O2>(
     f: (output: O) => O2
@@ -30,9 +28,7 @@ export const map: {
   ): Types.Adapted<A, Types.AgentInput<A>, Types.Given<O2>>
 } = dual(2, (self: Types.AnyPart, f: (output: never) => unknown) => sequence(self.name, [...stepsOf(self), f]))
 
-/**
- * Makes the input of an agent by a function of another input.
- */
+/** Computes the input of an agent from another input. */
 export const mapInput: {
   <I2, I>(
     f: (input: I2) => I
@@ -41,7 +37,7 @@ export const mapInput: {
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
 /**
- * Provides a layer to everything within the runs of an agent: its tools, handlers, listeners and model. `Effect.provide` does it for one
+ * Provides a layer to all runs of an agent. Its tools, handlers, listeners and model get the services. `Effect.provide` does it for one
  * call. This returns an agent, with its tables, which streams and is suspended as before.
  *
  * The layer is built before the first run begins. If the layer fails to build, no run starts, so there are no events. Concurrent and later
@@ -84,8 +80,8 @@ type ChoiceWith<Choice, R2> =
     : Choice
 
 /**
- * Gives the loop of an agent another model, in the place of its own. Tools, tables, listeners and policies keep their models.
- * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
+ * Gives the loop of an agent another model. Tools, tables, listeners and policies keep their models. `Agent.fallback(a,
+ * a.pipe(Agent.withModel(other)))` is one agent over two models.
  */
 export const withModel: {
   <E2, R2>(
@@ -116,8 +112,8 @@ export const withModel: {
 })
 
 /**
- * Replaces limits of an agent; limits without a new value stay. A composition and a plain function have no limits of their own: there the
- * limits apply to all parts together.
+ * Replaces some limits of an agent's budget. The other limits stay. A composition and a plain function have no limits of their own: there
+ * the limits apply to all parts together.
  */
 export const withBudget: {
   <Given = {}>(
@@ -153,10 +149,10 @@ const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
 }
 
 /**
- * Gives the runs of an agent an id: a text, or a function of the input. Without it, each run draws an id of its own. Events, errors and
- * snapshots have it, whichever way the agent is run, and the idempotency keys of its calls are derived from it: a second run with the same
- * id has the same keys for the same calls. So `Effect.retry` around an agent pays once. Of two runs with one id, one ends before the other begins. A
- * run that goes on from a snapshot keeps the id that it has.
+ * Gives the runs of an agent an id. The id is a text, or a function of the input; without it, each run draws an id of its own. Events,
+ * errors and snapshots have the id. The idempotency keys of tool calls are derived from it: a second run with the same id has the same keys
+ * for the same calls. So `Effect.retry` around an agent pays once. Of two runs with one id, the first must end before the second begins. A
+ * run that goes on from a snapshot keeps its id.
  *
  * @example
  * ```ts
@@ -221,9 +217,7 @@ type IsComposed<ModelTable> = [ModelTable] extends [Types.Composite]
   ? unknown
   : "An agent has its name from Agent.make: Agent.named is for compositions"
 
-/**
- * Gives a composition a name: in events, in errors about its limits, and as a tool.
- */
+/** Names a composition: in events, in errors and as a tool. */
 export const named: {
   <const Name extends string>(
     name: Name

@@ -161,10 +161,10 @@ interface AsTool {
 }
 
 /**
- * Makes a tool of an agent: a call runs the agent as a child of the calling run. The failures of the agent are those of the tool, for its
- * tables. The events nest under the call, and the calling run pays. The tool is `unsafe` if a tool of the agent is, unless `sideEffects`
- * says otherwise. A limit of the agent's own budget is a failure of the tool; a limit of the caller ends the caller. The calling model
- * reads the summary, the reason and the result of a completion; a completion without success is an error to it.
+ * Makes a tool of an agent. A call of the tool runs the agent as a child of the calling run. The failures of the agent are those of the
+ * tool, for its tables. The events nest under the call, and the calling run pays. The tool is `unsafe` if a tool of the agent is, unless
+ * `sideEffects` says otherwise. A limit of the agent's own budget is a failure of the tool; a limit of the caller ends the caller. The
+ * calling model reads the summary, the reason and the result of a completion; a completion without success is an error to it.
  */
 export const asTool: AsTool = (
   agent: AgentPart<never, unknown, unknown, unknown>,

@@ -21,12 +21,13 @@ interface CompactAt<R> {
 }
 
 /**
- * Shortens what the model reads before it is too long, by a `Compaction`: between two turns, once the tokens that the provider has told
- * for the last reply, and an estimate of what was added since, reach a share of the window. Before the first turn of a run that goes on from a
- * transcript with a reply, all of it is an estimate. A text has up to four times the tokens of the estimate: where these would reach the
- * share, the model is asked for the tokens of the request, if it has `countTokens` (those of Anthropic, Gemini and OpenAI's Responses do), and
- * what it says counts. No count, for 10 seconds or by a failure, leaves it at the estimate for the rest of the run. The prompt, the run's input, and what the model has not read yet stay, also if the
- * compaction drops them. The transcript of the run stays whole. At most one of the two compactions of a turn is made so.
+ * Shortens the conversation, by a `Compaction`, before it fills the model's window. The run checks between two turns: the tokens that the
+ * provider reported for the last reply, plus an estimate of everything added since, reach a share of the window. Before the first turn of a
+ * run that goes on from a transcript, everything is an estimate. A text may have up to four times its estimated tokens. If that many tokens
+ * would reach the share, the run asks the model for the exact count, where the model has `countTokens` (Anthropic, Gemini and OpenAI's
+ * Responses have it). If counting fails or takes more than 10 seconds, the run uses estimates from then on. The prompt, the run's input and
+ * messages that the model has not read stay, even if the compaction drops them. The transcript of the run stays whole. A turn has at most
+ * two compactions, and `compactAt` makes at most one of them.
  *
  * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on; also if it reaches a limit of the
  * run other than `maxDuration`, or would take the last turn of the run. It does the same, once, if the window is not known.

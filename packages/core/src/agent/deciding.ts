@@ -20,8 +20,8 @@ import type { Choosing, Routed, Running } from "./skills.ts"
 import type { NeedsModel } from "./types.ts"
 
 /**
- * Chooses among several skills of an agent by a router; without it, `Router.byModel()` chooses. A router that may name a skill which the
- * agent does not have does not compile.
+ * Chooses a skill of an agent by a router. Without it, `Router.byModel()` chooses. A router that may name a skill which the agent does not
+ * have does not compile.
  */
 export const route: {
   <const Said extends string | undefined, E2, R2, Table>(
@@ -95,7 +95,7 @@ type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
 /** An agent that has several skills, these among them. */
 type Chooses<Name extends string> = Choosing<Name, unknown, unknown, unknown>
 
-/** A limit of the agent's budget that was reached, by its own run or by a descendant. */
+/** A limit of the agent's budget that its run or a descendant reached. */
 export interface BudgetExceeded {
   readonly agent: string
   readonly reason: BudgetReason
@@ -106,9 +106,9 @@ export interface BudgetExceeded {
 }
 
 /**
- * Decides what happens at a limit of the budget: `Budget.stop`, the default, `Budget.extend`, `Budget.checkpoint` or `Budget.answer`. The
- * function is called for turns, tool calls, tokens, cost, duration, repeated failures, and calls while tools are off, each time that the
- * limit is reached. A running model or tool goes on meanwhile. No table handles an exceeded limit.
+ * Decides what happens at a limit of the budget. The decisions are `Budget.stop`, the default, `Budget.extend`, `Budget.checkpoint` and
+ * `Budget.answer`. The function is called for turns, tool calls, tokens, cost, duration, repeated failures, and calls while tools are off,
+ * each time that the limit is reached. A running model or tool goes on meanwhile. No table handles an exceeded limit.
  *
  * `reserve` keeps tokens for the answer: before a turn, the limit of tokens or cost counts as reached if the input of the last reply and
  * these output tokens would pass it. Without it, the answer may pass the limit by one reply.
@@ -173,8 +173,8 @@ const decides = "The function of Agent.onBudgetExceeded of agent"
 const aDecision = Returned.decision(["stop", "extend", "checkpoint", "answer"])
 
 /**
- * Allows or denies the calls of this agent's tools: once the arguments fit, before the tool runs, and once more after each repair. A denied
- * call does not run; the model reads the reason. A policy that fails denies. Of several policies, each has to allow.
+ * Allows or denies the tool calls of this agent. The policy decides once the arguments fit, before the tool runs, and once more after each
+ * repair. A denied call does not run; the model reads the reason. A policy that fails denies. Of several policies, each has to allow.
  */
 export const toolPolicy: {
   <R2 = never>(

@@ -36,10 +36,10 @@ import type { Rows } from "../recovery/Node.ts"
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
 /**
- * An agent: a function from its input to an effect of its output. `E` and `R` are the failures and needs of the agent itself. A call
- * computes those of its tools `T` and of its model, behind all tables, so the order of a pipe changes nothing. `ModelTable` says of an
- * agent without a model call why it has none (`NoModel`, `OnlyFunctions`, `HasUnsafe`). `Choice` is `undefined` for an agent with fewer
- * than two skills. A tool that is made of the agent has its `Name`.
+ * An agent: a function from its input to an effect of its output. `E` and `R` are the failures and the needs of the agent itself. Calling
+ * the agent adds those of its tools `T` and of its model, and then removes what its tables handle, so the order of a pipe changes nothing.
+ * `ModelTable` says why an agent without model calls has none (`NoModel`, `OnlyFunctions`, `HasUnsafe`). `Choice` is `undefined` for an
+ * agent with fewer than two skills. `Name` is the name of the tool that `Agent.asTool` makes of the agent.
  */
 export interface Agent<
   in I,

@@ -21,8 +21,8 @@ interface ExplainOptions extends Explained.Options {
 }
 
 /**
- * Says what one run of an agent does at worst, by its budget and its tables: turns, calls, requests, waits. Nothing runs.
- * `Explanation.formatRun` makes a text of it. What the functions of agents and tools do cannot be read off.
+ * Computes the worst case of one run of an agent. Nothing runs: its budget and its tables give the turns, calls, requests and waits.
+ * `Explanation.formatRun` makes a text of it. The code of plain functions, agents and tools cannot be read, so it counts nothing.
  *
  * @example
  * ```ts

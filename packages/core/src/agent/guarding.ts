@@ -23,7 +23,8 @@ type Block = Extract<GuardVerdict, { readonly type: "block" }>
 type Replace = Extract<GuardVerdict, { readonly type: "replace" }>
 
 /**
- * What a check says of a text: `pass`; `block` with a reason, which the error and the events have; `replace` with another text in its place.
+ * Makes the verdicts of a guardrail's check. `pass` lets a text through, `block` has a reason for the error and the events, and `replace`
+ * puts another text in its place.
  */
 export const guard: {
   readonly pass: Pass
@@ -65,9 +66,10 @@ type Guarded<Side extends "input" | "output"> = Tool.Tool<
 >
 
 /**
- * Checks what the user says: the input of a run, and messages to the run at work. A blocked text ends the run with a `GuardrailError`,
- * unless `Agent.onGuardrail` decides otherwise. The model call beside the check is interrupted then, and nothing of its reply is seen. If
- * the provider has tools of its own in the request, or a skill has to be chosen, the check comes first. Of several guardrails, each has to pass.
+ * Checks what the user says. It sees the input of a run, and messages to a running one. A blocked text ends the run with a
+ * `GuardrailError`, unless `Agent.onGuardrail` decides otherwise. The model call beside the check is interrupted then, and nothing of its
+ * reply is seen. If the provider has tools of its own in the request, or a skill has to be chosen, the check comes first. Of several
+ * guardrails, each has to pass.
  *
  * @example
  * ```ts
@@ -152,9 +154,10 @@ export const guardInput: {
 )
 
 /**
- * Checks what the model says before anybody sees it: its answers, or with `each` all of its texts. Thoughts are held back like text. Of an
- * agent whose skill is a function, it checks the text that the function gives. The transcript keeps a blocked answer, marked as `withheld`;
- * no output, error, event or span has it. The run ends with a `GuardrailError`, unless `Agent.onGuardrail` decides otherwise.
+ * Checks what the model says before a reader sees it. It sees the answers, or with `each` every text of the model. Thoughts are held back
+ * like text. Of an agent whose skill is a function, it checks the text that the function gives. The transcript keeps a blocked answer,
+ * marked as `withheld`; no output, error, event or span has it. The run ends with a `GuardrailError`, unless `Agent.onGuardrail` decides
+ * otherwise.
  *
  * @example
  * ```ts
@@ -273,8 +276,8 @@ type Left<T, Given> =
     : T
 
 /**
- * Decides about blocked texts, in the place of `GuardrailError`: `Recovery.respondWith` answers, `Recovery.tell` has the model answer once
- * more, `Recovery.rethrow` is the default. It stands behind the guardrails in a pipe.
+ * Decides about blocked texts, in the place of `GuardrailError`. `Recovery.respondWith` answers, `Recovery.tell` lets the model answer once
+ * more, and `Recovery.rethrow` is the default. In a pipe it comes after the guardrails.
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ import type { Running } from "./skills.ts"
 import type { NeedsModel } from "./types.ts"
 import type * as Frame from "../run/Frame.ts"
 
-/** A call that ended with a text for the model, as a listener gets it. */
+/** An ended tool call, with the text that the model reads. */
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean
@@ -31,9 +31,9 @@ export interface ToolResult {
 }
 
 /**
- * Handles each call of this agent that ended with a value or with a told failure: once per call, with the arguments of the model. A listener
- * cannot change a run; its failure is logged. A run that succeeds or fails waits at most one second for its listeners; a run that
- * is interrupted does not wait. See {@link onEvent}.
+ * Handles each ended tool call of this agent, once. The call ended with a value, or with a failure that the model reads; the listener gets
+ * the arguments that the model sent. A listener cannot change a run; its failure is logged. A run that succeeds or fails waits at most one
+ * second for its listeners; a run that is interrupted does not wait. See {@link onEvent}.
  */
 export const onToolUse: {
   <R2 = never>(
@@ -97,9 +97,9 @@ export interface OnEvent {
 }
 
 /**
- * Handles every event of a run in order, also those of its fixers and sub-agents. The handler runs beside the run, and gets the terminal
- * event before the run returns. A run that succeeds or fails waits at most one second for all its listeners together; a run that is
- * interrupted does not wait. Then the listeners are interrupted. Events that they have not handled are lost, and so are events beyond
+ * Handles every event of a run, in order. Events of its fixers and sub-agents are among them. The handler runs beside the run, and gets the
+ * terminal event before the run returns. A run that succeeds or fails waits at most one second for all its listeners together; a run that
+ * is interrupted does not wait. Then the listeners are interrupted. Events that they have not handled are lost, and so are events beyond
  * 16,384 that wait: a warning names them, and `lost` of a handle counts them.
  *
  * With a `scope`, the listener lives as long as the scope. It gets the events of all runs; no run waits for it or interrupts it. When the
@@ -135,7 +135,7 @@ export const onEvent: OnEvent = dual(
   }
 )
 
-/** A failure that left a run: its labels for alerts, and the transcript and the usage of the run. */
+/** A failure that ended a run. It has labels for alerts, and the transcript and the usage of the run. */
 export interface Escaped {
   /** The failure itself; a defect, if `isDefect`. */
   readonly error: unknown
@@ -152,8 +152,8 @@ export interface Escaped {
 }
 
 /**
- * Handles the failure with which a run of this agent ends, once per run, after every recovery; never an interruption. The handler cannot
- * change the end of the run. The run waits at most one second for it, then interrupts it. See {@link onEvent}.
+ * Handles the failure that ends a run, once, after every recovery. An interruption is no failure here. The handler cannot change the end of
+ * the run. The run waits at most one second for it, then interrupts it. See {@link onEvent}.
  */
 export const onFailure: {
   <R2 = never>(

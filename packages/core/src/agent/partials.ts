@@ -69,10 +69,10 @@ export interface PartialsOptions {
 }
 
 /**
- * Runs an agent and gives its output while the model writes it. A new value comes when the text has grown by a sixteenth, or after
- * `interval`, if it shows more than the last one. Objects, lists and plain texts grow; numbers, dates and branded texts come when they are
- * complete. The last value is the output. A slow reader gets the newest value, and no values queue up. When the model is called again, the
- * values begin anew. It fails as the run fails.
+ * Gives the output of an agent while the model writes it. A new value comes when the text has grown by a sixteenth, or after `interval`, if
+ * it shows more than the last one. Objects, lists and plain texts grow; numbers, dates and branded texts come when they are complete. The
+ * last value is the output. A slow reader gets the newest value, and no values queue up. When the model is called again, the values begin
+ * anew. It fails as the run fails.
  *
  * Of a composition it gives the output alone, except for `provide`, `withBudget` and `fallback`, whose output is that of a part.
  *

@@ -13,9 +13,9 @@ import type { AnyPart } from "./partTypes.ts"
 import type { NeedsModel } from "./types.ts"
 
 /**
- * Chooses what a turn is made with: the function is called once before each turn, and gives a model, the tools that may be called, a tool
- * choice, a system prompt, or further fields of the request. What it leaves out stays as it is. Retries and fallback models of the turn keep
- * the choice, and the run emits `turn-prepared`.
+ * Chooses the model, tools and prompt of each turn. The run calls the function once before each turn. It may return a model, the tools that
+ * may be called, a tool choice, a system prompt, or further fields of the request. What it leaves out stays as it is. Retries and fallback
+ * models of the turn keep the choice, and the run emits `turn-prepared`.
  *
  * `tools` are names of the agent's own tools; a call of any other tool is denied in this turn. The model is a layer: it is built at its first
  * turn, and shared as the `model` of an agent is, if it is the same layer each time. The prompt is that of the request: the transcript keeps its own. Tools that are off or

@@ -18,7 +18,7 @@ export interface ResilientOptions<R = never> extends Recovery.presets.ToolOption
 }
 
 /**
- * Adds the best policy that needs no knowledge of the tools. It stands behind all tables of the agent, at any place of the pipe: your rows
+ * Adds the best policy that needs no knowledge of the tools. It applies after all tables of the agent, at any place of the pipe: your rows
  * decide first. If your row for a failure of a tool gives up, the model reads that failure.
  *
  * - A tool that failed runs again if the failure may pass and the tool may run twice (`presets.resilientTools`). The model reads about

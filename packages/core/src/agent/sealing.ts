@@ -4,9 +4,9 @@ import { type Agent, TypeId } from "./definition.ts"
 import type * as Types from "./partTypes.ts"
 
 /**
- * An agent that takes `I`, gives `O`, fails with `E` and needs `R`: the type of a port, a parameter or a field. `Agent.seal` makes one of
- * an agent with tools and tables; a composition and a plain function have this type already. The type knows no tools, so a race of such
- * an agent needs the acknowledgement.
+ * The type of an agent for a port, a parameter or a field. The agent takes `I`, gives `O`, fails with `E` and needs `R`. `Agent.seal` gives
+ * this type to an agent with tools and tables; a composition and a plain function have it already. The type knows no tools, so a race of
+ * such an agent needs the acknowledgement `"may run twice"`.
  */
 export interface Any<in I, out O, out E = never, out R = never> extends Agent<
   I,
@@ -20,8 +20,8 @@ export interface Any<in I, out O, out E = never, out R = never> extends Agent<
 > {}
 
 /**
- * Shortens the type of an agent to its input, output, failures and needs. The agent runs, streams and suspends as before. Add tables
- * before you seal it: the type has no tools after that.
+ * Shortens an agent's type to input, output, failures and needs. The agent runs, streams and suspends as before. Add tables before you seal
+ * it: the type has no tools after that.
  *
  * @example
  * ```ts

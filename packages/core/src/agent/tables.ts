@@ -125,8 +125,8 @@ export type CheckDefaults<T, Table> = Check<
 >
 
 /**
- * Recovers from failures of all tools of the agent. These rows apply last, after the tool's own table and `Agent.onToolError`. A row
- * for `UnknownToolError`, the call of a tool that the agent does not have, stands only here.
+ * Recovers from failures of any tool of the agent. These rows apply last, after the tool's own table and `Agent.onToolError`. A row for
+ * `UnknownToolError`, the call of a tool that the agent does not have, stands only here.
  *
  * @example
  * ```ts

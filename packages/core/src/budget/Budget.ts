@@ -60,7 +60,7 @@ type RepeatedFailures = {
   readonly stop: number
 }
 
-/** Limits that a user sets; `make` fills in the others. */
+/** The limits that you set; `make` adds defaults. */
 export type Limits = Partial<Omit<Budget, "maxDuration" | "prices" | "repeatedFailures">> & {
   readonly maxDuration?: Duration.Input
   readonly prices?: Prices
@@ -96,7 +96,10 @@ const mustEnd: ReadonlySet<string> = new Set([
   "maxBufferedBytes"
 ])
 
-/** Makes a budget from limits; others get their defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */
+/**
+ * Makes a budget; limits that you leave out get defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at
+ * least 1.
+ */
 export const make = (limits: Limits = {}): Budget => over(defaults, limits)
 
 /**
@@ -181,31 +184,31 @@ const millisOf = (input: Duration.Input): number => {
   throw new RangeError(`Budget: maxDuration must be a duration above 0, got ${String(input)}`)
 }
 
-/** What happens when a run has reached a limit: `Agent.onBudgetExceeded` returns it. */
+/** What a run does when it has reached a limit. `Agent.onBudgetExceeded` returns it. */
 export type LimitAction =
   | { readonly type: "stop" }
   | { readonly type: "extend"; readonly limit: number }
   | { readonly type: "checkpoint" }
   | { readonly type: "answer" }
 
-/** The run ends with a `BudgetExceededError`. */
+/** Ends the run with a `BudgetExceededError`. */
 export const stop: LimitAction = { type: "stop" }
 
 /**
- * The run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a number at or
- * below 0. A number that cannot be the exceeded limit, such as a fraction for a count, is a defect of the run.
+ * Gives the run a higher limit. The limit is in milliseconds for `maxDuration`. Throws a `RangeError` for a number at or below 0. A number
+ * that cannot be the exceeded limit, such as a fraction for a count, is a defect of the run.
  */
 export const extend = (limit: number): LimitAction => {
   if (limit > 0) return { type: "extend", limit }
   throw new RangeError(`Budget.extend: the new limit must be above 0, got ${String(limit)}`)
 }
 
-/** The run is suspended: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
+/** Suspends the run: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
 export const checkpoint: LimitAction = { type: "checkpoint" }
 
 /**
- * The run has one last turn, in which the model calls no tool and answers with what it knows. The answer is the output of the run, and
- * `endedBy` of the outcome has the limit. The turn is none of `maxTurns`. If its reply is empty, fails or does not fit, the run fails with
- * the `BudgetExceededError` of the limit. At `maxDuration`, and where an ancestor has no turn left, this is `stop`.
+ * Lets the model answer once more, without tools, from what it knows. The answer is the output of the run, and `endedBy` of the outcome has
+ * the limit. The turn is none of `maxTurns`. If its reply is empty, fails or does not fit, the run fails with the `BudgetExceededError` of
+ * the limit. At `maxDuration`, and where an ancestor has no turn left, this is `stop`.
  */
 export const answer: LimitAction = { type: "answer" }

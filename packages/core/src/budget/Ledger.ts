@@ -1,4 +1,7 @@
-/** The ledger of a run and its descendants: an entry for each attempt of each model call, with its usage and its cost. */
+/**
+ * The usage and cost of a run, attempt by attempt. The ledger has an entry for each attempt of each model call, of the run and its
+ * descendants.
+ */
 import * as Schema from "effect/Schema"
 import * as Usage from "../data/Usage.ts"
 
@@ -86,7 +89,7 @@ const keyOf = (entry: Entry): string => JSON.stringify(entry, fields)
 /** In this order, not in that of the entry. */
 const fields = [...Object.keys(Entry.fields), ...Object.keys(Usage.Usage.fields)]
 
-/** The sums of usage and cost by a key of the entries: `sumBy(ledger.entries, ({ model }) => model)` sums by model. */
+/** Sums usage and cost by a key of the entries. `sumBy(ledger.entries, ({ model }) => model)` sums by model. */
 export const sumBy = (
   entries: ReadonlyArray<Entry>,
   key: (entry: Entry) => string

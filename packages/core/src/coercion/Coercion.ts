@@ -1,8 +1,8 @@
 /**
- * Mends the arguments that a model sent by the cheapest step that succeeds, before a model or a fixer repairs them. The first steps work on
- * text that is no JSON: they take off its code fence, take its first balanced block, or repair its syntax. The other steps work on JSON at
- * the places that do not fit the schema: JSON within a string, numbers as text or text as numbers, `null` and `""` for an optional field
- * that was meant to be absent, and keys that the schema does not know.
+ * Mends a model's arguments by the cheapest step that succeeds. This happens before a model or a fixer repairs them. The first steps work
+ * on text that is no JSON: they take off its code fence, take its first balanced block, or repair its syntax. The other steps work on JSON,
+ * at the places that do not fit the schema: JSON within a string, numbers as text or text as numbers, `null` and `""` for an absent
+ * optional field, and keys that the schema does not know.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -26,7 +26,7 @@ type ValueStep = (typeof valueSteps)[number]
  */
 export type CoercionStep = TextStep | ValueStep
 
-/** All steps, in the order in which they are tried. The order of a tool's own list does not count. */
+/** All steps, in the order of their use. The order of a tool's own list does not count. */
 export const steps: ReadonlyArray<CoercionStep> = [...textSteps, ...valueSteps]
 
 /**
@@ -55,8 +55,8 @@ type Parsed = {
 }
 
 /**
- * The value of the text that a model wrote, or why it is no JSON. Any JSON passes unchanged, and so do arguments that came as an object.
- * A value that steps make of other text must have the shape `object` (the default) or `list`: prose is never read as a string.
+ * The JSON in a model's text, or why there is none. Any JSON passes unchanged, and so do arguments that came as an object. A value that
+ * steps make of other text must have the shape `object` (the default) or `list`: prose is never read as a string.
  */
 export const parse = (
   written: Schema.Json,

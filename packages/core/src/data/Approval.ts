@@ -48,7 +48,7 @@ const Failed = Schema.Struct({
   unfit: Schema.optionalKey(Schema.String)
 })
 
-/** A request for approval of one tool call: a person reads it and decides. */
+/** A request for a person's approval of one tool call. */
 export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
   runId: Schema.String,
   agent: Schema.String,
@@ -94,8 +94,8 @@ export type OnExpiry = "ask-again" | "refuse" | "fail"
 export const expired = "expired" as const
 
 /**
- * The answer of a person: the tool call may run, perhaps with other arguments, or it is refused. A failed call may also get its result from
- * the person.
+ * A person's answer: the tool call may run, or is refused. It may run with other arguments. A failed call may also get its result from the
+ * person.
  */
 export type Decision = typeof Decision.Type
 
@@ -115,9 +115,9 @@ export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", 
 interface GrantOptions extends Pick<Extract<Decision, { readonly type: "approve" }>, "deep" | "until" | "who"> {}
 
 /**
- * The call may run, and so may later ones: `"run"` admits equal calls of this run, `{ conversation }` equal calls of a conversation, and
- * `{ rule }` the calls that fit this rule of the tool, see `rules` of `Tool.requireApproval`. The approval becomes a `Grant`. About a failed
- * call, see `Recovery.ask`, it holds for that call alone. Throws a `RangeError` if `until`, in milliseconds since the epoch, is no finite number.
+ * Approves this call, and later ones too. `"run"` admits equal calls of this run, `{ conversation }` equal calls of a conversation, and `{
+ * rule }` the calls that fit a rule of the tool (`rules` of `Tool.requireApproval`). The approval becomes a `Grant`. For a failed call
+ * (`Recovery.ask`) it holds for that call alone. Throws a `RangeError` if `until`, in milliseconds since the epoch, is no finite number.
  */
 export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOptions = {}): Decision => {
   if (until !== undefined && !Number.isFinite(until)) {
@@ -135,7 +135,7 @@ export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOpti
 /** Refuses the call; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
 
-/** Gives the failed call this result, which has to fit the `success` schema of its tool. A call that has not failed is refused. */
+/** Gives the failed call this result. The result has to fit the `success` schema of the tool. A call that has not failed is refused. */
 export const result = (value: Schema.Json): Decision => ({ type: "result", value })
 
 /** A decision, with the digest of the request that it answers. */

@@ -1,4 +1,4 @@
-/** How large a schema or a value from outside may be before code expands it. */
+/** Size limits for schemas and values from outside. Code checks them before it expands such a value. */
 import { isDeep } from "./Foreign.ts"
 
 /**
@@ -21,13 +21,10 @@ const defaults: Bounds = { depth: 128, nodes: 20_000, bytes: 256 * 1024 }
 /** The largest bound of the depth. Recursive code comes near the end of the stack if a schema or a value is deeper. */
 const deepest = 512
 
-/** Whether JSON has more than `levels` levels of nesting, 512 by default. A list or an object is one level. Does not recurse. */
+/** Whether JSON has more than `levels` nested levels. The default is 512. A list or an object is one level. Does not recurse. */
 export const isDeeper = (value: unknown, levels = deepest): boolean => isDeep(value, levels)
 
-/**
- * The given bounds, with the defaults for the others. Throws a `RangeError` for a bound that is no integer from 1 to its maximum: 512 for
- * `depth`.
- */
+/** Adds the defaults to the given bounds. Throws a `RangeError` for a bound that is no integer from 1 to its maximum: 512 for `depth`. */
 export const resolve = (given: Partial<Bounds> = {}): Bounds => {
   const bounds = { ...defaults, ...given }
   for (const [bound, limit] of Object.entries(bounds)) {

@@ -1,5 +1,5 @@
 /**
- * Reads the cause of an error, which may be any value: its name, message, code and tag. The texts that leave the process are redacted, and
+ * Reads the cause of an error: its name, message, code and tag. A cause may be any value. Texts that leave the process are redacted, and
  * never have headers, bodies or stacks.
  */
 import * as Cause from "effect/Cause"
@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redaction from "./Redaction.ts"
 import { approachable, property, quietly } from "./Foreign.ts"
 
-/** A foreign failure that was read from a wire: its name, message and code. */
+/** A foreign failure read from a wire: name, message and code. */
 export class ForeignError extends Error {
   readonly code?: string
   constructor(fields: { readonly name: string; readonly message: string; readonly code?: string }) {
@@ -31,7 +31,7 @@ export const summarise = (
     : { name, message }
 }
 
-/** The text of a cause for a log: redacted, at most 8,000 UTF-16 units. Never throws. */
+/** The redacted text of a cause for a log, at most 8,000 UTF-16 units. Never throws. */
 export const logged = (cause: Cause.Cause<unknown>): string =>
   Redaction.foreign(
     quietly(() => Cause.pretty(cause), "an error that cannot be shown"),
@@ -39,8 +39,8 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
   )
 
 /**
- * The message of an error, or the text of any other value; empty without one. If the message only says that the cause has failed, the result
- * is the message of the cause. It is not redacted.
+ * The message of an error, or any other value as text. Without one it is empty. If the message only says that the cause has failed, the
+ * result is the message of the cause. It is not redacted.
  */
 export const messageOf = (value: unknown): string => messageAt(value, 0)
 
@@ -108,7 +108,7 @@ const nameOf = (cause: object): string => {
 
 const maxName = 100
 
-/** The first `max` UTF-16 units of a text, with `…` at the end if it was cut. The cut is never in the middle of a character. */
+/** The first `max` UTF-16 units of a text. `…` ends a text that was cut; the cut is never in the middle of a character. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "")}…`
 

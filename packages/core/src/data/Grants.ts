@@ -125,7 +125,7 @@ export const Approvals = Context.Reference<Approvals>("@kintsugi/core/Approval/A
   defaultValue: () => approvalsOfProcess()
 })
 
-/** The conversation that a run is part of: it reads the grants of that conversation. `undefined` by default. */
+/** The conversation of a run, whose grants the run reads. `undefined` by default. */
 export const Conversation = Context.Reference<string | undefined>("@kintsugi/core/Approval/Conversation", {
   defaultValue: () => undefined
 })

@@ -1,10 +1,10 @@
-/** The places where a value does not fit a schema: the field, the expected value and the actual one. */
+/** The places where a value does not fit a schema. Each has the field, the expected value and the actual one. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as ErrorCause from "./ErrorCause.ts"
 
-/** One place where a value does not fit its schema, as data. */
+/** One place where a value does not fit its schema. */
 export interface Issue extends Schema.Schema.Type<typeof Issue> {}
 
 export const Issue = Schema.Struct({
@@ -36,7 +36,10 @@ export const format = (issue: Issue): string => {
   return `${where === "" ? "" : `${where}: `}${issue.expected}, got ${issue.actual}`
 }
 
-/** The first 20 issues in one line, such as `tags[0]: Expected string, got number 3`, and the number of the others. */
+/**
+ * The first 20 issues as one line of text. An example is `tags[0]: Expected string, got number 3`; a number says how many issues are left
+ * out.
+ */
 export const formatAll = (issues: ReadonlyArray<Issue>): string => {
   const more = issues.length - mostFormatted
   const said = issues.slice(0, mostFormatted).map(format).join("; ")

@@ -58,17 +58,17 @@ export const text = (value: string): Parts.Text => ({ type: "text", text: value 
 /** A system message. */
 export const system = (value: string): Parts.System => ({ role: "system", text: value })
 
-/** A user message, of one text or of several parts. */
+/** A user message of one or several parts. */
 export const user = (value: string | Parts.UserContent): Parts.User => ({
   role: "user",
   content: Predicate.isString(value) ? [text(value)] : value
 })
 
-/** An image, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes, the id of a file for a file of the provider. */
+/** An image: bytes in base64, or its URL. A `data:` URL in base64 stands for its bytes, the id of a file for a file of the provider. */
 export const image = (mediaType: string, from: Attached): Parts.Image => ({ type: "image", mediaType, ...bare(from) })
 
 /**
- * A file, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes, the id of a file, such as `file-abc`, for a file that
+ * A file: bytes in base64, or its URL. A `data:` URL in base64 stands for its bytes, the id of a file, such as `file-abc`, for a file that
  * the provider stores. Audio is a file of an audio type.
  */
 export const file = (mediaType: string, from: Attached, name?: string): Parts.File => ({
@@ -153,8 +153,8 @@ export const callsOf = (reply: Reply): ReadonlyArray<Parts.ToolCall> =>
 const isCall = (part: Reply["content"][number]): part is Parts.ToolCall => part.type === "tool-call"
 
 /**
- * Makes a message of a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one gets a settlement that says
- * that it was not run.
+ * Makes a message of a reply and its settlements. The settlement of the n-th call is the n-th of `settlements`. A call without one gets a
+ * settlement that says that it was not run.
  */
 export const settle = (reply: Reply, settlements: ReadonlyArray<Parts.Settlement | undefined>): Parts.Assistant => {
   let next = 0
@@ -255,16 +255,16 @@ type ForeignAssistant = {
   >
 }
 
-/** A message of a foreign history: results of calls may be messages of their own, or missing. */
+/** A message of a foreign history. Results of calls may be messages of their own, or missing. */
 export type Foreign = Parts.System | Parts.User | ForeignAssistant | ForeignResult
 
 /**
- * Reads a transcript from a history of foreign origin, which may be any JSON. Each result goes to its call. A call without a result gets a
- * settlement of the kind `interrupted`; a result without a call is dropped. Readable deviations are mended: a text instead of parts, an
- * id that is a number, missing arguments. Messages of unknown roles, calls without a name and parts of unknown types are
- * dropped. Never throws; a transcript of this library is unchanged.
+ * Reads a transcript from any foreign history. The history may be any JSON. Each result goes to its call. A call without a result gets a
+ * settlement of the kind `interrupted`; a result without a call is dropped. Readable deviations are mended: a text instead of parts, an id
+ * that is a number, missing arguments. Messages of unknown roles, calls without a name and parts of unknown types are dropped. Never
+ * throws; a transcript of this library is unchanged.
  */
 export const repair: (history: unknown) => Parts.Transcript = Repair.repair
 
-/** Whether the model reads this settlement as an error: every kind but `result` and `deferred` is one. */
+/** Whether the model reads this settlement as an error. Every kind but `result` and `deferred` is one. */
 export const isError = ({ kind }: Parts.Settlement): boolean => kind !== "result" && kind !== "deferred"

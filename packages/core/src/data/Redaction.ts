@@ -1,6 +1,6 @@
 /**
- * Redacts secrets in texts: the known values of a `Redacted`, keys in the exact formats of their issuers, and in foreign texts also
- * credentials in their syntactic places. Ordinary words and identifiers stay. The time is linear in the length of a text.
+ * Redacts secrets in texts. It finds the known values of a `Redacted`, keys in the exact formats of their issuers, and in foreign texts
+ * also credentials in their syntactic places. Ordinary words and identifiers stay. The time is linear in the length of a text.
  *
  * Errors, events, spans, logs, snapshots, recordings, pages and texts for models all use this module.
  */
@@ -35,12 +35,12 @@ const beyond = 4096
 /** Redacts a text. */
 type Redactor = (text: string) => string
 
-/** Redacts known values and keys in a text of this program, such as the text of a renderer or a reason. It cuts nothing. */
+/** Redacts known values and keys in a program's own text. An example is the text of a renderer, or a reason. It cuts nothing. */
 export const own: Redactor = (text) => replaced(text, rangesIn(new Runs(text), false, false), Infinity)
 
 /**
- * Redacts a text from elsewhere, such as the message of a server: also credentials in their syntactic places. The text is cut to `max` UTF-16
- * units, 1,000 by default, and `…`; `Infinity` cuts nothing.
+ * Redacts a foreign text, such as a server's message. Credentials in their syntactic places are redacted too. The text is cut to `max`
+ * UTF-16 units, 1,000 by default, and `…`; `Infinity` cuts nothing.
  */
 export const foreign = (text: string, max = usual): string => {
   const isCut = text.length > max + beyond
@@ -207,9 +207,9 @@ const held = new WeakSet<Redacted.Redacted>()
 const gone = new FinalizationRegistry<ReadonlyArray<string>>((forms) => values.remove(forms))
 
 /**
- * Registers the value of a `Redacted`: while the `Redacted` is in memory, this module redacts the value, its pieces of 8 characters, and its
- * forms in JSON, a URL, base64 and hex. `parts` are the secrets within the value, if the whole value is none. A value needs 12 characters of three
- * kinds or 20 of any kind; a shorter one is ignored, because ordinary words would be redacted too.
+ * Registers a secret value, so that texts never show it. While the `Redacted` is in memory, this module redacts its value, pieces of 8
+ * characters of it, and its forms in JSON, a URL, base64 and hex. If only parts of the value are secret, `parts` names them. A value needs
+ * 12 characters of three kinds or 20 of any kind; a shorter one is ignored, because ordinary words would be redacted too.
  */
 export const know = (
   secret: Redacted.Redacted,
@@ -223,8 +223,9 @@ export const know = (
 }
 
 /**
- * A function that redacts these values, in the same forms as those of `know`, without registering them. With `short` it redacts values that
- * are too short or too plain for `know` as well, wherever they occur: for a text that is published, and values that are known to be secrets.
+ * Makes a function that redacts these values, without registering them. It redacts the same forms as `know`. With `short` it also redacts
+ * values that are too short or too plain for `know`, wherever they occur. Use that for a text that is published, and values that are known
+ * to be secrets.
  */
 export const of = (secrets: ReadonlyArray<string>, { short = false }: { readonly short?: boolean } = {}): Redactor => {
   const index = new SecretIndex()

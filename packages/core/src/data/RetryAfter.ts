@@ -1,4 +1,4 @@
-/** Reads the `Retry-After` header of HTTP (RFC 9110, 10.2.3): how long a server asks to wait. */
+/** Reads the `Retry-After` header of HTTP: how long to wait. The header is that of RFC 9110, 10.2.3. */
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
@@ -7,9 +7,9 @@ import * as Predicate from "effect/Predicate"
 type Instant = number | Date | DateTime.DateTime
 
 /**
- * The wait of a header: seconds, fractions included, or a date relative to `now`. The date may be in seconds since the epoch, as some servers
- * write it; a date in the past is a wait of zero, and no wait is longer than a billion seconds. `undefined` for blank, negative and
- * unreadable values, and for a date without `now`.
+ * The wait that a header asks for. It is in seconds, fractions included, or a date relative to `now`. The date may be in seconds since the
+ * epoch, as some servers write it; a date in the past is a wait of zero, and no wait is longer than a billion seconds. `undefined` for
+ * blank, negative and unreadable values, and for a date without `now`.
  */
 export const parse = (header: string | null | undefined, now?: Instant): Duration.Duration | undefined => {
   const text = header?.trim() ?? ""
@@ -30,7 +30,7 @@ const instants = 8.64e12
 
 const decimal = /^\d+(?:\.\d+)?$/
 
-/** Milliseconds since the epoch, from a date in one of the three forms of RFC 9110; `undefined` for any other text. */
+/** Milliseconds since the epoch, from an HTTP date. The date has one of the three forms of RFC 9110; `undefined` for any other text. */
 export const httpDate = (text: string): number | undefined => {
   const trimmed = text.trim()
   const gmt = asctime.test(trimmed) ? `${trimmed} GMT` : trimmed

@@ -25,10 +25,10 @@ export const empty: Usage = {
   reasoningTokens: 0
 }
 
-/** A `Usage` of the counts that a provider has reported; the others are 0. */
+/** A `Usage` of the counts that a provider reported. Other counts are 0. */
 export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reported })
 
-/** Whether each count of a usage is a finite number of at least 0. Otherwise a run books an estimate, see `Ledger.Entry`. */
+/** Whether each count is a finite number of at least 0. If not, a run books an estimate, see `Ledger.Entry`. */
 export const isSound = (usage: unknown): usage is Usage =>
   quietly(() => {
     // each field may be any value
@@ -61,7 +61,7 @@ export const sum = (self: number, that: number): number => {
   return both > Number.MAX_VALUE ? Number.MAX_VALUE : both
 }
 
-/** The sum of two usages, field by field; each field is at most `Number.MAX_VALUE`. */
+/** The sum of two usages, field by field. Each field is at most `Number.MAX_VALUE`. */
 export const add = (self: Usage, that: Usage): Usage => ({
   inputTokens: sum(self.inputTokens, that.inputTokens),
   outputTokens: sum(self.outputTokens, that.outputTokens),

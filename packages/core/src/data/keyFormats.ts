@@ -206,7 +206,7 @@ const startsOf = (patterns: ReadonlyArray<Pattern>): Starts => {
 let added: ReadonlyArray<Pattern> = []
 let startsOfAll: Starts | undefined
 
-/** Adds a format; the function that comes back takes it out again. */
+/** Adds a format of keys. The function that it returns removes the format. */
 export const add = ({ alphabet, length, prefix }: KeyFormat): (() => void) => {
   const [least, most] = typeof length === "number" ? [length, length] : length
   const pattern = { parts: [prefix, { alphabet: alphabets[alphabet], least, most }], isMixed: false }

@@ -12,8 +12,8 @@ export interface Text extends Schema.Schema.Type<typeof Text> {}
 export const Text = Schema.Struct({ type: Schema.tag("text"), text: Schema.String })
 
 /**
- * Data of one provider, such as the signature of its reasoning. The codec of this provider sends the data back unchanged; other codecs
- * leave it out.
+ * Data of one provider, such as a signature of reasoning. The codec of this provider sends the data back unchanged; other codecs leave it
+ * out.
  */
 export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
 
@@ -41,8 +41,8 @@ export const Reasoning = Schema.Struct({
 })
 
 /**
- * One tool call, unchanged as the model sent it. `arguments` is the text of the model, or an object if the provider sends one; absent
- * arguments are `null`.
+ * One tool call, as the model sent it. `arguments` is the text of the model, or an object if the provider sends one; absent arguments are
+ * `null`.
  */
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
@@ -55,8 +55,8 @@ export const ToolCall = Schema.Struct({
 })
 
 /**
- * Work that a provider did on its own side, such as a search, or an addition to the reply, such as its sources. `kind` is the provider's name
- * for it. The codec of this provider sends the item back; other codecs leave it out.
+ * A provider's own work, such as a search or its sources. `kind` is the provider's name for it. The codec of this provider sends the item
+ * back; other codecs leave it out.
  */
 export interface ProviderItem extends Schema.Schema.Type<typeof ProviderItem> {}
 
@@ -89,7 +89,7 @@ const Withheld = Schema.Struct({
   bytes: Schema.Finite
 })
 
-/** The recorded result of a tool call: how the call ended, and the text that the model reads. */
+/** The recorded result of a tool call, as the model reads it. It says how the call ended, and has the text. */
 export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
 
 export const Settlement = Schema.Struct({
@@ -126,7 +126,7 @@ export interface System extends Schema.Schema.Type<typeof System> {}
 /** @hidden */
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
 
-/** The content of a user message: texts, images and files in the user's order. An agent with this schema as its `input` takes such parts. */
+/** The content of a user message: texts, images and files. An agent with this schema as its `input` takes such parts. */
 export type UserContent = typeof UserContent.Type
 
 export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
@@ -149,9 +149,7 @@ export const User = Schema.Struct({
   withheld: Schema.optionalKey(Schema.Literal(true))
 })
 
-/**
- * A message of the user to a run at work, see `run.say`. The id tells it apart from other messages with the same words.
- */
+/** A user message to a running agent, see `run.say`. The id tells it apart from other messages with the same words. */
 export interface SaidMessage extends Schema.Schema.Type<typeof SaidMessage> {}
 
 export const SaidMessage = Schema.Struct({
@@ -162,9 +160,9 @@ export const SaidMessage = Schema.Struct({
 })
 
 /**
- * The message of a model: its parts in its own order, each tool call with its settlement. A `paused` message is no answer: the provider
- * continues it in the next reply. An `incomplete` message is no answer either: it has the text that a reader had seen when the model call
- * was stopped, and no calls. A guardrail has blocked a `withheld` message: no reader has seen it, and no model reads it.
+ * A model's message: its parts, each tool call with its settlement. A `paused` message is no answer: the provider continues it in the next
+ * reply. An `incomplete` message is no answer either: it has the text that a reader had seen when the model call was stopped, and no calls.
+ * A guardrail has blocked a `withheld` message: no reader has seen it, and no model reads it.
  */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
 

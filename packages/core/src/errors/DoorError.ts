@@ -16,7 +16,7 @@ const ofInput = {
 }
 
 /**
- * A schema or a value from outside exceeds a bound (`Bounds`), and was not expanded. In a tool call, this error is the cause of an
+ * A schema or a value from outside exceeds a bound (`Bounds`). It was not expanded. In a tool call, this error is the cause of an
  * `ExecutionError`.
  */
 export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooLargeError", ofInput) {
@@ -35,9 +35,7 @@ const ofRun = {
   executionId: Schema.String
 }
 
-/**
- * The stored rows of a durable run have gaps. The run does not go on, because the record of what it did is incomplete.
- */
+/** The stored rows of a durable run have gaps. The run does not go on, because the record of what it did is incomplete. */
 export class RunLostError extends advised<RunLostError>()("RunLostError", ofRun) {
   /** `what` names the missing rows, as the subject of a sentence. */
   static override make({ what = "a row", ...fields }: Made<typeof ofRun>): RunLostError {
@@ -51,7 +49,7 @@ const ofSnapshot = {
   reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent", "malformed"])
 }
 
-/** A run may not resume with this snapshot, or with a decision about one of its requests. No step of the run has begun. */
+/** The snapshot, or a decision about its requests, is refused. No step of the run has begun. */
 export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", ofSnapshot) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
   static override make({ what = "The snapshot is refused", ...fields }: Made<typeof ofSnapshot>): SnapshotRefusedError {
@@ -66,7 +64,7 @@ const ofOver = {
   runId: Schema.String
 }
 
-/** The run is not at work: it has ended or was suspended, or there is no such run. Nothing was said to it. */
+/** The run has ended, is suspended, or does not exist. Nothing was said to it. */
 export class RunOverError extends advised<RunOverError>()("RunOverError", ofOver) {
   static override make({ what, ...fields }: Made<typeof ofOver>): RunOverError {
     const over = what ?? `Run '${fields.runId}' is not at work`
@@ -81,7 +79,7 @@ const ofInbox = {
   limit: Schema.Finite
 }
 
-/** As many messages wait for the run as its inbox takes: this one was not added. */
+/** The run's inbox is full: the message was not added. */
 export class InboxFullError extends advised<InboxFullError>()("InboxFullError", ofInbox) {
   static override make({ what, ...fields }: Made<typeof ofInbox>): InboxFullError {
     const full = what ?? `The inbox of run '${fields.runId}' is full: ${fields.limit} messages wait`
@@ -107,7 +105,7 @@ const withCursor = {
   unknown: "No event of the run has this cursor"
 } as const
 
-/** A reader cannot go on at a cursor: the events behind it are not kept any more, or it is none of this run. `reason` says which. */
+/** The events after a reader's cursor are gone. They are deleted, or the cursor is that of another run; `reason` says which. */
 export class CursorExpiredError extends advised<CursorExpiredError>()("CursorExpiredError", ofCursor) {
   static override make({ reason = "expired", what, ...fields }: Made<typeof ofCursor>): CursorExpiredError {
     const message = sentence("CursorExpiredError", { what: what ?? withCursor[reason] })
@@ -124,7 +122,7 @@ export type DoorError =
   | InboxFullError
   | CursorExpiredError
 
-/** The closed union, as a schema: decodes each error to its own class. */
+/** The schema of all door errors. It decodes each error to its own class. */
 export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
   InputTooLargeError,
   RunLostError,

@@ -1,6 +1,6 @@
 /**
- * Errors by the names of TnsAI's factories, in camel case and with the same order of parameters, for programs that come from TnsAI. `make` of
- * each class takes named fields instead.
+ * Errors by the names of TnsAI's factories, for programs that come from TnsAI. The names are in camel case, and the order of parameters is
+ * the same. `make` of each class takes named fields instead.
  */
 import * as Duration from "effect/Duration"
 import type * as Schema from "effect/Schema"
@@ -13,7 +13,7 @@ import * as ToolError from "./ToolError.ts"
 /** The model does not exist, or this key may not use it. */
 export const modelNotFound = (model: string): LlmError.ModelNotFoundError => LlmError.ModelNotFoundError.make({ model })
 
-/** The key is missing, wrong, or lacks the permission; `message` is the text of the provider. */
+/** The key is missing, wrong, or lacks the permission. `message` is the text of the provider. */
 export const authenticationFailed = (model: string, message: string): LlmError.AuthenticationError =>
   LlmError.AuthenticationError.make({ model, detail: message })
 
@@ -43,8 +43,8 @@ export const malformedToolCall = (
   LlmError.MalformedToolCallError.make({ model, tool, detail: message, ...causeOf(cause) })
 
 /**
- * From the status 429 of a service and its header `Retry-After`: seconds, fractions included, or an HTTP date relative to `now`. A date
- * in the past is a wait of zero. A header that cannot be read gives no hint, nor does a date without `now`.
+ * A service answered with the status 429. Its header `Retry-After` gives the wait: seconds, fractions included, or an HTTP date relative to
+ * `now`. A date in the past is a wait of zero. A header that cannot be read gives no hint, nor does a date without `now`.
  */
 export const fromHttp429 = (
   service: string,
@@ -126,7 +126,10 @@ export const fromParameterError = (
 ): ToolError.ExecutionError =>
   ToolError.ExecutionError.make({ tool, kind, category: "parameter", message, ...call, ...causeOf(cause) })
 
-/** A service answered with a status: 4xx is of category `client`, 5xx `server`. 408, 425 and 429 are retryable although they are 4xx. */
+/**
+ * A service answered with an error status. A status 4xx has the category `client`, 5xx `server`. 408, 425 and 429 are retryable although
+ * they are 4xx.
+ */
 export const fromApiError = (
   tool: string,
   kind: ToolError.Kind,

@@ -1,5 +1,5 @@
 /**
- * Reads the structure of a foreign failure: names, codes and statuses of `fetch`, `effect/http`, sockets, `AbortSignal`,
+ * Reads foreign failures: their names, codes and statuses. It knows those of `fetch`, `effect/http`, sockets, `AbortSignal`,
  * `Effect.timeout`, Node, Bun and Deno. The transports of models and the tools share it. It imports nothing.
  */
 
@@ -49,13 +49,16 @@ export const of = (failure: unknown): ForeignFailure | undefined => {
   return refused === undefined ? undefined : { type: "system", refused }
 }
 
-/** How a connection failed, by the codes of the failure and its causes, and then by their messages. */
+/** How a connection failed, by codes, and then by messages. The codes and messages are those of the failure and its causes. */
 export const connectionOf = (failure: unknown): Connection => {
   const signs = signsOf(chainOf(failure))
   return codedOf(signs) ?? worded(signs)
 }
 
-/** A failure, its causes, its reasons and the members of an aggregate: each once, the nearest first, 100 at most. */
+/**
+ * A failure and everything behind it, the nearest first. The list has its causes, its reasons and the members of an aggregate: each once,
+ * 100 at most.
+ */
 export const chainOf = (failure: unknown): ReadonlyArray<unknown> => {
   const chain = new Set<unknown>()
   const queue = [failure]

@@ -1,6 +1,6 @@
 /**
- * All errors of this library, as one closed union: of model calls, tool calls, runs, and data from outside. `toProblem` makes such an error
- * the answer of a backend to its own client: `application/problem+json` (RFC 9457).
+ * All errors of this library, as one closed union. They are those of model calls, tool calls, runs, and data from outside. `toProblem`
+ * makes such an error the answer of a backend to its own client: `application/problem+json` (RFC 9457).
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
@@ -17,7 +17,7 @@ export type KintsugiError = LlmError | ToolError | AroundToolError | RunError | 
 const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, DoorError])
 
 /**
- * Every error of this library, as one closed union: the type, and a schema that decodes each error to its own class. `LlmError`,
+ * Every error of this library, as one closed union. It is the type, and a schema that decodes each error to its own class. `LlmError`,
  * `ToolError`, `RunError` and `DoorError` are the unions of its parts.
  *
  * @example
@@ -36,8 +36,8 @@ export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)
 
 /**
- * A problem document (RFC 9457): the code of the error, its redacted message, whether a client may send the request again, and the names that
- * a client can use. It has no cause, no arguments and no transcript.
+ * A problem document for HTTP clients (RFC 9457). It has the code of the error, its redacted message, whether a client may send the request
+ * again, and the names that a client can use. It has no cause, no arguments and no transcript.
  */
 export interface Problem extends Schema.Schema.Type<typeof Problem> {}
 

@@ -71,7 +71,10 @@ const ofFilter = {
   )
 }
 
-/** The provider's content policy held the prompt or the answer back (`filter`), or the model itself declined (`refusal`). */
+/**
+ * The provider's content policy or the model refused. `filter` means that the policy held the prompt or the answer back, `refusal` that the
+ * model itself declined.
+ */
 export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", ofFilter) {
   /** `kind` is `filter` unless it is given. */
   static override make(fields: Defaulted<Made<typeof ofFilter>, "kind">): ContentFilteredError {
@@ -152,7 +155,7 @@ const ofMalformedCall = {
   rawArgs: Schema.optionalKey(Schema.String)
 }
 
-/** The provider itself rejected the tool call that its model wrote. */
+/** The provider rejected the tool call that its model wrote. */
 export class MalformedToolCallError extends advised<MalformedToolCallError>()(
   "MalformedToolCallError",
   ofMalformedCall
@@ -182,7 +185,7 @@ export class CapabilityMismatchError extends advised<CapabilityMismatchError>()(
   }
 }
 
-/** A failure that fits no other tag; the original is its cause. */
+/** A failure without a tag of its own; `cause` has it. */
 export class UnknownLlmError extends advised<UnknownLlmError>()("UnknownLlmError", ofModel) {
   static override make(fields: Made<typeof ofModel>): UnknownLlmError {
     return new UnknownLlmError(worded("UnknownLlmError", `Model '${fields.model}' failed in an unknown way`, fields))
@@ -210,7 +213,7 @@ const ofQuota = {
   resetAfter: Schema.Duration
 }
 
-/** The account has no credit or quota left: a short wait does not help. */
+/** The account has no credit or quota left. A short wait does not help. */
 export class QuotaExhaustedError extends advised<QuotaExhaustedError>()("QuotaExhaustedError", ofQuota) {
   /** `resetAfter` is 5 minutes unless the provider says more. */
   static override make(fields: Defaulted<Made<typeof ofQuota>, "resetAfter">): QuotaExhaustedError {
@@ -248,7 +251,7 @@ const ofSize = {
   limit: Schema.optionalKey(Schema.Finite)
 }
 
-/** The reply is larger than a limit of this program admits. The server did nothing wrong: the same request fails again. */
+/** The reply exceeds a limit of this program. The server did nothing wrong: the same request fails again. */
 export class ReplyTooLargeError extends advised<ReplyTooLargeError>()("ReplyTooLargeError", ofSize) {
   static override make(fields: Made<typeof ofSize>): ReplyTooLargeError {
     const size = fields.limit === undefined ? "" : `, ${fields.limit} bytes`
@@ -276,7 +279,7 @@ export type LlmError =
   | EmptyReplyError
   | ReplyTooLargeError
 
-/** The closed union, as a schema: decodes each error to its own class. */
+/** The schema of all model errors. It decodes each error to its own class. */
 export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
   ModelNotFoundError,
   AuthenticationError,
@@ -305,7 +308,7 @@ export const isLlmError = (value: unknown): value is LlmError => {
 // made at first use: that takes longer than all the classes
 let guard: ((value: unknown) => value is LlmError) | undefined
 
-/** The errors of all models of a fallback, in the order of their calls. The given error is the last. */
+/** The errors of all models of a fallback, in order. The given error is the last. */
 export const reasonsOf = (error: LlmError): ReadonlyArray<LlmError> => [
   ...(error.earlier ?? []).filter(isLlmError).flatMap(reasonsOf),
   error

@@ -26,11 +26,11 @@ export interface RecoveryAdvice<out Code extends string = string> extends Outloo
   readonly httpStatus: number
 }
 
-/** The tags of all errors of this library, in the order of the table. */
+/** The tags of all errors, in the order of the table. */
 // Object.keys widens to string; the table's own keys are the tags
 export const tags = Object.keys(facts) as ReadonlyArray<Tag>
 
-/** What all errors of a tag have in common: the code, the HTTP status, a title, and a sentence that says how to go on. */
+/** What all errors of a tag have in common. This is the code, the HTTP status, a title, and a sentence that says how to go on. */
 export const describe = (
   tag: Tag
 ): { readonly code: string; readonly httpStatus: number; readonly title: string; readonly help: string } => {
@@ -48,7 +48,7 @@ export const mostFor = (tag: string): Outlook => (isTag(tag) ? facts[tag].most :
 
 const isTag = (tag: string): tag is Tag => Object.hasOwn(facts, tag)
 
-/** Labels of any failure, for metrics and logs: its code, else its tag, else `UNKNOWN`, and whether it is retryable. */
+/** Labels of any failure, for metrics and logs. They are its code, else its tag, else `UNKNOWN`, and whether it is retryable. */
 export const labelsOf = (error: unknown): { readonly code: string; readonly retryable: boolean } => ({
   code: textAt(error, "code") ?? textAt(error, "_tag") ?? "UNKNOWN",
   retryable: outlookOf(error)?.isRetryable ?? false

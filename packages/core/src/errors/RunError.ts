@@ -53,7 +53,7 @@ const ofOutput = {
   ...ofRun
 }
 
-/** No answer of the model fitted the agent's output schema. The error has the transcript and the usage of the run. */
+/** No answer fitted the agent's output schema. The error has the transcript and the usage of the run. */
 export class InvalidOutputError extends advised<InvalidOutputError>()("InvalidOutputError", ofOutput) {
   static override make({ what, ...fields }: Made<typeof ofOutput>): InvalidOutputError {
     const why = fields.isCut === true ? "was cut off by the limit of its length and " : ""
@@ -90,7 +90,7 @@ const ofLoop = {
   last: Json
 }
 
-/** A loop has made all its iterations without an accepted output. */
+/** A loop made all its iterations without an accepted output. */
 export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhaustedError", ofLoop) {
   static override make({ what, ...fields }: Made<typeof ofLoop>): LoopExhaustedError {
     const exhausted = what ?? `No output was accepted in ${fields.iterations} iterations`
@@ -111,8 +111,8 @@ const ofGuardrail = {
 }
 
 /**
- * A guardrail has blocked a text of the user, or an answer of the model. The error has the transcript and the usage of the run; what was
- * withheld has no text there.
+ * A guardrail blocked a user's text or an answer. The error has the transcript and the usage of the run; what was withheld has no text
+ * there.
  */
 export class GuardrailError extends advised<GuardrailError>()("GuardrailError", ofGuardrail) {
   static override make({ what, ...fields }: Made<typeof ofGuardrail>): GuardrailError {
@@ -137,8 +137,8 @@ const ofPrice = {
 }
 
 /**
- * A limit of cost cannot hold, because the price of a model is unknown: neither the `prices` of the budget nor the layer of the model has it,
- * and its provider does not report the cost. The run fails before the model is called, or after the first reply without the cost that its
+ * A limit of cost cannot hold: a model's price is unknown. Neither the `prices` of the budget nor the layer of the model has the price, and
+ * the provider does not report the cost. The run fails before the model is called, or after the first reply without the cost that its
  * provider should report.
  */
 export class UnknownPriceError extends advised<UnknownPriceError>()("UnknownPriceError", ofPrice) {
@@ -166,5 +166,5 @@ const union = Schema.Union([
   UnknownPriceError
 ])
 
-/** The closed union, as a schema: decodes each error to its own class. */
+/** The schema of all run errors. It decodes each error to its own class. */
 export const RunError: Schema.Codec<RunError, unknown> = union

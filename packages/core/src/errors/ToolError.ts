@@ -80,8 +80,8 @@ const ofExecution = {
 }
 
 /**
- * A failure of the tool itself, as a row for `ExecutionError` sees it. The original failure is the cause. The advice of the error is that of
- * its cause; if the cause has none, the category decides.
+ * A failure of the tool itself. The original failure is its `cause`. The advice of the error is that of its cause; if the cause has none, the
+ * category decides.
  */
 export class ExecutionError extends advised<ExecutionError>()("ExecutionError", ofExecution) {
   /** An absent message is that of the cause, or else the label of the category. A status that is not finite is left out. */
@@ -119,8 +119,8 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
 }
 
 /**
- * Makes an `ExecutionError` of any failure of a tool, with the failure's own advice, code and category if it has them. A given category comes
- * first. A failure that is an `ExecutionError` already gets only the fields of its call.
+ * Makes an `ExecutionError` of any failure of a tool. It takes the failure's own advice, code and category, if it has them. A given
+ * category comes first. A failure that is an `ExecutionError` already gets only the fields of its call.
  */
 export const executionErrorOf = (
   { category: given, kind, tool, ...call }: Wrapping,
@@ -135,7 +135,7 @@ export const executionErrorOf = (
   return new ExecutionError({ tool, kind, category, message, ...call, ...carried, cause })
 }
 
-/** The error for a tool that has run, but whose result does not fit its schema. It is not retryable: other arguments do not help. */
+/** The error for a tool result that does not fit. It is not retryable: other arguments do not help. */
 export const resultErrorOf = (
   fields: Omit<Parameters<typeof ExecutionError.make>[0], "category" | "lent">
 ): ExecutionError => ExecutionError.make({ ...fields, category: "validation", lent: { outlook: final("none") } })
@@ -155,7 +155,7 @@ const ofEscalation = {
   attempts: Schema.optionalKey(Schema.Finite)
 }
 
-/** Soft: an agent gave up on its task and says why. If the agent runs within a tool, the model that made the call reads it. */
+/** Soft: an agent gave up on its task. It says why. If the agent runs within a tool, the model that made the call reads it. */
 export class EscalationError extends advised<EscalationError>()("EscalationError", ofEscalation) {
   /** `severity` is `HIGH` unless it is given. */
   static override make({ what, ...fields }: Defaulted<Made<typeof ofEscalation>, "severity">): EscalationError {
@@ -219,7 +219,7 @@ export class ToolDeniedError extends advised<ToolDeniedError>()("ToolDeniedError
   }
 }
 
-/** No decision about the call came in time, and `onExpiry` is `"fail"`: the call did not run. No person has refused it. */
+/** No decision about the call came in time. `onExpiry` is `"fail"`, so the call did not run. No person has refused it. */
 export class ApprovalExpiredError extends advised<ApprovalExpiredError>()("ApprovalExpiredError", ofCall) {
   static override make({ what, ...fields }: Made<typeof ofCall>): ApprovalExpiredError {
     const expired = what ?? `No decision about the call of tool '${fields.tool}' came in time`
@@ -230,7 +230,7 @@ export class ApprovalExpiredError extends advised<ApprovalExpiredError>()("Appro
 
 const ofOutcome = { ...ofCall, idempotencyKey: Schema.String }
 
-/** A tool with side effects was cut off after its start: no record tells whether they took place. */
+/** A tool with side effects was cut off. No record tells whether its side effects took place. */
 export class OutcomeUnknownError extends advised<OutcomeUnknownError>()("OutcomeUnknownError", ofOutcome) {
   static override make({ what, ...fields }: Made<typeof ofOutcome>): OutcomeUnknownError {
     const cut = what ?? `Tool '${fields.tool}' was cut off after its start, and may have taken effect`
@@ -251,7 +251,7 @@ const ofGivenUp = {
   usage: Schema.optionalKey(Usage.Usage)
 }
 
-/** Hard: recovery of a tool call ended without success, or a tool, a fixer or a policy raised it. */
+/** Hard: recovery of a tool call gave up. A tool, a fixer or a policy may also raise it. */
 export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecutionError", ofGivenUp) {
   /** The message is kept exactly. Outside of a call, `tool` is the agent that gives up. */
   static override make(
@@ -300,7 +300,7 @@ export type FunctionError = EscalationError | ToolExecutionError | ExecutionErro
 /** The failures of a tool and of its arguments. */
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
 
-/** The closed union, as a schema: decodes each error to its own class. */
+/** The schema of all tool errors. It decodes each error to its own class. */
 export const ToolError: Schema.Codec<ToolError, unknown> = Schema.Union([
   InvalidArgs,
   DeserializationError,
@@ -317,7 +317,7 @@ export type AroundToolError =
   | OutcomeUnknownError
   | ToolExecutionError
 
-/** The closed union, as a schema: decodes each error to its own class. */
+/** The schema of the errors around a tool call. It decodes each error to its own class. */
 export const AroundToolError: Schema.Codec<AroundToolError, unknown> = Schema.Union([
   UnknownToolError,
   ToolTimeoutError,

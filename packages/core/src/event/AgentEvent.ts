@@ -1,6 +1,6 @@
 /**
- * What happens in a run, as data. Traces, timelines, listeners and the trail of an error are all drawn from here. An event
- * is built only if a listener is there.
+ * What happens in a run, as data. Traces, timelines, listeners and the trail of an error all read these events. A run builds an event only
+ * if a listener is there.
  */
 import * as Schema from "effect/Schema"
 import * as Codec from "./codec.ts"
@@ -10,7 +10,7 @@ import type { Origin, Happening } from "./Happening.ts"
 
 export type AgentEvent = Origin & Happening
 
-/** The events of one type, or of several. */
+/** The events of one or several types. */
 export type OfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>
 
 /** An event without its schema does not compile. */
@@ -19,16 +19,16 @@ const schemas: {
 } = Codec.schemas
 
 /**
- * Events as JSON: `Schema.fromJsonString(AgentEvent.AgentEvent)` is their codec as text. Errors of this library decode to their own
- * class, others to their name, message and code. Input, output, parameters and progress keep only what is JSON.
+ * The schema of events: their codec as JSON. `Schema.fromJsonString(AgentEvent.AgentEvent)` is the codec as text. Errors of this library
+ * decode to their own class, others to their name, message and code. Input, output, parameters and progress keep only what is JSON.
  */
 export const AgentEvent: Schema.Codec<AgentEvent, Schema.Json> = Schema.toCodecJson(
   Schema.Union(Object.values(schemas))
 )
 
 /**
- * Whether this event ends its run: completed, failed, interrupted or suspended. A run emits exactly one such event, and one more after each
- * resume.
+ * Whether this event ends its run. It does if it is `run-completed`, `run-failed`, `run-interrupted` or `run-suspended`. A run emits
+ * exactly one such event, and one more after each resume.
  */
 export const isTerminal = (event: AgentEvent): boolean =>
   event.type === "run-completed" ||

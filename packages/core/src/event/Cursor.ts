@@ -1,4 +1,7 @@
-/** Where a reader of events has arrived, as an opaque text; and fewer events with the same meaning, for what keeps them. */
+/**
+ * The position of a reader of events, as an opaque text. It also merges events for a store that keeps them: fewer events, with the same
+ * meaning.
+ */
 import * as Predicate from "effect/Predicate"
 
 export { merge } from "./merging.ts"
@@ -12,10 +15,10 @@ type Position = {
   readonly number: number
 }
 
-/** Letters, digits, `_`, `-`, `~` and `.` alone: it fits into a header, a query and an `id:` line. */
+/** The text of a cursor. It has only letters, digits, `_`, `-`, `~` and `.`, so it fits into a header, a query and an `id:` line. */
 export const of = ({ epoch, number, runId }: Position): string => `${escaped(runId)}.${escaped(epoch)}.${number}`
 
-/** What the cursor names; `undefined` for a text that `of` has not made. */
+/** The position that a cursor names. `undefined` for a text that `of` has not made. */
 export const read = (text: string): Position | undefined => {
   // some servers give a header as an array
   if (!Predicate.isString(text)) return undefined

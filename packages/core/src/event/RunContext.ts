@@ -1,6 +1,6 @@
 /**
- * The run that an effect is part of: its listeners, its spending, its depth. A run sets `Current`, a `Context.Reference`: fixers,
- * sub-agents and transports find their run there, and no type says so.
+ * The run of an effect: its listeners, its spending, its depth. A run sets `Current`, a `Context.Reference`: fixers, sub-agents and
+ * transports find their run there, and no type says so.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -234,7 +234,7 @@ export const untilHalted = <A>(
  */
 export const isHalt = (defect: unknown): boolean => approachable(defect) instanceof Halted
 
-/** Whether a defect means that a run exceeded a limit. Interceptors must not recover from it. */
+/** Whether a defect is a run's exceeded limit. Interceptors must not recover from it. */
 export const isLimit = (defect: unknown): defect is Exceeded => approachable(defect) instanceof Exceeded
 
 /**
@@ -249,8 +249,8 @@ export const afterwards = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect
   )
 
 /**
- * Ends a run that has no time for a wait: this run, or the ancestor whose `maxDuration` is over first. The run that ends fails with its
- * limit. `because` has the failures before the wait.
+ * Ends a run that has no time for a wait. It is this run, or the ancestor whose `maxDuration` is over first. The run that ends fails with
+ * its limit. `because` has the failures before the wait.
  */
 export const endOfTime = ({ meter }: RunContext, because?: Because): Effect.Effect<never> => {
   const over = meter.deadline
@@ -259,7 +259,7 @@ export const endOfTime = ({ meter }: RunContext, because?: Because): Effect.Effe
     : end(meter, over.late(over.ownDeadline, because))
 }
 
-/** The run of the present fiber; `undefined` outside of a run. */
+/** The run of the current fiber; `undefined` outside of a run. */
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
   defaultValue: () => undefined
 })
@@ -273,8 +273,9 @@ export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): 
   Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
 /**
- * Sleeps, but ends the run at once if the sleep would pass the `maxDuration` of the present run or of an ancestor. The run ends by a
- * defect that no table and no fallback model sees. For code that makes a model wait, such as rate limits and transports.
+ * Sleeps, unless the run would exceed its `maxDuration`. If the sleep would pass the `maxDuration` of the current run or of an ancestor,
+ * that run ends at once, by a defect that no table and no fallback model sees. Use it in code that makes a model wait, such as rate limits
+ * and transports.
  */
 export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {

@@ -1,6 +1,6 @@
 /**
- * A run that waits, as one JSON document: its transcript, its settlements, its ledger and its requests for approval. The run resumes from the
- * document, in another process too, and no call with a settlement runs again.
+ * A suspended run as one JSON document. It has the transcript, the settlements, the ledger and the requests for approval. The run resumes
+ * from the document, in another process too, and no call with a settlement runs again.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -43,8 +43,8 @@ type SignOptions = {
 }
 
 /**
- * The JSON of a snapshot, signed by the `Signing` of the program. The signature covers the whole document and the audience. Without a
- * signer, this is `toJson`.
+ * The signed JSON of a snapshot, by the program's `Signing`. The signature covers the whole document and the audience. Without a signer,
+ * this is `toJson`.
  */
 export const sign = (self: Snapshot, { audience }: SignOptions = {}): Effect.Effect<Schema.Json> =>
   Effect.suspend(() => {
@@ -175,7 +175,7 @@ export const signDecision = (
     )
   })
 
-/** Verifies the signature of a decision with the signer of the program, as `Agent.resume` does, and returns the decision. */
+/** Verifies the signature of a decision, and returns the decision. The signer of the program verifies it, as `Agent.resume` does. */
 export const verifyDecision = (
   decided: Approval.Decided,
   { audience }: SignOptions = {}
@@ -191,7 +191,7 @@ const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decid
   decided: Approval.Decided
 ) => Approval.Decided & Schema.JsonObject
 
-/** The requests that wait for a decision, of the run and its sub-agents. Empty if the run waits for a larger budget. */
+/** The requests that wait for a decision. They are those of the run and its sub-agents. Empty if the run waits for a larger budget. */
 export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.ApprovalRequest> =>
   (unfinished?.calls ?? []).flatMap((call) =>
     call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []

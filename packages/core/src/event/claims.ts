@@ -20,8 +20,8 @@ export interface Claims {
 }
 
 /**
- * Claims in the memory of this process: the last `most` of them, 100,000 by default. The first claim logs that other processes do not know
- * the claims.
+ * Claims in the memory of this process. It keeps the last `most` of them, 100,000 by default. The first claim logs that other processes do
+ * not know the claims.
  */
 export const claimsOfProcess = ({ most = 100_000 }: { readonly most?: number } = {}): Claims => {
   const claimed = new Map<string, string>()

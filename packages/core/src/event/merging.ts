@@ -10,8 +10,8 @@ export type Numbered = {
 }
 
 /**
- * The events with a number above `after`, in their order, adjacent deltas of finished model calls merged into one. Only their number is
- * less: what is behind any cursor stays the same, one that names a merged delta included. `all` merges those of open model calls too.
+ * The events after a number, with adjacent deltas merged. Deltas of open model calls stay apart, unless `all` is set. Only the number of
+ * events falls: a reader at any cursor gets the same texts, even at a cursor that names a merged delta.
  */
 export const merge = (
   events: Iterable<Numbered>,

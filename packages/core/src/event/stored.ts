@@ -15,8 +15,9 @@ type Tokened = Deferred & {
 }
 
 /**
- * What a suspended run and its sub-agents wait for, in the order of the calls, deferred calls whose run has gone on first: nothing if the run waits for a larger budget alone. A deferred
- * call has its `token` besides, which the schema `Waiting` leaves out.
+ * Everything that a suspended run and its sub-agents wait for. Deferred calls whose run has gone on come first, then the others in the
+ * order of the calls. The list is empty if the run waits for a larger budget alone. A deferred call also has its `token`, which the schema
+ * `Waiting` leaves out.
  */
 export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, Deferred> | Tokened> => {
   const { agent, inbox = [], late = [], runId, unfinished } = snapshot

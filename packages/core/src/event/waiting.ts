@@ -20,8 +20,8 @@ const ofRequest = { ...ofCall, request: Approval.ApprovalRequest }
 export const WaitingCall = Schema.Struct({ type: Schema.tag("deferred"), ...ofCall, handle: Schema.Json })
 
 /**
- * What a run waits for, by its `type`: the `approval` of a call, a person who is asked about a failed call (`ask`, see `Recovery.ask`), the
- * settlement of a call that is `deferred`, or the next safe point, for a `message` that was said to it.
+ * What a suspended run waits for, by its `type`. It is the `approval` of a call, a person's answer about a failed call (`ask`, see
+ * `Recovery.ask`), the settlement of a `deferred` call, or the next safe point for a `message` to the run.
  */
 export type Waiting = typeof Waiting.Type
 

@@ -1,7 +1,7 @@
 /**
- * An interceptor runs around the steps of a run: its model calls, tools, approvals, policies and waits. There is none by default. Durable
- * runs have one, and `FaultPlan` of `@kintsugi/core/testing` injects faults with one. Fixers and sub-agents have the interceptor of their
- * program too.
+ * An interceptor runs around each step of a run. Steps are model calls, tools, approvals, policies and waits. There is none by default.
+ * Durable runs have one, and `FaultPlan` of `@kintsugi/core/testing` injects faults with one. Fixers and sub-agents have the interceptor of
+ * their program too.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -111,8 +111,7 @@ type Stored = {
 }
 
 /**
- * The failure of a `tool attempt` that had begun in another process and has no recorded outcome. The run then looks the outcome up, as after
- * an attempt that was cut off.
+ * A tool attempt of another process without a recorded outcome. The run then looks the outcome up, as after an attempt that was cut off.
  */
 export class Lost {
   readonly _tag = "Lost"

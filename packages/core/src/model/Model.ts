@@ -1,4 +1,4 @@
-/** A language model: one request in, one reply out, whole or in parts. It knows the specs of tools, never tools. */
+/** A language model: one request in, one reply out, whole or streamed. It knows the specs of tools, not the tools. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
@@ -31,9 +31,7 @@ export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/c
   defaultValue: () => "allowed"
 })
 
-/**
- * Guards a call that leaves the process for a model: it dies where real models are forbidden (`ScriptedModel.noRealModels`).
- */
+/** Guards a model call that leaves the process. The call dies where real models are forbidden (`ScriptedModel.noRealModels`). */
 export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(RealCalls, (calls) =>
     calls === "allowed"
@@ -84,9 +82,9 @@ type Fitting<M, Table> = M extends AnyLayer
   : unknown
 
 /**
- * Recovers from failures of a model, or of the layer of a model, by a table or a function, with the verdicts of `Agent.onLlmError`;
- * `respondWith` gives a reply. The type has the failures that are left. A streamed reply is retried before its first text, thought
- * or call only; a later failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
+ * Recovers from failures of a model, by a table or function. The model may also be a layer. The verdicts are those of `Agent.onLlmError`;
+ * `respondWith` gives a reply. The type has the failures that are left. A streamed reply is retried before its first text, thought or call
+ * only; a later failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
  */
 export const onError: {
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
@@ -135,9 +133,9 @@ export type FallbackLayer<Layers extends ReadonlyArray<AnyLayer>> = Layer.Layer<
 type Several<M> = readonly [M, ...Array<M>]
 
 /**
- * Makes one model of several: after a failure that `when` admits, the next model is called. By default these are errors whose `recovery`
- * is `fallback` or `resend`, after the transport has given up. A wrong key, a content filter and a conversation that is too long do not go
- * on to the next model. After the first text, thought or call of a stream no other model is called.
+ * Makes one model of several: the next one after a failure. `when` says which failures lead to the next model. By default these are errors
+ * whose `recovery` is `fallback` or `resend`, after the transport has given up. A wrong key, a content filter and a conversation that is
+ * too long do not go on to the next model. After the first text, thought or call of a stream no other model is called.
  *
  * If several models have failed, the error is that of the last one; `LlmError.reasonsOf` gives all of them in order. The ledger books each
  * attempt under the name and the provider of its model, and `model` of the reply names the model. Each call begins with the first model.
@@ -163,8 +161,8 @@ export const fallback: {
 }
 
 /**
- * Puts Effect combinators, or a log, a limit or a cache, around the calls of a model or of its layer. They run inside `onLlmError` and
- * around the transport.
+ * Wraps the calls of a model, or of a model layer. The wrapper is made of Effect combinators, or is a log, a limit or a cache. It runs
+ * inside `onLlmError` and around the transport. They run inside `onLlmError` and around the transport.
  *
  * A function gets each attempt as an effect, and may run it again as `Effect.retry` does. Each attempt is an event and an entry of the
  * ledger, and the cap of a call counts it. The attempt of a stream lasts until its first text, thought or call; the function does not see
@@ -206,9 +204,9 @@ export const around: {
 type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
 
 /**
- * Says what one call of a composed model (`fallback`, `onError`) does at worst: attempts of all its models, waits of all its tables.
- * Nothing runs. Any other model counts as one request. A layer that other functions have transformed is unknown; use its service then:
- * `Effect.map(Model.Model, Model.explain)`.
+ * Computes the worst case of one call of a composed model. It counts the attempts of all its models, and the waits of all its tables
+ * (`fallback`, `onError`). Nothing runs. Any other model counts as one request. A layer that other functions have transformed is unknown;
+ * use its service then: `Effect.map(Model.Model, Model.explain)`.
  */
 export const explain = (model: GuardedModel<unknown, unknown> | AnyModel, options: Options = {}): Explanation =>
   over(explained(model, options.errors ?? []), options.transport)

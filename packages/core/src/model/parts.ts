@@ -100,7 +100,7 @@ export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): 
     ? error
     : copyWith(error, { earlier: [...earlier, ...(error.earlier ?? [])] })
 
-/** The same failure of a model with this usage, which a run books for the attempt. */
+/** Adds a usage to the failure of a model. The run books this usage for the attempt. */
 export const withUsage = (error: LlmError, usage: Usage.Usage): LlmError =>
   isLlmError(error) ? copyWith(error, { usage }) : error
 
@@ -252,7 +252,7 @@ const standsAlone = (part: Content, before: Content | undefined): boolean => {
   return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
 }
 
-/** The parts in which a whole reply might have been streamed. */
+/** The parts of a whole reply, as if it were streamed. */
 export const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Part> => [
   ...content.map(toPart),
   { type: "finish", ...end }

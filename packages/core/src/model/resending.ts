@@ -11,7 +11,7 @@ import { rowOf } from "../recovery/Layer.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Rows } from "../recovery/Node.ts"
 
-/** Whether transports resend by themselves: `"off"` within a table that replaces their own. Transports read it. */
+/** Whether transports resend by themselves. A table that replaces their retries sets `"off"`. Transports read it. */
 export const Resending = Context.Reference<"on" | "off">("@kintsugi/core/Model/Resending", { defaultValue: () => "on" })
 
 /**
@@ -59,9 +59,9 @@ type Sending<A, R> = {
 }
 
 /**
- * For implementers of a transport: sends a request, and follows the table on failure. A request that must not be resent is not
- * resent, even if its row says so, and `orElse` does not see it. A send that the run has no time for ends the run. Throws a
- * `TypeError` for a value that is no row.
+ * Sends a request, and follows a table on failure. Implementers of a transport use it. A request that must not be resent is not resent,
+ * even if its row says so, and `orElse` does not see it. A send that the run has no time for ends the run. Throws a `TypeError` for a value
+ * that is no row.
  */
 export const resending = (table: TransportRows): (<A, R>(sending: Sending<A, R>) => Effect.Effect<A, LlmError, R>) => {
   const rows = Recovery.rowsOf(table, "a send")

@@ -1,7 +1,7 @@
 /**
- * Schedules for retries: the delay grows, is jittered, then capped, and only then raised to the wait that the server
- * requires, so that no cap and no jitter ever undercuts a hint. The order, and the three kinds of jitter, follow
- * the AWS architecture blog ("Exponential Backoff And Jitter"); the floor and the give-up above `maxHint` are ours.
+ * Schedules of waits between retries. The delay grows, is jittered, then capped, and only then raised to the wait that the server requires,
+ * so no cap and no jitter undercuts a hint. The order, and the three kinds of jitter, follow the AWS architecture blog ("Exponential
+ * Backoff And Jitter"); the floor and the give-up above `maxHint` are ours.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -31,9 +31,7 @@ interface Delays {
   readonly deadline?: number
 }
 
-/**
- * How often an effect is retried, and after which waits.
- */
+/** How often an effect is retried, and after which waits. */
 export type Options = Count & Delays
 
 /** Checked and in milliseconds: all that is needed to compute a wait. */
@@ -43,8 +41,8 @@ type Plan = Readonly<ReturnType<typeof plan>>
 const longest = 2 ** 31 - 1
 
 /**
- * Makes a schedule of at most `maxAttempts` attempts, or `retries` repetitions. Its input is the error, whose `retryAfter` (or that of
- * its `cause`) is the hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
+ * Makes a schedule with a limit of attempts. `maxAttempts` counts all attempts, `retries` the repetitions. Its input is the error, whose
+ * `retryAfter` (or that of its `cause`) is the hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
  */
 export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => {
   const limits = plan(options)
@@ -54,7 +52,7 @@ export const make = (options: Options): Schedule.Schedule<Duration.Duration, unk
 }
 
 /**
- * A schedule for services that say how long to wait: five attempts, full jitter, waits from 1 second up to 30. Where only one of
+ * A schedule for services that say how long to wait. It has five attempts, full jitter, and waits from 1 second up to 30. Where only one of
  * `initialBackoff` and `maxBackoff` is given, the other adapts to it.
  */
 export const honouringHints = (
@@ -101,7 +99,7 @@ const waiting = (
 
 const ended = Cause.done(Duration.zero)
 
-/** Raises the waits of any schedule to the hints of its errors, and ends it where a hint is longer than `maxHint`. */
+/** Raises the waits of a schedule to its errors' hints. It ends the schedule at a hint longer than `maxHint`. */
 export const withHints = <Output, Input, Error, Env>(
   self: Schedule.Schedule<Output, Input, Error, Env>,
   options?: Pick<Delays, "maxHint">

@@ -1,6 +1,6 @@
 /**
- * Shorter conversations, for a model whose context window they have outgrown. A compaction is a value; `Recovery.compact` puts
- * it into a table for model calls. The model reads its result from then on; the transcript of the run stays whole.
+ * Shortens conversations that exceed a model's context window. A compaction is a value; `Recovery.compact` puts it into a table for model
+ * calls. From then on the model reads its result; the transcript of the run stays whole.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -74,9 +74,9 @@ const isAsked = (message: Message.Message | undefined, input: Message.User | und
 type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
 /**
- * Replaces the oldest messages by an agent's summary of them, as one user message. The agent reads the messages as one text: what was
- * said, by whom, and how each call ended. The messages that `dropOldest` keeps stay; `keepLast` is 4 by default. The agent runs as a child of the present run: it spends that run's budget, and its attempts are
- * booked with the purpose `compaction`.
+ * Replaces the oldest messages by an agent's summary, as one user message. The agent reads the messages as one text: what was said, by
+ * whom, and how each call ended. The messages that `dropOldest` keeps stay; `keepLast` is 4 by default. The agent runs as a child of the
+ * present run: it spends that run's budget, and its attempts are booked with the purpose `compaction`.
  */
 export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keeping>): Compaction<R> => {
   const keep = checked("keepLast", options?.keepLast ?? 4)
@@ -102,7 +102,7 @@ export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keepi
 
 const summaryHead = "A part of this conversation was left out. This is a summary of it:"
 
-/** Cuts the longest settlement of a tool call to at most `maxLength` characters (code points). */
+/** Cuts the longest settlement of a tool call. It keeps at most `maxLength` characters (code points). */
 export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number }): Compaction => {
   const max = checked("maxLength", maxLength)
   return make("shrinkLargestResult", ({ transcript }) => {

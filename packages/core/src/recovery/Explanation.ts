@@ -1,10 +1,10 @@
 /**
- * What a policy would do at worst, without running it: `Recovery.explain` computes it, `format` shows it to people. `timeline` puts the
- * policies of several layers on one axis: which attempt begins when, if every one fails at once.
+ * The worst case of a policy, computed without running it. `Recovery.explain` computes it, `format` shows it to people. `timeline` puts the
+ * policies of several layers on one axis: which attempt begins when, if every attempt fails at once.
  */
 import * as Duration from "effect/Duration"
 
-/** The worst case of each row of a policy, and of all rows together. */
+/** The worst case of each row, and of all together. */
 export interface Explanation {
   /** In the order of the table. */
   readonly rows: ReadonlyArray<Row>
@@ -50,9 +50,7 @@ type Wait = {
   readonly most: Duration.Duration
 }
 
-/**
- * Bounds of one call over all scripts of failures. If every rung is known, some script attains each bound.
- */
+/** Bounds of one call over all scripts of failures. If every rung is known, some script attains each bound. */
 type Worst = {
   /** Runs of what is guarded, the first included. */
   readonly attempts: number
@@ -118,7 +116,7 @@ export interface RunBounds {
   readonly time: Duration.Duration
 }
 
-/** Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run. */
+/** Formats the worst case of one run as text tables. They show its model calls, each tool, and the bounds of the run. */
 export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
   const { compactions = 0, cost, fixerRuns, modelCalls, perMessage, requests, time, toolCalls, turns } = worst
   const sections = [
@@ -146,7 +144,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")
 }
 
-/** Makes a text table of an explanation: a line for each rung, and the bounds of all rows together. */
+/** Formats an explanation as a text table. It has a line for each rung, and the bounds of all rows together. */
 export const format = ({ rows, warning, worst }: Explanation): string => {
   const head = ["row", "rung", "times", "waits", "fixer runs", "model calls"]
   const lines = rows.flatMap(({ key, rungs }) =>
@@ -288,7 +286,8 @@ interface Drawing extends TimelineLane {
 }
 
 /**
- * Puts several layers of policies on one axis, the outermost first: which attempt begins when, if every attempt fails at once.
+ * Puts the policies of several layers on one axis. The outermost layer comes first. The timeline shows when each attempt begins if every
+ * attempt fails at once.
  */
 export const timeline = (
   layers: readonly [TimelineLayer, ...Array<TimelineLayer>],
@@ -357,8 +356,8 @@ const shownOf = (row: Row | undefined): Pick<TimelineLane, "row" | "unknown"> =>
 }
 
 /**
- * Makes a text of a timeline: a column for each attempt of the innermost layer, under the millisecond at which it begins, and a row for
- * each layer.
+ * Formats a timeline as text. Each attempt of the innermost layer has a column, under the millisecond at which it begins; each layer has a
+ * row.
  */
 export const formatTimeline = (
   { isCut, lanes }: Timeline,

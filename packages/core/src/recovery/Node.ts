@@ -310,7 +310,7 @@ export interface VerdictRecord {
   readonly error: unknown
 }
 
-/** The context of a failure that a policy decides about. */
+/** What a policy knows about a failure. */
 export interface FailureContext {
   /** Attempts made so far, the failed one included. */
   readonly attempt: number

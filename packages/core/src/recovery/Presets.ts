@@ -1,5 +1,5 @@
 /**
- * Whole tables for `Agent.toolDefaults`, named after what they do. They are made of the same verdicts as every other table. `agentsKt`,
+ * Complete tables for `Agent.toolDefaults`, named after what they do. They are made of the same verdicts as every other table. `agentsKt`,
  * `cwk`, `tellModel` and `kani` are the same tables by the libraries that behave so by themselves.
  */
 import type * as Effect from "effect/Effect"

@@ -89,10 +89,10 @@ interface Keeping<R> {
 }
 
 /**
- * Applies a table to an effect that survives a restart of its process: counts, ladders and schedules continue from a stored position.
- * `onWait` gets the position before each wait, for a store; `from` continues from it. A schedule repeats its steps at the same instants,
- * and reads tag, message and advice of the earlier failures; `when` sees no earlier failures. If the table has changed meanwhile, the new
- * table decides, and a new schedule starts as if it had seen those failures.
+ * Applies a table to an effect that survives a restart. Counts, ladders and schedules continue from a stored position. `onWait` gets the
+ * position before each wait, for a store; `from` continues from it. A schedule repeats its steps at the same instants, and reads tag,
+ * message and advice of the earlier failures; `when` sees no earlier failures. If the table has changed meanwhile, the new table decides,
+ * and a new schedule starts as if it had seen those failures.
  */
 export const onErrorFrom =
   <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
@@ -105,8 +105,8 @@ export const onErrorFrom =
   }
 
 /**
- * Says what a policy does at worst, for any failures in any order, without running it: a table or a single verdict. A real call never
- * exceeds these bounds. `Explanation.format` makes a text table of the result.
+ * Computes the worst case of a policy without running it. The policy is a table or a single verdict, and any failures may come in any
+ * order. A real call never exceeds these bounds. `Explanation.format` makes a text table of the result.
  *
  * It steps schedules with the extremes of `Random` and a clock that jumps; a schedule with another source of waits counts as unknown. A
  * `when` counts as the verdicts in its `among`. Fixers count the model calls that their budget allows; a fixer that is a plain function

@@ -116,8 +116,8 @@ const reached = (error: BudgetExceededError): string =>
 const maxForeignChars = 2000
 
 /**
- * Marks a foreign text as data: cut to 2,000 UTF-16 units, in a frame that the text cannot close. No line of it begins like a text of this
- * library.
+ * Marks a foreign text as data for the model. It cuts the text to 2,000 UTF-16 units, and puts it into a frame that the text cannot close.
+ * No line of it begins like a text of this library.
  */
 export const asData = (text: string): string => framed(ErrorCause.cut(text, maxForeignChars))
 
@@ -369,8 +369,7 @@ const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
 }
 
 /**
- * The redacted message of an error, without stack lines and without help for operators; its tag or its name if the message is
- * empty.
+ * The redacted message of an error. It has no stack lines and no help for operators. If the message is empty, it is the tag or the name.
  */
 export const messageOf = (error: unknown): string => {
   const message = Redaction.foreign(withoutStack(withoutHelp(ErrorCause.messageOf(error))), maxChars - 500)

@@ -1,7 +1,7 @@
 /**
- * How many retries many calls may make together. Retries that are counted call by call multiply when a service fails for
- * everybody: each caller is modest, and their sum is a storm that keeps the service down. A shared budget bounds the sum:
- * calls deposit, retries withdraw, and when nothing is left a failure leaves at once, as itself.
+ * A limit of retries that many calls share. Retries that are counted call by call multiply when a service fails for everybody: each caller
+ * is modest, and their sum is a storm that keeps the service down. A shared budget bounds the sum: calls deposit, retries withdraw, and
+ * when nothing is left a failure leaves at once, as itself.
  *
  * After tower's `Budget` and Finagle's `RetryBudget`, whose ratio and window are the defaults here.
  */
@@ -14,9 +14,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
 
-/**
- * The share of calls that may be retried, over all calls that use the budget.
- */
+/** The share of calls that may be retried. It counts over all calls that use the budget. */
 export interface Options {
   /** The retries that each call adds: 0.2 by default, one retry to five calls. */
   readonly ratio?: number
@@ -34,28 +32,20 @@ export interface Options {
 export interface RetryBudget {
   /** One more call; never refused. */
   readonly deposit: Effect.Effect<void>
-  /**
-   * One more retry, if there is one left: never more than `reserve + ratio · calls`, both of the `window` that ends now.
-   */
+  /** One more retry, if there is one left: never more than `reserve + ratio · calls`, both of the `window` that ends now. */
   readonly withdraw: Effect.Effect<boolean>
 }
 
-/**
- * Makes a retry budget. Throws a `RangeError` for options that no budget can have.
- */
+/** Makes a retry budget. Throws a `RangeError` for options that no budget can have. */
 export const make = (options?: Options): Effect.Effect<RetryBudget> => {
   const limits = check(options)
   return Effect.sync(() => fromLimits(limits))
 }
 
-/**
- * Makes a retry budget outside of an effect, for a constant beside the agents that share it.
- */
+/** Makes a retry budget outside of an effect. Use it for a constant beside the agents that share the budget. */
 export const makeUnsafe = (options?: Options): RetryBudget => fromLimits(check(options))
 
-/**
- * Counts each run of an effect as one call, which adds to the budget.
- */
+/** Counts each run of an effect as one call. A call adds to the budget. */
 export const counting: {
   (budget: RetryBudget): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, budget: RetryBudget): Effect.Effect<A, E, R>
@@ -63,9 +53,7 @@ export const counting: {
   Effect.andThen(budget.deposit, self)
 )
 
-/**
- * Limits a schedule by a budget: each step takes one retry from the budget, and the schedule ends when the budget is empty.
- */
+/** Limits a schedule by a budget. Each step takes one retry from the budget, and the schedule ends when the budget is empty. */
 export const sharing: {
   (
     budget: RetryBudget

@@ -1,6 +1,4 @@
-/**
- * Verdicts: what to do about one failure, as a value. `Recovery` puts them into tables, and is where users find them.
- */
+/** Verdicts: what to do about one failure, as a value. `Recovery` puts them into tables, and is where users find them. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
@@ -62,9 +60,7 @@ export function retry(
   return verdict({ kind: "retry", schedule, madeOf: input, acknowledged })
 }
 
-/**
- * Gives the schedule of a retry verdict. `Effect.retry` with this schedule makes the same attempts at the same instants.
- */
+/** Gives the schedule of a retry verdict. `Effect.retry` with this schedule makes the same attempts at the same instants. */
 export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Schedule.Schedule<unknown, E, Err, R> => {
   const node = nodeOf(self)
   if (node.kind !== "retry") throw new TypeError("Recovery.toSchedule: not a retry verdict")
@@ -105,9 +101,9 @@ interface FixInput<out E> {
 type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
 
 /**
- * Repairs the arguments of the call with a fixer: an agent, or any function from text to an effect of text. The answer passes every
- * gate again, and the tool runs again. A fixer runs once by default. A failed run of the fixer counts, and stays in the trail.
- * An `EscalationError` of the fixer is told to the model, and its `ToolExecutionError` ends the run.
+ * Repairs the arguments of the call with a fixer. A fixer is an agent, or any function from text to an effect of text. The answer passes
+ * every gate again, and the tool runs again. A fixer runs once by default. A failed run of the fixer counts, and stays in the trail. An
+ * `EscalationError` of the fixer is told to the model, and its `ToolExecutionError` ends the run.
  *
  * @example
  * ```ts
@@ -169,9 +165,9 @@ export function fix(
 }
 
 /**
- * Tells the failure to the model: it reads the text as the failed result of its call, and the run goes on. `render` makes the text.
- * Without `render`, or if it fails or returns nothing, the text says what failed and whether repeating the call can help.
- * With `then: "tools-off"` on every failure of one reply, the run goes on without tools: the model has to answer in words.
+ * Tells the failure to the model, and the run goes on. The model reads the text as the failed result of its call. `render` makes the text.
+ * Without `render`, or if it fails or returns nothing, the text says what failed and whether repeating the call can help. With `then:
+ * "tools-off"` on every failure of one reply, the run goes on without tools: the model has to answer in words.
  *
  * @example
  * ```ts
@@ -230,8 +226,8 @@ export const telling = <E, R = never>(
 export const patient = <V extends AnyVerdict>(self: V, patience: number): V => verdict({ ...nodeOf(self), patience })
 
 /**
- * Lets a verdict also decide after a nearer row gave up: the verdict, or `behind`, follows as the last rung of that row. Use it for the
- * `orElse` of a table that stands behind all others, as the presets do.
+ * Lets a verdict decide after a nearer row gave up. The verdict, or `behind`, follows as the last rung of that row. Use it for the `orElse`
+ * of a table that applies after all others, as the presets do.
  *
  * @example
  * ```ts
@@ -251,8 +247,8 @@ export const backstop = <E, A, Err, R, End, Acts>(
 }
 
 /**
- * Tells the model that it has to correct its arguments, with the reason and a severity; the run goes on. By default,
- * `severity` is that of an `EscalationError`, and `HIGH` for every other failure. As the last rung of a ladder it is what the model reads when no repair has helped.
+ * Tells the model to correct its arguments. The text has the reason and a severity; the run goes on. By default, `severity` is that of an
+ * `EscalationError`, and `HIGH` for every other failure. As the last rung of a ladder it is what the model reads when no repair has helped.
  *
  * @example
  * ```ts
@@ -282,8 +278,8 @@ export const escalate = <E>(
 }
 
 /**
- * Shortens the conversation and calls the model again: a row for `ContextTooLongError`, only in tables for model calls. It shortens at
- * most twice in a turn, over all rungs of its table. If the compaction fails, or its result is no shorter, the rung gives up without a
+ * Shortens the conversation and calls the model again. It is a row for `ContextTooLongError`, only in tables for model calls. It shortens
+ * at most twice in a turn, over all rungs of its table. If the compaction fails, or its result is no shorter, the rung gives up without a
  * model call.
  */
 export const compact = <E, R = never>(
@@ -300,8 +296,8 @@ export const compact = <E, R = never>(
 type Answerable = Array<unknown> | {} | null | undefined
 
 /**
- * Answers in the place of the call: a value, or a function from the failure to an effect of a value. The value has its literal type, as
- * with `as const`. What the effect fails with and needs is in the types of the result.
+ * Answers in the place of the call. The answer is a value, or a function from the failure to an effect of a value. The value has its
+ * literal type, as with `as const`. What the effect fails with and needs is in the types of the result.
  *
  * @example
  * ```ts
@@ -332,7 +328,7 @@ export function respondWith(answer: unknown): Verdict<never, unknown, unknown, u
 }
 
 /**
- * Ends the run with a `ToolExecutionError`, at once. It carries the failure as its cause, and the trail of what was tried.
+ * Ends the run at once, with a `ToolExecutionError`. It carries the failure as its cause, and the trail of what was tried.
  *
  * @example
  * ```ts
@@ -361,7 +357,7 @@ export function respondWith(answer: unknown): Verdict<never, unknown, unknown, u
 export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
 
 /**
- * Leaves the failure as it is, with its own type: no other row and no other table decides.
+ * Leaves the failure as it is: no other row decides.
  *
  * @example
  * ```ts

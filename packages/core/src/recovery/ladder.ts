@@ -88,9 +88,9 @@ const answering = (answer: Effect.Effect<unknown, unknown, unknown>): Internal.R
 })
 
 /**
- * Tries verdicts, its *rungs*, from first to last. When a rung gives up, the next rung decides about the failure that made it give up.
- * A rung that gave up never decides again. A ladder has up to four rungs, and a rung may be a ladder. A rung is a verdict:
- * {@link retry} makes one of a schedule, {@link when} of a function.
+ * Tries verdicts, its *rungs*, in order. When a rung gives up, the next rung decides about the failure that made it give up. A rung that
+ * gave up never decides again. A ladder has up to four rungs, and a rung may be a ladder. A rung is a verdict: {@link retry} makes one of a
+ * schedule, {@link when} of a function.
  *
  * @example
  * ```ts

@@ -35,9 +35,9 @@ interface Options<X> {
 type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 
 /**
- * Asks a person how a failed call goes on: a rung for tables of tools. The person sees the arguments, the failure, and whether the tool may
- * have taken effect, and approves (the tool runs again), approves with other arguments, gives the result, or refuses. The calls need an
- * `Approver`, as those of a tool with `Tool.requireApproval` do; with `start` the run is suspended instead.
+ * Asks a person how a failed call goes on. It is a rung for tables of tools. The person sees the arguments, the failure, and whether the
+ * tool may have taken effect, and approves (the tool runs again), approves with other arguments, gives the result, or refuses. The calls
+ * need an `Approver`, as those of a tool with `Tool.requireApproval` do; with `start` the run is suspended instead.
  *
  * A tool with `unsafe` side effects needs no acknowledgement: the person consents. If such a tool has begun and has a `verify`, that is
  * asked first, and a person only if it finds no result. A failure after the decision goes to the next rung.

@@ -78,10 +78,7 @@ interface SayOptions {
   readonly supersede?: boolean
 }
 
-/**
- * The handle of a run that `start` has begun: its events, its outcome, and its interruption. The run is interrupted when its scope
- * closes.
- */
+/** A started run: its events, its outcome and its interruption. `Agent.start` returns it. The run is interrupted when its scope closes. */
 export interface Run<out O, out E> {
   /** Waits for its end. */
   readonly outcome: Effect.Effect<Outcome<O>, E>

@@ -1,6 +1,6 @@
 /**
- * Chooses among the skills of an agent: by a rule, or by a call of the agent's model. The choice is made once at the start of a
- * run, and only if there are several skills.
+ * Chooses among the skills of an agent. The choice is made by a rule or by a call of the agent's model, once at the start of a run, and
+ * only if there are several skills.
  */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
@@ -86,8 +86,8 @@ interface Elsewhere {
 }
 
 /**
- * Chooses a skill by one model call: the model reads the names and descriptions of the skills, and answers with a name and a confidence.
- * An agent with several skills and no router of its own has this one.
+ * Chooses a skill by one model call. The model reads the names and descriptions of the skills, and answers with a name and a confidence. An
+ * agent with several skills and no router of its own has this one.
  */
 export const byModel = <Given = {}>(options?: Present<Given, keyof Options, Elsewhere> & Options): Router<undefined> =>
   fromDefinition({ ...withDefaults(options), rule: undefined })
@@ -119,8 +119,8 @@ const aName: Returned.Kind = {
 }
 
 /**
- * Recovers from failures of the routing call, by a table or a function. An answer of a row is the name of a skill. The table of the agent
- * does not handle these failures, because its answers are outputs.
+ * Recovers from failures of the routing call. An answer of a row is the name of a skill. The table of the agent does not handle these
+ * failures, because its answers are outputs.
  */
 export const onLlmError: {
   <const Name extends string, const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>>(

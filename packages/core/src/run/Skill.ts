@@ -1,4 +1,7 @@
-/** What an agent can do: a name, a description, and either the tools that are allowed for it or a plain function. */
+/**
+ * What an agent can do: tools, or a plain function. A skill has a name, a description, and either the tools that are allowed for it or the
+ * function.
+ */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { demand } from "../data/Demand.ts"
@@ -75,7 +78,7 @@ export const make = <
   ...(options.prompt === undefined ? {} : { prompt: options.prompt })
 })
 
-/** A skill that needs neither a loop nor a model: its function's value is the agent's output. */
+/** A skill of a plain function, without a loop or model. The value of the function is the agent's output. */
 export const deterministic = <const Name extends string, O, E = never, R = never, Given = {}>(
   name: Name,
   options: Present<Given, "description" | "run", FunctionElsewhere> & {
@@ -89,8 +92,8 @@ export const deterministic = <const Name extends string, O, E = never, R = never
 })
 
 /**
- * A skill out of a function that may throw, or return a promise; see `Agent.fromFunction` for what it throws. Its `signal` is
- * aborted when the run is stopped.
+ * A skill of a function that may throw or return a promise. See `Agent.fromFunction` for what it throws. Its `signal` is aborted when the
+ * run is stopped.
  */
 export const fromFunction = <const Name extends string, O, Given = {}>(
   name: Name,

@@ -19,7 +19,7 @@ export type GuardVerdict =
   | { readonly type: "block"; readonly reason: string }
   | { readonly type: "replace"; readonly text: string }
 
-/** A text that the check of a guardrail sees: the words of the user, or what the model says. */
+/** A text for a guardrail to check: the user's or the model's. */
 export interface Checked {
   readonly agent: string
   readonly runId: string

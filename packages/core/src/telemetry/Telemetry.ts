@@ -1,5 +1,5 @@
 /**
- * Spans and metrics of all runs, made of their events by the conventions of OpenTelemetry for generative AI.
+ * Spans and metrics of all runs, by OpenTelemetry's conventions for generative AI. They are made of the events of runs.
  *
  * The names and attributes of `gen_ai.*` are those of the semantic conventions for generative AI, which are still in
  * development. Those without a name there begin with `kintsugi.`.
@@ -23,9 +23,9 @@ type Options = {
 }
 
 /**
- * Spans and metrics of all runs of a program. Spans go to the tracer of the program. A run, its fixers and its sub-agents are one tree of
- * spans, below the span in which the run began; the spans of tools and transports are in that tree too. If a program has the layer twice, the
- * inner one counts.
+ * Spans and metrics of all runs of a program, with options. Spans go to the tracer of the program. A run, its fixers and its sub-agents are
+ * one tree of spans, below the span in which the run began; the spans of tools and transports are in that tree too. If a program has the
+ * layer twice, the inner one counts.
  */
 export const layerWith = ({ content = false, metrics = true, spans = true }: Options): Layer.Layer<never> => {
   const own = [
@@ -55,5 +55,5 @@ const durations: MakeObserver = (context) => {
   return (event, at) => void operations.hear(event, at)
 }
 
-/** `layerWith` without options: spans and metrics, no content. */
+/** Spans and metrics of all runs, without content. It is `layerWith` without options. */
 export const layer: Layer.Layer<never> = layerWith({})

@@ -1,7 +1,7 @@
 /**
- * Arbitraries for properties: errors of every class of this library, transcripts, arguments of tools, scripts of failures, policies, tables.
- * `it.effect.prop` of `@effect/vitest` takes them, and so does `FastCheck.check`. They are made of `effect/Arbitrary`, which is not stable in
- * Effect yet, so this module stands apart from the rest of the kit.
+ * Arbitraries for properties about policies and agents. They draw errors of every class of this library, transcripts, arguments of tools,
+ * scripts of failures, policies and tables. `it.effect.prop` of `@effect/vitest` takes them, and so does `FastCheck.check`. They are made
+ * of `effect/Arbitrary`, which is not stable in Effect yet, so this module stands apart from the rest of the kit.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
@@ -25,7 +25,7 @@ export * from "./policyArbitraries.ts"
 /** Any transcript in which every call has a settlement. */
 export const transcript: Arbitrary.Arbitrary<Message.Transcript> = Arbitrary.schema(Message.Transcript)
 
-/** Arguments that fit the parameters of a tool: as JSON text or as an object. */
+/** Arguments that fit a tool, as JSON text or an object. */
 export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.ToolCall["arguments"]> => {
   const parameters = modelSchema(tool.definition.parameters)
   const encode = Schema.encodeUnknownSync(parameters)
@@ -40,7 +40,7 @@ export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.T
   })
 }
 
-/** The JSON text of arguments that fit a tool, cut off at any point, as by the limit of a reply. */
+/** The JSON text of a tool's arguments, cut off. The text may end at any point, as by the limit of a reply. */
 export const brokenArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<string> =>
   Arbitrary.map(
     Arbitrary.all({
@@ -65,7 +65,9 @@ const classes = { ...LlmError, ...ToolError, ...RunError, ...DoorError } as unkn
   Record<string, AnyClass>
 >
 
-/** The cause of an error: foreign values of all kinds, our own errors, and errors around errors, up to three levels deep. */
+/**
+ * The cause of an error. It may be a foreign value of any kind, an error of this library, or errors around errors, up to three levels deep.
+ */
 export const cause: Arbitrary.Arbitrary<unknown> = causes([
   "error",
   "coded",

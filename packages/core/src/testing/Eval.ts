@@ -332,8 +332,8 @@ export const share = (count: number, of: number): Share => {
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /**
- * The share of runs that passed under a policy, over all scenarios or in one scenario: `count` of `of`, `rate`, and the bounds `low` and
- * `high` of its interval. An unknown name is a `TypeError`.
+ * The share of runs that passed under a policy. It counts all scenarios, or one. It has `count` of `of`, `rate`, and the bounds `low` and
+ * `high` of the interval. An unknown name is a `TypeError`.
  */
 export const passed = ({ policies, scenarios }: EvalReport, policy: string, scenario?: string): Share => {
   const index = policies.findIndex((row) => row.policy === policy)
@@ -346,7 +346,7 @@ export const passed = ({ policies, scenarios }: EvalReport, policy: string, scen
   throw new TypeError(`Eval.passed: there is no ${what}, only ${names.join(", ")}`)
 }
 
-/** A report as text for terminals: a line for each policy and a line for each scenario. */
+/** A report as text for terminals. It has a line for each policy and a line for each scenario. */
 export const format = ({ policies, runs, scenarios, seed }: EvalReport): string =>
   [
     `${runs} runs of each scenario under each policy, seed ${seed}`,

@@ -1,4 +1,4 @@
-/** A script of failures: what each attempt does, and how long it takes. Policies are tried on it. Plain data. */
+/** A script for policies: what each attempt does, and how long it takes. It is plain data. */
 import type { FailureStep } from "./failures.ts"
 
 export type { FailureStep } from "./failures.ts"
@@ -10,7 +10,7 @@ export interface FailureScript<Tag extends string = string> {
   readonly rest: FailureStep<Tag>
 }
 
-/** A script of these steps, then `rest`; by default `rest` succeeds with the value `"fine"`. */
+/** A script of these steps, then `rest`. By default `rest` succeeds with the value `"fine"`. */
 export const make = <Tag extends string>(
   steps: ReadonlyArray<FailureStep<Tag>>,
   rest: FailureStep<Tag> = succeeds()
@@ -20,7 +20,7 @@ export const make = <Tag extends string>(
 export const always = <Tag extends string>(rest: FailureStep<Tag>): FailureScript<Tag> => ({ steps: [], rest })
 
 /**
- * An attempt that takes `takes` milliseconds, 0 by default, and fails with an error of this tag. `hint` is the wait that the server asks
+ * An attempt that fails with an error of this tag. It takes `takes` milliseconds, 0 by default. `hint` is the wait that the server asks
  * for, in milliseconds.
  */
 export const fails = <const Tag extends string>(

@@ -1,6 +1,6 @@
 /**
- * Checks properties with fast-check, in the fiber of the caller, and reports the smallest case that fails. Needs the package `fast-check`,
- * an optional peer.
+ * Checks properties with fast-check, and reports the smallest failing case. The check runs in the fiber of the caller. Needs the package
+ * `fast-check`, an optional peer.
  */
 import * as EffectArbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
@@ -38,7 +38,7 @@ export interface Options {
   readonly path?: string
 }
 
-/** The smallest case found that fails: `T` is the type of the case, `E` of the property's failures. */
+/** The smallest failing case that was found. `T` is the type of the case, `E` that of the property's failures. */
 export class CounterexampleError<T = unknown, E = unknown> extends Data.TaggedError("CounterexampleError")<{
   /** The seed, the path, the case, the failure, and each trace with its policy and its script. */
   readonly message: string
@@ -81,9 +81,9 @@ interface Played extends Trace.Trace {
 const draws: fc.Arbitrary<number> = fc.noShrink(fc.noBias(fc.nat()))
 
 /**
- * Checks a property on many cases of an arbitrary of Effect or of fast-check. A property does not hold where it gives `false`, fails or
- * dies. Then `check` shrinks the case and fails with a report: the seed, the path, the case, and every trace that the property made.
- * Beside a trace stand its policy and its script, unless the case shows them.
+ * Checks a property on many cases of an arbitrary. The arbitrary is one of Effect or of fast-check. A property does not hold where it gives
+ * `false`, fails or dies. Then `check` shrinks the case and fails with a report: the seed, the path, the case, and every trace that the
+ * property made. Beside a trace stand its policy and its script, unless the case shows them.
  *
  * - Each case has its own random numbers (`Random`), which follow from the seed. So a case with jitter fails in the same way while it is
  *   shrunk, and when it is repeated. It has its own `Snapshot.Claims` too, because its ids follow from the seed.

@@ -1,6 +1,6 @@
 /**
- * Fault plans: a failure, a defect, a delay or an interruption at the n-th step of a program. The steps of runs are model calls, parts of
- * streamed replies, runs of tools, fixers, policies, listeners, choices, and waits before a retry.
+ * Injects one fault at the n-th step of a program. A fault is a failure, a defect, a delay or an interruption. The steps of runs are model
+ * calls, parts of streamed replies, runs of tools, fixers, policies, listeners, choices, and waits before a retry.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -49,8 +49,8 @@ export const latency = (at: number, by: Duration.Input): FaultPlan => ({
 })
 
 /**
- * Interrupts the program at its n-th step: `before` the step, `within` it as soon as it waits, or `after` it, when its result is lost. In
- * a wait, `before` means the middle.
+ * Interrupts the program at its n-th step. It comes `before` the step, `within` it as soon as it waits, or `after` it, when its result is
+ * lost. In a wait, `before` means the middle.
  */
 export const interruption = (at: number, when: When = "before"): FaultPlan => ({
   at: numbered(at),
@@ -93,7 +93,7 @@ export const inject =
       )
     })
 
-/** Runs a program and gives its exit and its steps, in the order in which it reached them. Each step can have a fault. */
+/** Runs a program and records its steps. It gives the exit and the steps in their order. Each step can have a fault. */
 export const steps = <A, E, R>(
   self: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly exit: Exit.Exit<A, E>; readonly steps: ReadonlyArray<FaultStep> }, never, R> =>

@@ -1,4 +1,4 @@
-/** Injects each fault once in a scripted run of an agent, and checks the invariants on each of these runs. */
+/** Injects every fault once into a scripted run. It checks the invariants on each of these runs. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -101,9 +101,9 @@ const nameOf = (fault: Fault | undefined): string => {
 const whens = { before: "as it begins", within: "while it is at work", after: "when it is done" }
 
 /**
- * Plays the scenario once without a fault, to count its steps; then once for each step and each fault that can occur there, whole and
- * streamed, each time on a clock of its own. Everything outside the agent must be a fake on Effect's `Clock`, because runs do not wait for
- * real time.
+ * Plays a scenario once per step and fault. The first play has no fault: it counts the steps. Then each step gets each fault that can occur
+ * there, in a whole and in a streamed run, each time on a clock of its own. Everything outside the agent must be a fake on Effect's
+ * `Clock`, because runs do not wait for real time.
  *
  * The report counts the runs and the injected faults. If an invariant does not hold, the sweep fails with a `FaultSweepError` that has every
  * violation. If the script does not fit the agent, it fails with a `ScenarioError`.

@@ -1,4 +1,4 @@
-/** The invariants of runs: conditions that hold for every run, also for a run that fails. */
+/** Conditions that hold for every run, also for a failed run. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Equal from "effect/Equal"
@@ -9,7 +9,7 @@ import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Recording } from "./recorder.ts"
 
-/** A condition on the recording of a run: returns one sentence for each violation, and nothing if it holds. */
+/** A condition on the recording of a run. It returns one sentence for each violation, and nothing if it holds. */
 export interface Invariant {
   (recording: Recording): ReadonlyArray<string>
 }
@@ -270,7 +270,7 @@ type InvariantName =
   | "each start has an end"
   | "interruption passes"
 
-/** All invariants of this library, by the names that reports show. `FaultSweep.run` checks them by default. */
+/** All invariants of this library, by their names in reports. `FaultSweep.run` checks them by default. */
 export const all: Readonly<Record<InvariantName, Invariant>> = {
   "no call without its settlement": oneSettlement,
   "the ledger is complete": booked,

@@ -1,4 +1,4 @@
-/** Policies as plain data, which can be generated, printed and shrunk; and the verdicts of that data. */
+/** Policies as plain data, and the verdicts of that data. Data can be generated, printed and shrunk. */
 import * as Effect from "effect/Effect"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Failure } from "./failures.ts"
@@ -66,7 +66,7 @@ const handlers: { readonly [K in "succeeds" | "fails" | "dies"]: Effect.Effect<s
   dies: Effect.die("defect of a handler")
 }
 
-/** The table of verdicts of a table of data: for `Recovery.onError`, `Recovery.explain` and `Trace.trace`. */
+/** The table of verdicts of a table of data. It is for `Recovery.onError`, `Recovery.explain` and `Trace.trace`. */
 export const tableOf = <Tag extends string>(table: TableData<Tag>): { readonly [K in Tag | "orElse"]?: Verdict } =>
   // the same keys
   Object.fromEntries(

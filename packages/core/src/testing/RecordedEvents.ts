@@ -20,7 +20,7 @@ export interface RecordedEvents {
   readonly listener: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
 }
 
-/** An empty record; each call makes another one. */
+/** Makes an empty record outside of an effect. Each call makes another one. */
 export const makeUnsafe = (): RecordedEvents => {
   const all: Array<AgentEvent.AgentEvent> = []
   const record = (event: AgentEvent.AgentEvent): void => {
@@ -43,7 +43,7 @@ export const makeUnsafe = (): RecordedEvents => {
 /** An effect that makes an empty record. */
 export const make: Effect.Effect<RecordedEvents> = Effect.sync(makeUnsafe)
 
-/** An event as one line of text: the instant, the agent, its turn, the type, and the id of the tool call. */
+/** An event as one line of text. It has the instant, the agent, its turn, the type, and the id of the tool call. */
 export const format = (event: AgentEvent.AgentEvent): string =>
   [`${event.at} ms`, event.agent, `turn ${event.turn}`, event.type, ...("callId" in event ? [event.callId] : [])].join(
     "  "

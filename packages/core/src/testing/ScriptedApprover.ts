@@ -19,13 +19,14 @@ interface ScriptedApprover {
   readonly requests: ReadonlyArray<Approval.ApprovalRequest>
 }
 
-/** Decides after a delay, in virtual time under a `TestClock`. `"never"` leaves the request open. */
+/** Decides after a delay on Effect's `Clock`. `"never"` leaves the request open. */
 export const after = (delay: Duration.Input | "never", decision: Approval.Decision): Effect.Effect<Approval.Decision> =>
   delay === "never" ? Effect.never : Effect.as(Effect.sleep(delay), decision)
 
 /**
- * Makes an approver that decides in this order, one decision for each request, and remembers the requests. A request beyond the script is a
- * defect that names the tool. When the scope closes after a success, a decision that no request took is a defect too.
+ * Makes an approver that plays these decisions in order. Each request takes one decision, and the approver remembers the requests. A
+ * request beyond the script is a defect that names the tool. When the scope closes after a success, a decision that no request took is a
+ * defect too.
  *
  * @example
  * ```ts

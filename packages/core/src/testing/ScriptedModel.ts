@@ -22,7 +22,7 @@ export interface ScriptedStep {
   readonly isCutOff: boolean
 }
 
-/** A model that plays a script, and the requests that it got. */
+/** A model that plays a script and remembers its requests. */
 export interface ScriptedModel {
   readonly layer: Layer.Layer<Model.Model>
   /** A copy of every request so far. */
@@ -39,8 +39,8 @@ const step = (answer: ScriptedStep["answer"], parts: ScriptedStep["parts"] = [])
 const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
 
 /**
- * A reply with defaults for the fields that `value` leaves out: no content, 10 input and 5 output tokens, and the finish reason `tool-calls`
- * if the content has calls, else `stop`.
+ * Makes a reply; fields that `value` leaves out get defaults. These are no content, 10 input and 5 output tokens, and the finish reason
+ * `tool-calls` if the content has calls, else `stop`.
  */
 export const reply = (value: Partial<Message.Reply>): Message.Reply => {
   const content = value.content ?? []
@@ -71,7 +71,7 @@ export const replies = (value: Message.Reply): ScriptedStep => step(() => Effect
 export const fails = (error: LlmError, ...parts: ReadonlyArray<Model.Part>): ScriptedStep =>
   step(() => Effect.fail(error), parts)
 
-/** Answers with an effect of the request, which may also fail, wait or never end. */
+/** Answers with an effect of the request. The effect may also fail, wait or never end. */
 export const answers = (answer: ScriptedStep["answer"]): ScriptedStep => step(answer)
 
 /** A stream that ends after `parts` without an end marker. In a run that is not streamed this step dies. */
@@ -106,8 +106,8 @@ const unexpected = ({ messages }: Model.Request, number: number, steps: number):
 }
 
 /**
- * Makes a model that gives these replies, one for each request, and remembers the requests. A request beyond the script is a defect
- * that shows the last message. When the scope closes after a success, a reply that no request took is a defect too.
+ * Makes a model that gives these replies, one per request. It remembers the requests. A request beyond the script is a defect that shows
+ * the last message. When the scope closes after a success, a reply that no request took is a defect too.
  *
  * @example
  * ```ts
@@ -148,7 +148,7 @@ export const make = (...steps: ReadonlyArray<ScriptedStep>): Effect.Effect<Scrip
     return { layer: Layer.succeed(Model.Model, service), requests }
   })
 
-/** A model that answers each request by a function: for runs whose number of requests is not known beforehand. */
+/** A model that answers each request by a function. Use it if the number of requests is not known beforehand. */
 export const answering = (answer: (request: Model.Request) => ScriptedStep): Layer.Layer<Model.Model> => {
   const stepOf = (request: Model.Request) => Effect.sync(() => answer(request))
   return Layer.succeed(Model.Model, {
@@ -162,8 +162,8 @@ export const answering = (answer: (request: Model.Request) => ScriptedStep): Lay
 const forgotten = Effect.die(new Error("A test calls a model, and none was given to it: provide a ScriptedModel"))
 
 /**
- * Under this layer a real model call dies: a call of an agent without a model, and a call of a model over a wire, with any host and wherever
- * the layer of that model stands. Scripted models answer as usual. Provide it to a whole test suite.
+ * Forbids calls of real models: such a call dies. It forbids a call of an agent without a model, and a call of a model over a wire, with
+ * any host and wherever the layer of the model is. Scripted models answer as usual. Provide it to a whole test suite.
  */
 export const noRealModels: Layer.Layer<Model.Model> = Layer.merge(
   Layer.succeed(Model.RealCalls, "forbidden"),

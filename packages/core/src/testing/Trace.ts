@@ -75,9 +75,9 @@ const runaway = 20_000
 const ages = Duration.days(100_000)
 
 /**
- * Plays a script under a policy: a verdict, a schedule, a handler, or a table of them. The trace needs the services of the schedules and
- * the handlers. A schedule means `Recovery.retry(schedule)`. Verdicts that need a model (`tell`, `escalate`, `fix`, `raise`) throw a
- * `TypeError`.
+ * Plays a script under a policy. The policy is a verdict, a schedule, a handler, or a table of them. The trace needs the services of the
+ * schedules and the handlers. A schedule means `Recovery.retry(schedule)`. Verdicts that need a model (`tell`, `escalate`, `fix`, `raise`)
+ * throw a `TypeError`.
  *
  * ```ts
  * import { FailureScript, Trace } from "@kintsugi/core/testing"
@@ -101,8 +101,8 @@ export const trace = <const P extends Policy>(
 }
 
 /**
- * Plays a script under any code around an effect: `Trace.play(script, Effect.retry(schedule))`. `interruptAt` is the instant of an
- * interruption from outside, in milliseconds.
+ * Plays a script under any code around an effect. An example is `Trace.play(script, Effect.retry(schedule))`. `interruptAt` is the instant
+ * of an interruption from outside, in milliseconds.
  */
 export const play = <E, Tag extends string, R = never>(
   script: FailureScript<Tag>,
@@ -200,7 +200,7 @@ const nameOf = (error: unknown, errors: ReadonlyArray<unknown>): string => {
   return attempt === -1 ? `failure ${tag} of its own` : `failure ${tag} of attempt ${attempt}`
 }
 
-/** The wait before each attempt except the first, in milliseconds, exact to the nanosecond. */
+/** The waits before the second attempt and each later one. They are in milliseconds, exact to the nanosecond. */
 export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArray<number> =>
   attempts
     .slice(1)
@@ -208,10 +208,10 @@ export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArr
 
 const toNanosecond = (millis: number): number => (Number.isInteger(millis) ? millis : Math.round(millis * 1e6) / 1e6)
 
-/** The sum of all waits, in milliseconds, without the time of the attempts. */
+/** The sum of all waits in milliseconds. The time of the attempts does not count. */
 export const waited = (seen: Traced): number => waitsOf(seen.script, seen).reduce((sum, wait) => sum + wait, 0)
 
-/** A trace as text: one line for each attempt, and one for the end. */
+/** A trace as text. Each attempt has a line, and so has the end. */
 export const format = ({ attempts, end, exit }: Trace): string =>
   [
     ...attempts.map(({ attempt, outcome, start }) => `attempt ${attempt} at ${start} ms: ${outcome}`),
@@ -294,9 +294,9 @@ export const isTraceError = (error: unknown): boolean =>
 const slack = 1e-3
 
 /**
- * Compares a trace with the bounds that `Recovery.explain` gives: of the policy itself, or of another policy, whose waits you accept. The
- * bounds are the attempts and the sum of the waits; if the script has hints, the sum includes the waits that the policy grants to servers. A
- * trace beyond them is an `ExceededError`, with the trace and the explanation.
+ * Compares a trace with the bounds of `Recovery.explain`. They are those of the policy itself, or of another policy whose waits you accept.
+ * The bounds are the attempts and the sum of the waits; if the script has hints, the sum includes the waits that the policy grants to
+ * servers. A trace beyond them is an `ExceededError`, with the trace and the explanation.
  */
 export const assertWithin =
   (explanation: Explanation.Explanation) =>

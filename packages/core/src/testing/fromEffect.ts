@@ -65,7 +65,7 @@ class FromEffect<A> extends fc.Arbitrary<A> {
 }
 
 /**
- * An arbitrary of Effect as an arbitrary of fast-check, to be combined with others: `fc.record({ n: fc.nat(), script: fromEffect(script) })`.
- * A case shrinks as Effect shrinks it.
+ * Makes a fast-check arbitrary of an arbitrary of Effect. It combines with others: `fc.record({ n: fc.nat(), script: fromEffect(script)
+ * })`. A case shrinks as Effect shrinks it.
  */
 export const fromEffect = <A>(arbitrary: EffectArbitrary.Arbitrary<A>): fc.Arbitrary<A> => new FromEffect(arbitrary)

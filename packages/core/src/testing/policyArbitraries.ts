@@ -43,7 +43,7 @@ const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude
     readonly [K in keyof A]?: Exclude<A[K], undefined>
   }
 
-/** A seed for `Random.withSeed`: a property with jitter draws the same random numbers for the same case. It does not shrink. */
+/** A seed for `Random.withSeed`. A property with jitter draws the same random numbers for the same case. The seed does not shrink. */
 export const seed: Arbitrary.Arbitrary<number> = Arbitrary.schema(
   Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0x7fff_ffff })),
   { shrink: () => [] }
@@ -132,8 +132,8 @@ const scriptOf = <Tag extends string>(
   }))
 
 /**
- * A script with failures of these tags, successes, and attempts that never end. `ends` are further steps; by default the defects and
- * interruptions that no policy may handle, alone and beside a failure.
+ * A script of failures, successes, and attempts that never end. The failures have these tags. `ends` are further steps; by default the
+ * defects and interruptions that no policy may handle, alone and beside a failure.
  */
 export const script = <const Tag extends string>(
   tags: ReadonlyArray<Tag>,
@@ -264,7 +264,7 @@ export const policy: Arbitrary.Arbitrary<PolicyData> = oneOf(
   [1, laddersOf(oneOf([1, rung], [1, when]))]
 )
 
-/** A table over some of these tags, with or without `orElse`, in any order of its rows. */
+/** A table over some of these tags. It may have `orElse`; its rows come in any order. */
 export const table = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbitrary.Arbitrary<TableData<Tag>> =>
   Arbitrary.map(
     Arbitrary.array(Arbitrary.all([constantFrom<Tag | "orElse">(...tags, "orElse"), policy]), {

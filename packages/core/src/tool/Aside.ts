@@ -40,16 +40,16 @@ export interface ResultStore {
 }
 
 /**
- * The store of the program. By default a run keeps its results in memory, 64 MiB of them: the oldest go, and the newest are in its
- * snapshots, up to 1 MiB.
+ * The store of long results that were put aside. By default a run keeps its results in memory, 64 MiB of them: the oldest go, and the
+ * newest are in its snapshots, up to 1 MiB.
  */
 export const ResultStore = Context.Reference<ResultStore | undefined>("@kintsugi/core/Tool/ResultStore", {
   defaultValue: () => undefined
 })
 
 /**
- * Says how long a result of a tool may be before it is put aside, for the option `putAside` of a tool or of an agent. The model then reads
- * the head of the result and a handle, and may read the rest in pages with the tool `read_result`, which its agent offers from the first turn
+ * Sets how long a result may be before it is put aside. It makes the option `putAside` of a tool or of an agent. The model then reads the
+ * head of the result and a handle, and may read the rest in pages with the tool `read_result`, which its agent offers from the first turn
  * on. A tool with `maxResultChars` has no such option.
  *
  * @example

@@ -1,5 +1,5 @@
 /**
- * A codec of plain JSON from a JSON Schema, for example of a foreign tool. The codec checks what it can of the schema; models
+ * A codec of plain JSON from a JSON Schema. An example is the schema of a foreign tool. The codec checks what it can of the schema; models
  * read the schema word for word.
  */
 import * as JsonSchema from "effect/JsonSchema"
@@ -31,9 +31,9 @@ type Options = {
 }
 
 /**
- * The codec of the values that a JSON Schema admits. It does not check regular expressions (those of a foreign schema may run
- * for ever), conditions (`if`, `not`) and `format`. A part of the schema that cannot be read accepts any JSON; the tool has to check such a
- * value. Throws an `InputTooLargeError` for a schema that exceeds a bound.
+ * The codec of the values that a JSON Schema admits. It does not check regular expressions (those of a foreign schema may run for ever),
+ * conditions (`if`, `not`) and `format`. A part of the schema that cannot be read accepts any JSON; the tool has to check such a value.
+ * Throws an `InputTooLargeError` for a schema that exceeds a bound.
  */
 export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.Json, unknown> => {
   const error = tooLarge(schema, options)
@@ -43,10 +43,7 @@ export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.
   return shownAs(codec, schema)
 }
 
-/**
- * Like `make`, for a JSON Schema of which every part is readable. `undefined` for a schema with an unreadable part, or beyond the default
- * bounds.
- */
+/** The codec of a JSON Schema without an unreadable part. `undefined` for any other schema, and for one beyond the default bounds. */
 export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | undefined => {
   if (tooLarge(schema) !== undefined) return undefined
   const codec = Result.getOrUndefined(imported(documentOf(schema)))
@@ -54,8 +51,8 @@ export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | u
 }
 
 /**
- * The error for a JSON Schema that exceeds a bound: in bytes, in levels, or in nodes once its references are followed. `undefined` for a
- * schema within the bounds. The check takes no more steps than the schema may have nodes.
+ * The error for a JSON Schema that exceeds a bound. The bounds are bytes, levels, and nodes once its references are followed. `undefined`
+ * for a schema within the bounds. The check takes no more steps than the schema may have nodes.
  */
 export const tooLarge = (
   schema: RawSchema,
@@ -65,7 +62,7 @@ export const tooLarge = (
   return exceeded === undefined ? undefined : InputTooLargeError.make({ what, ...exceeded })
 }
 
-/** Makes tools with this codec show a given JSON Schema to models, in the place of the one that the codec would give. Decodes as before. */
+/** Sets the JSON Schema that models read for a codec. Tools with this codec show it in the place of their own. Decoding stays as before. */
 export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
   codec.annotate({ [TypeId]: schema })
 

@@ -52,9 +52,9 @@ export { type NameFor, namesFor } from "./names.ts"
 export { requireApproval } from "./requireApproval.ts"
 
 /**
- * Makes a tool: what the model reads about it, the schemas of its parameters and its result, and the effect that runs. The failures of
- * the effect are the failures of the tool, for the rows of a table. A tool that is written inline in an agent has the same type as a
- * constant.
+ * Makes a tool of a name, schemas and an effect. The model reads the description and the schema of the parameters; `run` gives the effect.
+ * The failures of the effect are the failures of the tool, for the rows of a table. A tool that is written inline in an agent has the same
+ * type as a constant.
  *
  * Throws a `TypeError` for a name that some provider refuses: a name has 1 to 64 letters, digits, `_` and `-`.
  *
@@ -136,9 +136,9 @@ const withRows = (definition: ToolDefinition, table: object | undefined): ToolDe
     : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table, "a tool")]) }
 
 /**
- * Makes a tool of a function that may throw, or return a promise. What it throws or rejects with becomes an `ExecutionError`
- * with that value as its cause, of category `invocation` by default. A result that does not fit `success` is an `ExecutionError` too. An
- * `EscalationError` and a `ToolExecutionError` pass as themselves. The `signal` is aborted when the call is stopped.
+ * Makes a tool of a function that may throw or return a promise. What it throws or rejects with becomes an `ExecutionError` with that value
+ * as its cause, of category `invocation` by default. A result that does not fit `success` is an `ExecutionError` too. An `EscalationError`
+ * and a `ToolExecutionError` pass as themselves. The `signal` is aborted when the call is stopped.
  *
  * @example
  * ```ts
@@ -197,8 +197,8 @@ export const fromFunction = <
 }
 
 /**
- * Recovers from the failures of this tool: a table with one row per tag. The rows of a second table are added, and win for the same
- * tag. In any order of the pipe, this table applies before the tables of an agent.
+ * Recovers from the failures of this tool, by a table. The rows of a second table are added, and win for the same tag. In any order of the
+ * pipe, this table applies before the tables of an agent.
  *
  * @example
  * ```ts
@@ -286,10 +286,9 @@ export const compensate: {
 })
 
 /**
- * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own
- * combinators, which know nothing of side effects, nor that arguments that do not fit will never fit. The effect is one call:
- * running it again, as `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for
- * calls under tables.
+ * Decodes raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own combinators, which
+ * know nothing of side effects, nor that arguments that do not fit will never fit. The effect is one call: running it again, as
+ * `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for calls under tables.
  */
 export const call = <Name extends string, Params, A, E, R, T, S>(
   self: Tool<Name, Params, A, E, R, T, S>,
@@ -345,8 +344,8 @@ interface ToolNeedsAFailureSchema<E> {
 }
 
 /**
- * The schema of every failure of a call of this tool: it decodes each failure to its own class.
- * A tool with failures of its own has to know their schema (`failure`), or this does not compile.
+ * The schema of every failure of this tool's calls. It decodes each failure to its own class. A tool with failures of its own has to know
+ * their schema (`failure`), or this does not compile.
  */
 export const errorSchema = <T extends AnyTool>(
   self: T &
@@ -376,13 +375,14 @@ export const escalate: BuiltIn<
 > = fromDefinition(Ending.escalate)
 
 /**
- * A built-in tool that ends the agent, and the pipeline around it, with `ToolExecutionError`. It is inactive until a skill lists it.
+ * A built-in tool that ends the run with `ToolExecutionError`. The pipeline around the agent ends too. The tool is inactive until a skill
+ * lists it.
  */
 export const throwException: BuiltIn<"throwException", { readonly reason?: string }, never, ToolExecutionError> =
   fromDefinition(Ending.throwException)
 
 /**
- * A built-in tool that ends the agent with a `Completion`, a value of its output. It is inactive until a skill lists it.
- * `success: false` says that the task cannot be done; that is not a failure either.
+ * A built-in tool that ends the agent with a `Completion`. The completion is the output of the agent. The tool is inactive until a skill
+ * lists it. `success: false` says that the task cannot be done; that is not a failure either.
  */
 export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)

@@ -88,9 +88,7 @@ interface Made {
   readonly run: RunContext
 }
 
-/**
- * When results are put aside, and how: made by `Tool.putAside`.
- */
+/** When results are put aside, and how: made by `Tool.putAside`. */
 export interface PutAside {
   /** The longest result that the model reads as a whole, in UTF-16 units. */
   readonly above: number
@@ -225,7 +223,7 @@ export interface SiteAtGate {
   readonly pins?: Pins
 }
 
-/** What a tool knows of its call besides its parameters. */
+/** What a tool knows of its call besides parameters. */
 export interface ToolContext {
   /** 1 for the first run of this call, then 2, 3 … */
   readonly attempt: number

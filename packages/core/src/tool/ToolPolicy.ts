@@ -1,4 +1,4 @@
-/** A function of the user that sees every tool call before it runs, and may deny it. */
+/** A function that sees every tool call first, and may deny it. It is a function of the user. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
@@ -9,7 +9,7 @@ import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
-/** A call that is about to run, with arguments that fit. */
+/** A call that is about to run, with valid arguments. */
 export interface ProposedCall {
   readonly agent: string
   readonly tool: string

@@ -11,7 +11,7 @@ import type { Behind } from "./table.ts"
 import type { Acknowledged } from "../recovery/TableTypes.ts"
 
 /**
- * Gives the functions of a tool a layer: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of
+ * Gives the functions of a tool a layer. These are the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of
  * `requireApproval`. The layer is built for each execution of one of these, and released after its scope is closed. The failure of a layer
  * is a failure of `run`, for the rows of the tool. The handlers of the table run outside of the layer.
  *
@@ -46,7 +46,7 @@ export const provide: {
 )
 
 /**
- * Puts plain Effect combinators, such as `Effect.retry` or `Effect.timeout`, around the attempts of a tool.
+ * Wraps the attempts of a tool, as `Effect.retry` or `Effect.timeout` do.
  *
  * The function `f` gets one attempt as an effect; the attempt is within the `timeout` of the tool. Each run of that effect is another
  * attempt: it has its own number and events, keeps the idempotency key, and the cap of a call counts it. The tables of the tool and of the

@@ -22,9 +22,9 @@ export const check = (name: string): void => {
 }
 
 /**
- * The names under which models know foreign tools, in the same order. A name that every provider accepts stays. In any other,
- * a character that is no letter, digit, `_` or `-` becomes `_`, and the name is cut to 64 characters. The name of a built-in
- * tool gets a `_`. Later duplicates are numbered.
+ * The names of foreign tools that every provider accepts, in order. A name that every provider accepts stays. In any other, a character
+ * that is no letter, digit, `_` or `-` becomes `_`, and the name is cut to 64 characters. The name of a built-in tool gets a `_`. Later
+ * duplicates are numbered.
  *
  * @example
  * import { Tool } from "@kintsugi/core"

@@ -27,9 +27,8 @@ interface PartsOptions {
 }
 
 /**
- * Says what a model reads of a result: texts, images and files in their order, in the place of the JSON of the result. Bytes are in base64, also
- * behind the beginning of a `data:` URL.
- * They are in the transcript, in errors that have one and in snapshots, and in no event and no span.
+ * Shows a model a result as texts, images and files. They take the place of the JSON of the result, in their order. Bytes are in base64,
+ * also after the beginning of a `data:` URL. The transcript, errors with a transcript, and snapshots have them; events and spans do not.
  *
  * Anthropic, OpenAI's Responses, Gemini from version 3, and Claude and Nova on Bedrock carry images and PDF files in results, and Kimi, Grok and
  * GLM-V images. Other models read a description; see `unsupported`. Throws a `RangeError` for `maxBytes` below 1, and a `TypeError` for other options of a wrong kind. A function that returns

@@ -23,11 +23,11 @@ interface ProviderOptions<S> {
 const approval = "mcp_approval_request"
 
 /**
- * Makes the tool that answers calls of a kind which the provider declares itself, in `providerTools` of the model: `computer_call`,
+ * Makes the tool that answers calls of a provider's own kind. Such a kind is declared in `providerTools` of the model: `computer_call`,
  * `shell_call`, `local_shell_call`, `apply_patch_call`, `custom_tool_call` of OpenAI's Responses; of Anthropic the name of the declared
  * tool, such as `bash`. `run` gets the fields of the call, and gives the `output` of the provider's answer item, or an object with all
- * fields of that item, such as `{ output, acknowledged_safety_checks }`. The calls are like all others for tables, approval, keys and
- * events. Without such a tool, a reply with such a call is a `CapabilityMismatchError`.
+ * fields of that item, such as `{ output, acknowledged_safety_checks }`. Tables, approval, keys and events treat the calls like all others.
+ * Without such a tool, a reply with such a call is a `CapabilityMismatchError`.
  *
  * The kind `mcp_approval_request` needs no `run`: each request of the provider for the approval of a call of its MCP server becomes an
  * approval request of the run. The decision goes back; fields that the approver has edited go back as a refusal that states them.

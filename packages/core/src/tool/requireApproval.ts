@@ -39,8 +39,9 @@ export interface ApprovalOptions<in Params, R, X extends OnExpiry = OnExpiry> {
 type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 
 /**
- * Requires approval for the calls of this tool: after every other gate and before the call runs, and once more after a repair of its
- * arguments. An agent with such a tool needs an `Approver` in `R`. A run that `agent.start` has started is suspended instead.
+ * Requires a person's approval for the calls of this tool. The request comes after every other gate and before the call runs, and once more
+ * after a repair of its arguments. An agent with such a tool needs an `Approver` in `R`. A run that `agent.start` has started is suspended
+ * instead.
  */
 export const requireApproval: {
   <Params, R2 = never, const X extends OnExpiry = "ask-again">(

@@ -7,8 +7,8 @@ import type { ToolDefinition } from "./ToolDefinition.ts"
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
 /**
- * `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R` what it needs, `Table` the
- * rows of `onError` so far, `S` the declared side effects.
+ * A tool, with the types of everything it does. `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R`
+ * what it needs, `Table` the rows of `onError` so far, `S` the declared side effects.
  */
 export interface Tool<
   out Name extends string,
