@@ -14,9 +14,9 @@ import type { Codes, Report, Tag } from "./Report.ts"
 import * as Source from "../transport/Source.ts"
 
 /**
- * The error of an answer that reports a failure; total. The codec reads `report` from the body. `codes` maps the error
- * names of the format, in lower case, to tags. A known code decides, then the words of the report, then the status. The
- * error has the wait that the server asks for, and no secret of `source`.
+ * The error of an answer that reports a failure. It is total. The codec reads `report` from the body. `codes` maps the error names of the
+ * format, in lower case, to tags. A known code decides, then the words of the report, then the status. The error has the wait that the
+ * server asks for, and no secret of `source`.
  */
 export const failure = (
   source: Source.Source,
@@ -49,7 +49,7 @@ export const failure = (
   })
 }
 
-/** The error of an answer that has a success status and cannot be read. `cause` says why. */
+/** The error of a successful answer that cannot be read. `cause` says why. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
   const requestId = idIn(Answer.requestId(answer))
   // Redact before cutting: half a secret would no longer be recognised.

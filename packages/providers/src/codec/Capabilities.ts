@@ -94,9 +94,9 @@ type Way = "data" | "url" | "id"
 const names = { data: "bytes", url: "address", id: "file id" } as const
 
 /**
- * Makes the check of requests, for `refuses` of a codec: the error of a request that needs more than the capabilities,
- * else `undefined`. Tool parameters that no object fits are always refused, because arguments are objects. The check
- * remembers the specs and messages that it has accepted.
+ * Makes a codec's check of requests, for its field `refuses`. The check gives the error of a request that needs more than the capabilities,
+ * else `undefined`. Tool parameters that no object fits are always refused, because arguments are objects. The check remembers the specs
+ * and messages that it has accepted.
  */
 export const refusing = (
   { model, provider }: Source,

@@ -1,6 +1,6 @@
 /**
- * Bridges `effect/ai` and this library, both ways: models, toolkits with recovery, and failures. All of `effect/ai`
- * is unstable in Effect, and only this folder imports it.
+ * Bridges `effect/ai` and this library, both ways. It has models, toolkits with recovery, and failures. All of `effect/ai` is unstable in
+ * Effect, and only this folder imports it.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
@@ -28,9 +28,9 @@ export type { ToolkitTools } from "./toolTypes.ts"
 export type { ToolsAsToolkit } from "./toolkitTypes.ts"
 
 /**
- * A model of `effect/ai` as a `Model`, whole and streamed. Calls are passed on as the model made them, including
- * undeclared names; `effect/ai` runs none. Provider metadata, such as signatures, is sent back to its provider. A
- * request with an `output` and without tools asks for an object, and gets it whole even if it is streamed.
+ * Makes a `Model` of a model of `effect/ai`. Calls are passed on as the model made them, including undeclared names; `effect/ai` runs none.
+ * Provider metadata, such as signatures, is sent back to its provider. A request with an `output` and without tools asks for an object, and
+ * gets it whole even if it is streamed.
  */
 export const fromLanguageModel: (
   languageModel: LanguageModel.LanguageModel,
@@ -55,15 +55,14 @@ export const model = (
   )
 
 /**
- * A model as a `LanguageModel` of `effect/ai`, for its `generateText`, `streamText`, `generateObject` and its `Chat`.
- * It runs the toolkits of its callers itself. The steps of `Coercion` first mend arguments, and texts that have to be
- * objects. A stream that breaks off is an error. Provider tools are options of our models: those in a toolkit are
- * refused.
+ * Makes a `LanguageModel` of a `Model`. It is for `generateText`, `streamText`, `generateObject` and `Chat` of `effect/ai`. It runs the
+ * toolkits of its callers itself. The steps of `Coercion` first mend arguments, and texts that have to be objects. A stream that breaks off
+ * is an error. Provider tools are options of our models: those in a toolkit are refused.
  */
 export const toLanguageModel: (model: Model.Service) => Effect.Effect<LanguageModel.LanguageModel> =
   ToLanguageModel.toLanguageModel
 
-/** The `LanguageModel` for the `Model` in the context, with the `ModelName` and the `ProviderName` of `effect/ai`. */
+/** The `LanguageModel` for the `Model` in the context. It also has the `ModelName` and the `ProviderName` of `effect/ai`. */
 export const languageModel: Layer.Layer<
   LanguageModel.LanguageModel | AiModel.ModelName | AiModel.ProviderName,
   never,
@@ -80,10 +79,9 @@ export const languageModel: Layer.Layer<
 )
 
 /**
- * The tools of a toolkit, by name, for skills and tables of this library. Its handlers run them and stand in `R`
- * until its `toLayer` is provided. A failure of a tool's `failure` schema leaves the call as itself, and any other
- * failure of its handler as an `ExecutionError`. With `failureMode: "return"` the model reads failures, unless
- * `Tool.onError` overrides this.
+ * Makes tools of a toolkit of `effect/ai`, by name. Its handlers run them and stand in `R` until its `toLayer` is provided. A failure of a
+ * tool's `failure` schema leaves the call as itself, and any other failure of its handler as an `ExecutionError`. With `failureMode:
+ * "return"` the model reads failures, unless `Tool.onError` overrides this.
  *
  * `Readonly` means `sideEffects: "none"`, else `Idempotent` means `"idempotent"`; a tool with other hints is
  * `"unsafe"`, and one without hints `"undeclared"`. `OpenWorld` tools are web services, whose texts are marked as
@@ -99,9 +97,8 @@ export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O ex
   FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolkitTools<Tools, O>
 
 /**
- * Tools of this library as a toolkit, with the layer of its handlers. Each call is a run with this one tool: it mends
- * arguments and applies the tool's table, with fixers, time limits and events. The remaining failures are those of
- * the toolkit's tool.
+ * Makes a toolkit of tools, with the layer of its handlers. Each call is a run with this one tool: it mends arguments and applies the
+ * tool's table, with fixers, time limits and events. The remaining failures are those of the toolkit's tool.
  *
  * `effect/ai` has one mode for all failures of a tool. With `"error"`, the default, a typed failure fails the caller
  * of the model, and a text for the model in place of a result is a `TextResult` among the results. With `"return"` both are
@@ -121,16 +118,16 @@ export const toToolkit = <const Tools extends ReadonlyArray<Tool.AnyTool>, Mode 
   >
 
 /**
- * A model failure of `effect/ai` as an error of this library, with the original as its cause; total. Both errors
- * agree on whether a retry is allowed, and on the wait. Failures without a reason of their own in `effect/ai` (an
- * overload, a context that is too long, a missing model) are classified by the provider's message and status. An
- * error that `toAiError` made becomes its original again, even after serialisation.
+ * Makes an error of this library of a model failure of `effect/ai`. The original is its cause; the function is total. Both errors agree on
+ * whether a retry is allowed, and on the wait. Failures without a reason of their own in `effect/ai` (an overload, a context that is too
+ * long, a missing model) are classified by the provider's message and status. An error that `toAiError` made becomes its original again,
+ * even after serialisation.
  */
 export const fromAiError: (error: AiError.AiError, failed: FromError.Failed) => LlmError.LlmError =
   FromError.fromAiError
 
 /**
- * An error of this library as an `AiError`, whose reason has the original as its cause; total. Both errors agree on
+ * Makes an `AiError` of an error of this library. The original is the cause of its reason; the function is total. Both errors agree on
  * whether a retry is allowed, and on the wait. An error that `fromAiError` made becomes its original again.
  */
 export const toAiError: (error: LlmError.LlmError, at: ToError.At) => AiError.AiError = ToError.toAiError

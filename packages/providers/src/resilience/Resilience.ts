@@ -1,6 +1,6 @@
 /**
- * Guards that all calls of a model share: a circuit breaker that opens when the model fails, rate limits, and a limit
- * of concurrent calls. Effect provides the parts (`effect/persistence`); this module puts them around a `Model`.
+ * Guards that all calls of a model share. They are a circuit breaker that opens when the model fails, rate limits, and a limit of
+ * concurrent calls. Effect provides the parts (`effect/persistence`); this module puts them around a `Model`.
  */
 import * as Model from "@kintsugi/core/Model"
 import * as Context from "effect/Context"

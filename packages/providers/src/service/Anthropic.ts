@@ -1,4 +1,4 @@
-/** Anthropic, and every other server of its Messages API, as a `Model`. */
+/** Anthropic, and other servers of its Messages API, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -52,8 +52,8 @@ const variables = { apiKey: "ANTHROPIC_API_KEY", baseUrl: "ANTHROPIC_BASE_URL" }
 const own = "https://api.anthropic.com"
 
 /**
- * The model over your own `HttpClient`, with its connect timeout, proxy and certificates. Redirects are up to the
- * client; `Transport.layerFetch` follows none.
+ * A model over your own `HttpClient`. The client has its own connect timeout, proxy and certificates, and decides about redirects;
+ * `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = own, betas = [], headers, model, transport, version } = options
@@ -130,8 +130,9 @@ const onVertex = (codec: Codec, source: Source.Source, baseUrl: string, version 
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `ANTHROPIC_API_KEY`, and the base URL from `ANTHROPIC_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `ANTHROPIC_API_KEY`, and the base URL from `ANTHROPIC_BASE_URL`, if that is set; a missing key is
+ * a `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
@@ -139,7 +140,8 @@ export const layerConfig = (
   ByName.layerConfig<Options & ByName.Named>(variables, options, layer)
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

@@ -1,4 +1,4 @@
-/** Models of Amazon Bedrock by its Converse API, as a `Model`. */
+/** Amazon Bedrock's Converse API as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -48,8 +48,9 @@ type LayerOptions = Omit<Options, "credentials" | "apiKey"> &
   )
 
 /**
- * The model over your own `HttpClient`. The packages `@smithy/signature-v4`, `@smithy/eventstream-codec` and `@aws-crypto/sha256-js` have
- * to be installed; with an API key, `@smithy/eventstream-codec` alone. Throws a `RangeError` for a region that is no name, and for invalid options.
+ * A model over your own `HttpClient`. The packages `@smithy/signature-v4`, `@smithy/eventstream-codec` and `@aws-crypto/sha256-js` have to
+ * be installed; with an API key, `@smithy/eventstream-codec` alone. Throws a `RangeError` for a region that is no name, and for invalid
+ * options.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl, credentials, headers, model, region, transport } = options
@@ -103,11 +104,10 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. What is not given comes from
- * `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from `AWS_BEARER_TOKEN_BEDROCK`, or else from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
- * `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or key is a `ConfigError`, and so is an
- * option out of its range. Of a given API key and given
- * credentials, the API key counts.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. What is not given comes from `AWS_REGION`, or else from `AWS_DEFAULT_REGION`, from `AWS_BEARER_TOKEN_BEDROCK`, or else from
+ * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and from `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. A missing region or
+ * key is a `ConfigError`, and so is an option out of its range. Of a given API key and given credentials, the API key counts.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & Named>
@@ -134,7 +134,8 @@ const accessIn = Effect.gen(function* () {
 })
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

@@ -52,13 +52,14 @@ const deepSeek: ChatProvider.ChatProvider = {
   continuationUrl: (baseUrl) => ByName.join(ByName.withoutVersion(baseUrl), "/beta/chat/completions")
 }
 
-/** The model over your own `HttpClient`. */
+/** A model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(deepSeek, options)
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `DEEPSEEK_API_KEY`, and the base URL from `DEEPSEEK_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `DEEPSEEK_API_KEY`, and the base URL from `DEEPSEEK_BASE_URL`, if that is set; a missing key is a
+ * `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
@@ -66,7 +67,8 @@ export const layerConfig = (
   ByName.layerConfig<Options & ByName.Named>(deepSeek.variables, options, layer)
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

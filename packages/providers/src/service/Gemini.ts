@@ -1,4 +1,4 @@
-/** Gemini over Google's Gemini API, as a `Model`. */
+/** Google's Gemini API as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -38,7 +38,7 @@ const variables = { apiKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], baseUrl: "GEMI
 /** The base URL of the provider. */
 const own = "https://generativelanguage.googleapis.com/v1beta"
 
-/** The model over your own `HttpClient`. */
+/** A model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = own, headers, model, transport } = options
   const source: Source.Source = {
@@ -68,8 +68,9 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `GEMINI_API_KEY`, or else from `GOOGLE_API_KEY`, and the base URL from `GEMINI_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `GEMINI_API_KEY`, or else from `GOOGLE_API_KEY`, and the base URL from `GEMINI_BASE_URL`, if that
+ * is set; a missing key is a `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
@@ -77,7 +78,8 @@ export const layerConfig = (
   ByName.layerConfig<Options & ByName.Named>(variables, options, layer)
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

@@ -10,7 +10,7 @@ import * as ChatProvider from "./chatProvider.ts"
 import * as Prices from "./prices.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://api.moonshot.ai/v1` by default; in China it is `https://api.moonshot.cn/v1`. */
+/** `baseUrl` is `https://api.moonshot.ai/v1` by default. In China it is `https://api.moonshot.cn/v1`. */
 export interface Options
   extends
     Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "extra">,
@@ -58,13 +58,14 @@ const kimi: ChatProvider.ChatProvider = {
   }
 }
 
-/** The model over your own `HttpClient`. */
+/** A model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(kimi, options)
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `MOONSHOT_API_KEY`, and the base URL from `MOONSHOT_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `MOONSHOT_API_KEY`, and the base URL from `MOONSHOT_BASE_URL`, if that is set; a missing key is a
+ * `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
@@ -72,7 +73,8 @@ export const layerConfig = (
   ByName.layerConfig<Options & ByName.Named>(kimi.variables, options, layer)
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

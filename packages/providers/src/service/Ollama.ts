@@ -1,4 +1,4 @@
-/** Models of an Ollama server, local or remote, as a `Model`. */
+/** An Ollama server, local or remote, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -25,7 +25,7 @@ interface LayerOptions extends Options {
   readonly model: string
 }
 
-/** The model over your own `HttpClient`. */
+/** A model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "http://localhost:11434", headers, model, price, transport } = options
   const secrets = ByName.secretsOf(apiKey, headers, baseUrl)
@@ -41,9 +41,9 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. The base URL, unless given, comes
- * from `OLLAMA_BASE_URL`, or else from `OLLAMA_HOST`, in all the forms that Ollama itself takes there (`127.0.0.1`, `:11434`,
- * `https://example.org`); a key, unless given, from `OLLAMA_API_KEY`, if that is set.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. The base URL, unless given, comes from `OLLAMA_BASE_URL`, or else from `OLLAMA_HOST`, in all the forms that Ollama itself takes
+ * there (`127.0.0.1`, `:11434`, `https://example.org`); a key, unless given, from `OLLAMA_API_KEY`, if that is set.
  */
 export const layerConfig = (
   options: ByName.FromConfig<LayerOptions>
@@ -57,7 +57,8 @@ export const layerConfig = (
 const key = Config.map(Config.withDefault(Config.String("OLLAMA_API_KEY"), ""), (key) => Redacted.make(key))
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

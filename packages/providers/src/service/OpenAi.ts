@@ -1,6 +1,6 @@
 /**
- * OpenAI as a `Model`: chat completions, a format of many other servers too, and the Responses API, for the models
- * and tools that only it has.
+ * OpenAI as a `Model`: chat completions and the Responses API. Many other servers have the chat completions too; some models and tools need
+ * the Responses API.
  */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
@@ -57,8 +57,8 @@ const accountOf = ({ organization, project }: Account) => ({
 })
 
 /**
- * The model over your own `HttpClient`, with its connect timeout, proxy and certificates. Redirects are up to the
- * client; `Transport.layerFetch` follows none.
+ * A model over your own `HttpClient`. The client has its own connect timeout, proxy and certificates, and decides about redirects;
+ * `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const account = accountOf(options)
@@ -79,7 +79,7 @@ const takenByMistral = { promptCache: "key-only", refusedOptions: ["serviceTier"
 const isMistral = (baseUrl: string | undefined): boolean =>
   baseUrl !== undefined && URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)
 
-/** The model over the Responses API and your own `HttpClient`. */
+/** A model of the Responses API over your own `HttpClient`. */
 export const layerResponses = (
   options: LayerResponsesOptions
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
@@ -107,24 +107,25 @@ export const layerResponses = (
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL`, if that is set; a missing key is a
+ * `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
 ): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
   ByName.layerConfig<Options & ByName.Named>(openAi.variables, options, layer)
 
-/** The model over the Responses API and your own `HttpClient`, with options that may be `Config`s, as those of `layerConfig`. */
+/** A model of the Responses API, with options from `Config`. They are read as in `layerConfig`; it sends over your own `HttpClient`. */
 export const layerResponsesConfig = (
   options: ByName.FromConfig<ResponsesOptions & ByName.Named>
 ): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
   ByName.layerConfig<ResponsesOptions & ByName.Named>(openAi.variables, options, layerResponses)
 
 /**
- * Makes the layer of a model by its name, as `layerConfig` does, over the `HttpClient` of the context if there is one, else over the `fetch` of the
- * runtime. The key comes from `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL` if it is set; a missing key is a `ConfigError`. Failures are
- * `LlmError`s, after the retries of `Transport`.
+ * Makes the layer of a model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings
+ * come as in `layerConfig`. The key comes from `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL` if it is set; a missing key is a
+ * `ConfigError`. Failures are `LlmError`s, after the retries of `Transport`.
  *
  * @example
  * ```ts
@@ -140,6 +141,9 @@ export const layerResponsesConfig = (
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))
 
-/** The model by name, over the Responses API, as `layerResponsesConfig` makes it. The key and base URL come from the same variables. */
+/**
+ * A model of the Responses API by its name. It sends as `model` does; the settings come as in `layerResponsesConfig`. The key and base URL
+ * come from the same variables.
+ */
 export const responses = (name: string, options?: ResponsesOptions): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerResponsesConfig({ ...options, model: name }))

@@ -1,6 +1,6 @@
 /**
- * Other hosts of OpenAI's two formats, as a `Model`: the hosts of `hosts` by their names, and any other host as data. Errors,
- * spans and the ledger name the host.
+ * Other hosts of OpenAI's two formats, as a `Model`. A host is one of `hosts`, by its name, or any other host, as data. Errors, spans and
+ * the ledger name the host.
  *
  * A host that has a module of its own (`DeepSeek`, `Kimi`, `OpenRouter`, `Perplexity`, `Ollama`) is better served by that.
  */
@@ -60,7 +60,7 @@ const of = (host: HostInput): Host => {
 const none = Redacted.make("")
 
 /**
- * The chat completions of a host, over your own `HttpClient`.
+ * The chat completions of a host over your own `HttpClient`.
  *
  * @example
  * ```ts no-run
@@ -98,7 +98,7 @@ export const layer = <Input extends HostInput>(
   )
 }
 
-/** The Responses API of a host, over your own `HttpClient`. */
+/** The Responses API of a host over your own `HttpClient`. */
 export const layerResponses = <Input extends HostInput>(
   host: Input,
   options: ResponsesOptions & Chosen & Needed<Input>
@@ -111,9 +111,9 @@ export const layerResponses = <Input extends HostInput>(
 }
 
 /**
- * The chat completions of a host, over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given,
- * key and base URL come from the variables of the host: `MISTRAL_API_KEY` and `MISTRAL_BASE_URL`. A missing key is a `ConfigError`, and so is
- * a missing base URL that has the account or the region in it.
+ * The chat completions of a host, with options from `Config`. It sends over your own `HttpClient`. An option is a value or a `Config`,
+ * which the layer reads when it is built. Unless given, key and base URL come from the variables of the host: `MISTRAL_API_KEY` and
+ * `MISTRAL_BASE_URL`. A missing key is a `ConfigError`, and so is a missing base URL that has the account or the region in it.
  */
 export const layerConfig = (
   host: HostInput,
@@ -121,7 +121,7 @@ export const layerConfig = (
 ): Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient> =>
   ByName.layerConfig<Options & Chosen>(of(host).variables, options, (options) => layer(host, options))
 
-/** The Responses API of a host, over your own `HttpClient`, with options that may be `Config`s, as those of `layerConfig`. */
+/** The Responses API of a host, with options from `Config`. They are read as in `layerConfig`; it sends over your own `HttpClient`. */
 export const layerResponsesConfig = (
   host: HostInput,
   options: ByName.FromConfig<ResponsesOptions & Chosen>
@@ -129,7 +129,8 @@ export const layerResponsesConfig = (
   ByName.layerConfig<ResponsesOptions & Chosen>(of(host).variables, options, (options) => layerResponses(host, options))
 
 /**
- * The model of a host by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * The chat completions of a host, by name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings
+ * come as in `layerConfig`.
  *
  * @example
  * ```ts no-run
@@ -142,7 +143,10 @@ export const layerResponsesConfig = (
 export const model = (host: HostInput, name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig(host, { ...options, model: name }))
 
-/** The model of a host by name, over the Responses API, as `layerResponsesConfig` makes it. The key and base URL come from the same variables. */
+/**
+ * The Responses API of a host, by name. It sends as `model` does; the settings come as in `layerResponsesConfig`. The key and base URL come
+ * from the same variables.
+ */
 export const responses = (
   host: HostInput,
   name: string,

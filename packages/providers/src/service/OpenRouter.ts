@@ -1,4 +1,4 @@
-/** OpenRouter, a router to the providers of many models, as a `Model`. */
+/** OpenRouter, a router to many models, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -80,7 +80,7 @@ const openRouter: ChatProvider.ChatProvider = {
   dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "object" }
 }
 
-/** The model over your own `HttpClient`. */
+/** A model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { promptCache, ...others } = options
   const { extra, fallbacks, referer, routing, title } = others
@@ -119,8 +119,9 @@ const preferences = (routing: Routing): Readonly<Record<string, Schema.Json>> =>
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `OPENROUTER_API_KEY`, and the base URL from `OPENROUTER_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `OPENROUTER_API_KEY`, and the base URL from `OPENROUTER_BASE_URL`, if that is set; a missing key
+ * is a `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
@@ -128,7 +129,8 @@ export const layerConfig = (
   ByName.layerConfig<Options & ByName.Named>(openRouter.variables, options, layer)
 
 /**
- * The model by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as in
+ * `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

@@ -1,6 +1,6 @@
 /**
- * Perplexity as a `Model`: its agent API, and on request its older chat completions. The agent API is documented, and was not recorded: see
- * `docs/guide/providers.md`.
+ * Perplexity as a `Model`. It speaks the agent API, or the older chat completions (`api: "chat"`). The agent API is documented, and was not
+ * recorded: see `docs/guide/providers.md`.
  */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
@@ -44,7 +44,7 @@ interface ChatOptions
   readonly reasoning?: string
 }
 
-/** `api` is `agent` by default; `chat` is the older API, without tools, for servers that still have it. */
+/** `api` is `agent` by default. `chat` is the older API, without tools, for servers that still have it. */
 export type Options = AgentOptions | ChatOptions
 
 /** The options, with model and key. */
@@ -128,7 +128,7 @@ const chat: ChatProvider.ChatProvider = {
   }
 }
 
-/** The model over your own `HttpClient`. */
+/** A model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   if (options.api === "chat") return ChatProvider.layer(chat, options)
   const { baseUrl = account.baseUrl, model, providerTools } = options
@@ -147,8 +147,9 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * The model over your own `HttpClient`, with options that may be `Config`s. They are read when the layer is built. Unless given, the key comes from
- * `PERPLEXITY_API_KEY`, and the base URL from `PERPLEXITY_BASE_URL`, if that is set; a missing key is a `ConfigError`.
+ * A model over your own `HttpClient`, with options from `Config`. An option is a value or a `Config`, which the layer reads when it is
+ * built. Unless given, the key comes from `PERPLEXITY_API_KEY`, and the base URL from `PERPLEXITY_BASE_URL`, if that is set; a missing key
+ * is a `ConfigError`.
  */
 export const layerConfig = (
   options: ByName.FromConfig<Options & ByName.Named>
@@ -156,7 +157,8 @@ export const layerConfig = (
   ByName.layerConfig<Options & ByName.Named>(account.variables, options, layer)
 
 /**
- * The model or preset by name, as `layerConfig` makes it, over the `HttpClient` of the context if there is one, else over the runtime's own `fetch`.
+ * A model or a preset by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings come as
+ * in `layerConfig`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))

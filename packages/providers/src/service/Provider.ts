@@ -1,7 +1,6 @@
 /**
- * Makes a provider of your own: a `Model` over HTTP from a codec, a source and a URL. A codec is one of
- * `AnthropicMessages`, `GeminiContent`, `OllamaChat`, `OpenAiChat` and `OpenAiResponses`, or your own; `failure`,
- * `undecodable` and `refusing` make the errors of your own codec.
+ * Makes a `Model` of a provider of your own. It needs a codec, a source and a URL. A codec is one of `AnthropicMessages`, `GeminiContent`,
+ * `OllamaChat`, `OpenAiChat` and `OpenAiResponses`, or your own; `failure`, `undecodable` and `refusing` make the errors of your own codec.
  */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"

@@ -54,7 +54,7 @@ const local = (provider: string, prefix: string, baseUrl: string) => ({
   dialect: older
 })
 
-/** The hosts that are known, by the names that `layer` and `model` take. */
+/** The known hosts, by the names for `layer` and `model`. */
 export const hosts = {
   /** dashscope, "OpenAI compatible": alibabacloud.com/help/en/model-studio. Not confirmed: the newer field. */
   alibaba: host("alibaba", "DASHSCOPE", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", older),

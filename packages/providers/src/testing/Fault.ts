@@ -9,14 +9,14 @@ import type { Answer, Cut, Handler, Received } from "./handling.ts"
 import * as Split from "./split.ts"
 
 /**
- * Turns the good answer into a bad one, or answers without the handler. A fault of your own is such a function:
- * `(good) => Effect.map(good, (answer) => ({ ...answer, status: 418 }))`.
+ * Turns a good answer into a bad or different one. It may also answer without the handler. A fault of your own is such a function: `(good)
+ * => Effect.map(good, (answer) => ({ ...answer, status: 418 }))`.
  */
 export interface Fault {
   (good: Effect.Effect<Answer>, request: Received): Effect.Effect<Answer>
 }
 
-/** A status with a JSON body or a text; the handler does not run. */
+/** A status with a JSON body or a text. The handler does not run. */
 export const status =
   (status: number, body: unknown = "", headers: Readonly<Record<string, string>> = {}): Fault =>
   () =>
@@ -26,17 +26,17 @@ export const status =
         : { status, body: JSON.stringify(body), headers }
     )
 
-/** The good answer, after a delay by `Clock` or an effect of any kind. */
+/** Delays the good answer. The delay is by `Clock`, or an effect of any kind. */
 export const delayed = (wait: Duration.Input | Effect.Effect<unknown>): Fault =>
   changing({ before: Effect.isEffect(wait) ? wait : Effect.sleep(wait) })
 
 /**
- * The good answer in pieces: `whole`; after every `event` (a blank line, LF or CRLF); after every `line`; after every
- * `byte`; in the middle of every character of more than one byte; between CR and LF; or after every this many bytes.
+ * Sends the good answer in pieces. They are `whole`, or end after every `event` (a blank line, LF or CRLF), after every `line`, after every
+ * `byte`, in the middle of every character of more than one byte, between CR and LF, or after every this many bytes.
  */
 export const split = (split: Split.Split): Fault => changing({ split })
 
-/** The good answer, with an effect before each piece; pieces are numbered from 0. */
+/** Runs an effect before each piece of the good answer. Pieces are numbered from 0. */
 export const gated = (beforePiece: (index: number) => Effect.Effect<unknown>): Fault => changing({ beforePiece })
 
 /** A gate in an answer; see `gate`. */
@@ -49,8 +49,8 @@ interface Gate {
 }
 
 /**
- * Makes a gate that holds an answer after this many parts until it is released. Parts are the events of a stream, or its
- * lines; a whole body is one part. An answer without so many parts becomes status 500, with a text that says so.
+ * Makes a gate that holds an answer until you release it. It holds the answer after this many parts. Parts are the events of a stream, or
+ * its lines; a whole body is one part. An answer without so many parts becomes status 500, with a text that says so.
  */
 export const gate = (parts: number): Effect.Effect<Gate> =>
   Effect.suspend(() => {
@@ -74,10 +74,9 @@ export const gate = (parts: number): Effect.Effect<Gate> =>
   })
 
 /**
- * The good answer breaks off after this many bytes of the body or parts of the stream, or with `nothing` before the head;
- * the handler has run by then. Parts are counted as `gate` counts them. `reset` breaks the connection, `end` ends the body
- * as if it were complete, and `silence` keeps the connection and sends nothing more. A number that counts nothing is a
- * `RangeError`.
+ * Breaks the good answer off. It ends after this many bytes of the body or parts of the stream, or with `nothing` before the head; the
+ * handler has run by then. Parts are counted as `gate` counts them. `reset` breaks the connection, `end` ends the body as if it were
+ * complete, and `silence` keeps the connection and sends nothing more. A number that counts nothing is a `RangeError`.
  */
 export const cut = (after: Cut["after"] | { readonly parts: number }, how: Cut["how"]): Fault => {
   if (typeof after === "object") {

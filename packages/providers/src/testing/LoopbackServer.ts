@@ -1,6 +1,6 @@
 /**
- * A real HTTP server on the loopback interface, for tests and demonstrations. A handler answers each request, and controls
- * the pieces of the answer, their timing and whether the answer is complete. The server itself knows nothing of models.
+ * A real HTTP server on the loopback interface, for tests. A handler answers each request, and controls the pieces of the answer, their
+ * timing and whether the answer is complete. The server itself knows nothing of models.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -24,7 +24,7 @@ export interface LoopbackServer {
   readonly nextAbort: Effect.Effect<Received>
 }
 
-/** Starts a server; it stops, and drops its connections, when the scope closes. */
+/** Starts a server that stops with its scope. It drops its connections when the scope closes. */
 export const make = (handler: Handler): Effect.Effect<LoopbackServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const requests = yield* Ref.make<ReadonlyArray<Received>>([])
@@ -43,7 +43,7 @@ export const make = (handler: Handler): Effect.Effect<LoopbackServer, never, Sco
     }
   })
 
-/** A URL without a listening server: the URL of a server that has just stopped. */
+/** A URL without a listening server. It is the URL of a server that has just stopped. */
 export const refusedUrl: Effect.Effect<string> = Effect.scoped(
   Effect.map(
     make(() => Effect.succeed({ body: "" })),

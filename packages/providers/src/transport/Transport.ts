@@ -92,9 +92,8 @@ export const make = (
 }
 
 /**
- * The worst case of one call: how many requests it sends, and how long it takes until the head of a streamed reply or the
- * end of a whole one. Pass it to `Agent.explain` as
- * `transport`. Throws a `RangeError` for invalid options.
+ * The worst case of one call: its requests and its time. The time ends at the head of a streamed reply, or at the end of a whole one. Pass
+ * it to `Agent.explain` as `transport`. Throws a `RangeError` for invalid options.
  */
 export const explain = (options?: Settings.Options): Explanation => {
   const { table, timeout } = Settings.make(options)

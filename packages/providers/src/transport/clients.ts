@@ -94,9 +94,9 @@ export interface Undici {
 }
 
 /**
- * The HTTP client over `undici`, for Node: no limit of time but those of the transport, and a `dispatcher` of your own for
- * a proxy, certificates or a pool, whose limits of time are lifted. It follows no redirect. Without a `dispatcher` the
- * layer has an `Agent` of its own, which ends with it. The package `undici`, 7 or newer, has to be installed.
+ * The HTTP client over `undici`, for Node. It has no limit of time but those of the transport. A `dispatcher` of your own sets a proxy,
+ * certificates or a pool; its limits of time are lifted. The client follows no redirect. Without a `dispatcher` the layer has an `Agent` of
+ * its own, which ends with it. The package `undici`, 7 or newer, has to be installed.
  */
 export const layerUndici = (options: { readonly dispatcher?: Dispatcher } = {}): Layer.Layer<HttpClient.HttpClient> =>
   undiciLayer(() => import(peer) as Promise<Undici>, options)

@@ -1,6 +1,5 @@
 /**
- * The wire format of OpenAI's chat completions, which many other servers use too; a `Dialect` says how a server
- * differs.
+ * The wire format of OpenAI's chat completions. Many other servers use it too; a `Dialect` says how a server differs.
  *
  * The format has no flag for a failed tool call, so its text says that it failed. `ERROR: ` is prepended, unless the
  * text already begins with one of this library's words for failures (`ERROR:`, `transient:`, `permanent:`, `unknown

@@ -1,6 +1,6 @@
 /**
- * Records real exchanges with models to a file, and replays them: tests call a real server once, and never afterwards.
- * A recording replaces the HTTP client, so everything above it is real: the provider, its codec, its retries.
+ * Records real exchanges with models, and replays them from a file. So tests call a real server once, and never afterwards. A recording
+ * replaces the HTTP client, so everything above it is real: the provider, its codec, its retries.
  *
  * Secrets do not reach the file. No request header is stored, and of an answer only the headers that a client reads.
  * A secret header (`Redacted`, or one named like a key) is redacted everywhere in bodies: whole, in pieces or
@@ -64,8 +64,8 @@ interface RecordOptions {
 }
 
 /**
- * Sends each request through the client in the context, and records the exchanges in the order in which requests
- * began. It replaces an existing file. The file is first written when the first exchange ends; its folder is created.
+ * Records the exchanges of requests that it sends. It sends them through the client in the context, and records them in the order in which
+ * they began. It replaces an existing file. The file is first written when the first exchange ends; its folder is created.
  */
 export const record = (
   file: string,

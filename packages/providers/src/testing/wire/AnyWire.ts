@@ -1,6 +1,6 @@
 /**
- * One server that speaks every wire format: Anthropic's Messages, OpenAI's chat completions and Responses, Gemini's content and
- * Interactions, and Ollama's chat. The path of a request selects the format.
+ * One server that speaks every wire format. The formats are Anthropic's Messages, OpenAI's chat completions and Responses, Gemini's content
+ * and Interactions, and Ollama's chat. The path of a request selects the format.
  */
 import * as Effect from "effect/Effect"
 import type { Fault } from "../Fault.ts"
@@ -55,7 +55,7 @@ export const handler = (brain: Wire.Brain, rules?: Wire.Rules): Handler => {
   }
 }
 
-/** A failure in the format of the request; the brain does not run. */
+/** A failure in the format of the request. The brain does not run. */
 export const failing =
   (failure: Wire.Failure): Fault =>
   (good, received) => {
@@ -63,10 +63,7 @@ export const failing =
     return wire === undefined ? good : Effect.succeed(wire.refuse(failure))
   }
 
-/**
- * A stream that ends with a failure after this many events, as its format does. An answer that the format cannot
- * break off is the failure itself.
- */
+/** A stream that fails after this many events. An answer that the format cannot break off is the failure itself. */
 export const breakingOff =
   (failure: Wire.Failure, events: number): Fault =>
   (good, received) =>

@@ -43,7 +43,7 @@ export interface BrainReply {
   readonly usage?: Usage.Usage
 }
 
-/** Plays the model: returns the reply to a request, in every format. */
+/** Plays the model: returns the reply to a request. It plays in every format. */
 export interface Brain {
   (request: BrainRequest): Effect.Effect<BrainReply>
 }
