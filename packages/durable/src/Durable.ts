@@ -61,7 +61,7 @@ export {
 /** A request for approval with the run that waits for it and the workflow of that run: the input of `decide`. */
 export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
 
-/** The schema of a request for approval of a durable run, for a wire or a database. */
+/** The schema of a durable run's request for approval. It is for a wire or a database. */
 export const DurableRequest = Schema.Struct({
   /** The workflow under which the run was started, with its version. */
   workflow: Schema.String,
@@ -261,7 +261,7 @@ const running = (
   })
 
 /**
- * Starts a run, or finds the run with this `id`, and returns its `executionId` without waiting for its end. Fails with
+ * Starts a run, or finds the run with this `id`. It returns the `executionId` of the run without waiting for its end. Fails with
  * `UnfitInputError` if the input does not fit its schema.
  */
 export const start = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
@@ -288,9 +288,10 @@ type Unended<State> = {
 }
 
 /**
- * The status of a run: its end, `Suspended` while it waits without a process, or `Running` while it is at work and some of its calls, or
- * messages to it, wait; both with what waits. `Option.none()` while it is at work and nothing waits. Fails with `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the
- * storage of a cluster in the context (`MessageStorage`), it fails with `RunLostError` if the row with the status is gone.
+ * The status of a run, with everything it waits for. It is the end of the run, `Suspended` while it waits without a process, or `Running`
+ * while it is at work and some of its calls, or messages to it, wait. `Option.none()` while it is at work and nothing waits. Fails with
+ * `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the storage of
+ * a cluster in the context (`MessageStorage`), it fails with `RunLostError` if the row with the status is gone.
  */
 export const poll = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,
@@ -324,7 +325,7 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
     return Option.some({ _tag: value._tag, waiting: yield* waitingNow(self, executionId) })
   })
 
-/** Resumes a run that waits, at once; a run at work or at its end ignores it. Fails as `poll` does. */
+/** Resumes a waiting run at once. A run at work or at its end ignores it. Fails as `poll` does. */
 export const resume = (
   self: { readonly workflow: Workflow.Any },
   executionId: string
@@ -336,9 +337,9 @@ export const resume = (
   })
 
 /**
- * Decides about a call that a run waits for, and says whether the decision counts. The first decision about a request counts; a decision
- * that comes late, or after the end of the run, does not, nor one about something that the run has not asked. Fails if there is no such run,
- * or if it belongs to another workflow or version: then decide by that workflow.
+ * Decides about a call that a run waits for. It returns whether the decision counts. The first decision about a request counts; a decision
+ * that comes late, or after the end of the run, does not, nor one about something that the run has not asked. Fails if there is no such
+ * run, or if it belongs to another workflow or version: then decide by that workflow.
  */
 export const decide = (
   self: { readonly workflow: Workflow.Any },
@@ -359,9 +360,9 @@ export const decide = (
   })
 
 /**
- * Settles a deferred call of a durable run, from any process that has the workflow. The exit has the result or the failure of the call,
- * as a value or as the JSON of it: the `success` or `failure` schema of the tool decodes it. A misfit fails with a `SchemaError`, and the
- * call keeps waiting. The first settlement counts. The token is all that names the call: keep it from clients.
+ * Settles a deferred call of a durable run. It works in any process that has the workflow. The exit has the result or the failure of the
+ * call, as a value or as the JSON of it: the `success` or `failure` schema of the tool decodes it. A misfit fails with a `SchemaError`, and
+ * the call keeps waiting. The first settlement counts. The token is all that names the call: keep it from clients.
  */
 export const settle = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,

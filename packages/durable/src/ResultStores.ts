@@ -1,6 +1,6 @@
 /**
- * Stores of long results that were put aside (`Tool.putAside`), over processes and restarts. Each layer is the `Tool.ResultStore` of the
- * program. A result stays until you delete it: once no run of its owner goes on any more.
+ * Stores of long results that were put aside (`Tool.putAside`). They outlive processes and restarts. Each layer is the `Tool.ResultStore`
+ * of the program. A result stays until you delete it: once no run of its owner goes on any more.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -16,8 +16,8 @@ interface ResultTable {
 }
 
 /**
- * A table with one row for each result, on SQLite, PostgreSQL, MySQL or SQL Server. `owner` is the run id, or the name of the conversation;
- * `put_at` is in milliseconds since the epoch.
+ * A table with one row for each result. It is on SQLite, PostgreSQL, MySQL or SQL Server. `owner` is the run id, or the name of the
+ * conversation; `put_at` is in milliseconds since the epoch.
  */
 export const layerSql = ({ table = "kintsugi_results" }: ResultTable = {}): Layer.Layer<never, never, SqlClient> =>
   Layer.effect(
@@ -82,7 +82,7 @@ export const layerSql = ({ table = "kintsugi_results" }: ResultTable = {}): Laye
     })
   )
 
-/** An entry for each result, under `kintsugi/result/<owner>/<handle>`, both encoded as parts of a URL. */
+/** A store with an entry for each result. Its key is `kintsugi/result/<owner>/<handle>`, both encoded as parts of a URL. */
 export const layerKeyValueStore: Layer.Layer<never, never, KeyValueStore> = Layer.effect(
   Tool.ResultStore,
   Effect.map(KeyValueStore, (store) => {

@@ -1,5 +1,5 @@
 /**
- * Stores of the snapshots that were resumed, over processes and restarts. Each layer is the `Snapshot.Claims` of the program, and
+ * Stores of the snapshots that were resumed. They outlive processes and restarts. Each layer is the `Snapshot.Claims` of the program, and
  * gives a snapshot to one of several claimants at the same time, as far as its store can: the layers say how far.
  */
 import * as Clock from "effect/Clock"
@@ -17,9 +17,9 @@ interface SqlOptions {
 }
 
 /**
- * A table with one row for each snapshot that was resumed, on SQLite, PostgreSQL, MySQL or SQL Server. Its primary key is the atomic
- * step: of any number of processes one has the row. `claimed_at` is in milliseconds since the epoch; rows that are older than any
- * document that you keep may be deleted.
+ * A table with one row for each resumed snapshot. It is on SQLite, PostgreSQL, MySQL or SQL Server. Its primary key makes a claim atomic:
+ * of any number of processes one has the row. `claimed_at` is in milliseconds since the epoch; rows that are older than any document that
+ * you keep may be deleted.
  *
  * A claim takes part in the transaction around the resumption, if there is one, and is taken back with it.
  */
@@ -79,7 +79,7 @@ export const layerSql = ({ table = "kintsugi_snapshot_claims" }: SqlOptions = {}
   )
 
 /**
- * An entry for each snapshot that was resumed, under `kintsugi/claim/<id>`. It outlives a restart.
+ * A store with an entry for each resumed snapshot. Its key is `kintsugi/claim/<id>`. It outlives a restart.
  *
  * A `KeyValueStore` can only read and write, so a claim is atomic within one layer alone: two processes on one store that resume
  * the same snapshot at the same moment may both have it. For several processes take `layerSql`.

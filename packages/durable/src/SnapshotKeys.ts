@@ -1,5 +1,5 @@
 /**
- * Keys for snapshots and decisions that leave the server: HMAC-SHA-256 over the whole document and its audience, by
+ * Keys for snapshots and decisions that leave the server. The signature is HMAC-SHA-256 over the whole document and its audience, by
  * `effect/crypto/Mac`.
  */
 import * as Mac from "effect/crypto/Mac"
@@ -25,7 +25,7 @@ interface Options {
 }
 
 /**
- * Signs and verifies with a ring of keys: `Snapshot.sign`, `Snapshot.fromJson`, `Snapshot.signDecision` and `Agent.resume` find it. Throws
+ * Signs and verifies with a ring of keys. `Snapshot.sign`, `Snapshot.fromJson`, `Snapshot.signDecision` and `Agent.resume` find it. Throws
  * a `TypeError` on a key that is too short, and on an id that is not unique.
  */
 export const layer = ({ acceptUnsignedUntil, keys }: Options): Layer.Layer<never> => {

@@ -25,7 +25,7 @@ export const unfit = fieldOf("Expected what the workflow takes")
 
 export const unreadable = fieldOf("Expected what the step gives")
 
-/** The workflow has no such run: `start` did not start it, and no process has begun it. */
+/** The workflow has no such run. `start` did not start it, and no process has begun it. */
 export class UnknownRunError extends Schema.TaggedError<UnknownRunError>()("UnknownRunError", where) {
   readonly code = "KINTSUGI-DURABLE-UNKNOWN-RUN"
   readonly isRetryable = false
@@ -41,7 +41,7 @@ const otherFields = {
   startedAs: Schema.String
 }
 
-/** The decision is for a run of another workflow, or of another version of this one. */
+/** The decision is for a run of another workflow or version. */
 export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()("OtherWorkflowError", otherFields) {
   readonly code = "KINTSUGI-DURABLE-OTHER-WORKFLOW"
   readonly isRetryable = false
@@ -84,7 +84,7 @@ const rowFields = {
   expected: Schema.String
 }
 
-/** The schema of a step cannot read its stored row: the row is corrupt, or the schema has changed. No step was repeated. */
+/** A stored row does not fit the schema of its step. The row is corrupt, or the schema has changed. No step was repeated. */
 export class UnreadableStepError extends Schema.TaggedError<UnreadableStepError>()("UnreadableStepError", rowFields) {
   readonly code = "KINTSUGI-DURABLE-UNREADABLE-STEP"
   readonly isRetryable = false
@@ -104,8 +104,8 @@ const stepFields = {
 }
 
 /**
- * A replay makes another request than the one that is stored under the same step: the agent has changed and its version has not, or
- * some of its code is not deterministic. No stored reply was given to another request.
+ * A replay makes another request than the stored one. The agent has changed and its version has not, or some of its code is not
+ * deterministic. No stored reply was given to another request.
  */
 export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("ChangedAgentError", stepFields) {
   readonly code = "KINTSUGI-DURABLE-CHANGED-AGENT"
@@ -119,7 +119,7 @@ export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("
   }
 }
 
-/** The failures of a run whose replay is not possible: its stored steps cannot be read, or are not those of the agent. */
+/** The failures of a run that cannot be replayed. Its stored steps cannot be read, or are not those of the agent. */
 export type ReplayError = UnreadableStepError | ChangedAgentError | DoorError.RunLostError
 
 export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError, DoorError.RunLostError])

@@ -38,8 +38,9 @@ interface EventsOptions {
 type EventsError = UnknownRunError | UnreadableStepError | DoorError.RunLostError | DoorError.CursorExpiredError
 
 /**
- * The events of a run, from any process: those that are stored, and then each event as it comes, with words while they are written. Each event
- * has a `cursor`, with which a reader goes on behind it. The stream ends with the run. A reader that leaves stops nothing.
+ * The events of a run, readable from any process. The stored events come first, and then each event as it comes, with words while they are
+ * written. Each event has a `cursor`, with which a reader goes on after it. The stream ends with the run. A reader that leaves stops
+ * nothing.
  *
  * What a crash cut off is retracted by `attempt-discarded`, and the events of a replay are not repeated. The log holds 16 Mi characters by default: the
  * stream of a run that exceeds it fails with `CursorExpiredError` there. The workflow has no log with the option `events: false`: then this dies.

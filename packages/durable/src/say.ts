@@ -113,7 +113,9 @@ const withdraw = Effect.fnUntraced(function* (
   }
 })
 
-/** The messages that were said to a run and that no safe point has read, in the order of their arrival. Fails as `resume` does. */
+/**
+ * The messages to a run that it has not read. No safe point has read them; they are in the order of their arrival. Fails as `resume` does.
+ */
 export const unread = (
   { workflow }: Hearing,
   executionId: string

@@ -17,9 +17,9 @@ const name = "interrupt"
 const heard = "interrupted"
 
 /**
- * Stops a run, from any process: where it is at work, its model call and its tools are interrupted, as by `run.interrupt` in memory. Work of
- * deferred tools is cancelled, messages that no safe point has read are returned, and the last event of the run is `run-interrupted`. The exit of
- * the run is an interruption then. A run that was stopped before, or that is over, ignores it.
+ * Stops a run, from any process. If the run is at work, its model call and its tools are interrupted, as by `run.interrupt` in memory. Work
+ * of deferred tools is cancelled, messages that no safe point has read are returned, and the last event of the run is `run-interrupted`.
+ * The exit of the run is an interruption then. A run that was stopped before, or that is over, ignores it.
  */
 export const interrupt = (
   { workflow }: { readonly workflow: Workflow.Any },

@@ -9,7 +9,7 @@ const folderFields = {
   pid: Schema.Int
 }
 
-/** Another process, or another layer of this process, has the folder of `Durable.layerPglite`. The folder is free when that process has ended. */
+/** Another process or layer has the folder of `Durable.layerPglite`. The folder is free when that process has ended. */
 export class FolderInUseError extends Schema.TaggedError<FolderInUseError>()("FolderInUseError", folderFields) {
   readonly code = "KINTSUGI-DURABLE-FOLDER-IN-USE"
   readonly isRetryable = true

@@ -34,11 +34,11 @@ export interface PostgresOptions {
   readonly sharding?: Settings
 }
 
-/** The engine in memory, for tests: its runs end with the process. */
+/** The engine in memory, for tests. Its runs end with the process. */
 export const layerMemory: Layer.Layer<Engine.WorkflowEngine> = Engine.layerMemory
 
 /**
- * The engine on PostgreSQL in WebAssembly, whose data are a folder: for one process without a database server. The database works in a worker
+ * The engine on PostgreSQL in WebAssembly, in a folder. It is for one process without a database server. The database works in a worker
  * thread and listens on a free port of 127.0.0.1, without a password. All of it ends with the scope of the layer.
  *
  * One process at a time has a folder: a second one fails with `FolderInUseError`. A folder whose process is dead is free. A folder that
@@ -59,7 +59,7 @@ export const layerPglite = (
   )
 
 /**
- * The engine on a PostgreSQL server, for one process or, with `runner`, for many. It fails with `SqlError` if the server refuses or if
+ * The engine on a PostgreSQL server. It serves one process or, with `runner`, many. It fails with `SqlError` if the server refuses or if
  * another process has the database, and with `SocketServerError` if the port of the runner is taken.
  *
  * It needs `@effect/sql-pg`, with `runner` also `@effect/platform-node-shared`, and dies with the line that installs them if one is missing.

@@ -1,7 +1,6 @@
 /**
- * Tools of the Vercel AI SDK (`ai`) as tools of this library, by their shape alone: this module does not need the
- * `ai` package. They keep their schema and checks, and everything that they throw is an `ExecutionError`, so that
- * tables can recover from it.
+ * Tools of the Vercel AI SDK (`ai`) as tools of this library. The module knows them by their shape alone, so it does not need the `ai`
+ * package. They keep their schema and checks, and everything that they throw is an `ExecutionError`, so that tables can recover from it.
  */
 import type * as Bounds from "@kintsugi/core/Bounds"
 import * as Message from "@kintsugi/core/Message"
@@ -32,7 +31,7 @@ interface ForeignTool<in In, out Out> {
   readonly toModelOutput?: unknown
 }
 
-/** The result of a tool from the AI SDK, and the text that the model reads. */
+/** A result of such a tool, as the model reads it. */
 export interface AiToolResult<out A> {
   readonly value: A
   readonly text: string
@@ -83,9 +82,9 @@ type AiTool<
 >
 
 /**
- * One tool, under a name that every provider admits (`Tool.namesFor`). Values that it yields before the last one are
- * its progress. Throws a `TypeError` for a tool without `execute`, for one that needs approval without the option,
- * and if no JSON Schema is available synchronously; an `InputTooLargeError` for a JSON Schema beyond a bound.
+ * One tool, under a name that every provider admits. Values that it yields before the last one are its progress. Throws a `TypeError` for a
+ * tool without `execute`, for one that needs approval without the option, and if no JSON Schema is available synchronously; an
+ * `InputTooLargeError` for a JSON Schema beyond a bound.
  */
 export const tool = <
   const Name extends string,

@@ -34,8 +34,9 @@ interface Options {
 }
 
 /**
- * The model of a language model of the SDK, version 2, 3 or 4 of its specification. Throws a `TypeError` for anything else, such as the name of
- * a model, and for what is no price, and a `RangeError` for invalid options of the transport and for a `contextWindow` that is no number of tokens.
+ * The `Model` of a language model of the SDK. The model has version 2, 3 or 4 of the SDK's specification. Throws a `TypeError` for anything
+ * else, such as the name of a model, and for an invalid price, and a `RangeError` for invalid options of the transport and for a
+ * `contextWindow` that is no number of tokens.
  *
  * @example
  * ```ts no-run

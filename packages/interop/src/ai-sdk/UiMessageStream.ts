@@ -1,6 +1,6 @@
 /**
- * A run as a UI message stream for front ends of the AI SDK (`useChat`, versions 6 and 7 of the SDK): a pure function
- * of the run's events. The SDK's page "Stream Protocols" defines the chunks.
+ * A run as a UI message stream for the AI SDK's `useChat`. It is for versions 6 and 7 of the SDK, and a pure function of the run's events.
+ * The SDK's page "Stream Protocols" defines the chunks.
  */
 import type { AgentEvent } from "@kintsugi/core"
 import * as Stream from "effect/Stream"
@@ -37,7 +37,7 @@ export const fromStream = <E, R>(
     Stream.catch(() => Stream.empty)
   )
 
-/** The body of a response: one server-sent event for each chunk, and the end mark. */
+/** The body of a response as server-sent events. It has one event for each chunk, and the end mark. */
 export const toServerSentEvents = <E, R>(chunks: Stream.Stream<Chunk, E, R>): Stream.Stream<string, E, R> =>
   Stream.concat(
     Stream.map(chunks, (chunk) => `data: ${JSON.stringify(chunk)}\n\n`),

@@ -5,7 +5,7 @@ import type * as Usage from "@kintsugi/core/Usage"
 /** A part of a message that is streamed. */
 export type Block = "text" | "reasoning"
 
-/** A chunk of a UI message stream, of one of the kinds that runs need. */
+/** A chunk of a UI message stream. */
 export type Chunk =
   | { readonly type: "start"; readonly messageId: string }
   | { readonly type: "start-step" | "reset-step" | "finish-step" | "abort" }

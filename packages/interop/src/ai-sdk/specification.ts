@@ -8,7 +8,8 @@ import type { Json, JsonObject } from "effect/Schema"
 export type Version = "v2" | "v3" | "v4"
 
 /**
- * A language model of the AI SDK, such as `openai("gpt-5.6-sol")` of `@ai-sdk/openai`. Its functions are called as their specification says.
+ * A language model of the AI SDK. An example is `openai("gpt-5.6-sol")` of `@ai-sdk/openai`. Its functions are called as their
+ * specification says.
  */
 export interface LanguageModel {
   readonly specificationVersion: Version
@@ -159,9 +160,7 @@ export interface CallOptions<V extends Version> {
   abortSignal?: AbortSignal
 }
 
-/**
- * What is sent with each call, in the names of the SDK.
- */
+/** What is sent with each call, in the names of the SDK. */
 export interface CallSettings {
   readonly maxOutputTokens?: number
   readonly temperature?: number

@@ -1,7 +1,7 @@
 /**
- * The tools of MCP servers as tools of this library: with their schemas and hints, and every failure as an
- * `ExecutionError` of category `mcp`. Effect implements the protocol (`effect/ai`); this module negotiates its
- * version, keeps the connection and receives the server's notifications. `McpServer` is the other direction.
+ * The tools of MCP servers as tools of this library. They have their schemas and hints, and every failure is an `ExecutionError` of
+ * category `mcp`. Effect implements the protocol (`effect/ai`); this module negotiates its version, keeps the connection and receives the
+ * server's notifications. `McpServer` is the other direction.
  */
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Recovery from "@kintsugi/core/Recovery"
@@ -53,9 +53,8 @@ export interface Way<out R> {
 }
 
 /**
- * A server that is a program: `connect` starts it, and speaks the protocol over its standard input and output. Its
- * environment has the given variables and those that every program needs, no others: a foreign program must not see the
- * keys of this process.
+ * A server that is a program. `connect` starts it, and speaks the protocol over its standard input and output. Its environment has the
+ * given variables and those that every program needs, no others: a foreign program must not see the keys of this process.
  */
 export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => ({
   kind: "stdio",
@@ -120,9 +119,7 @@ export interface Options {
   readonly prefix?: Names.Prefix
   /** Which tools to include; all by default. */
   readonly include?: (tool: McpSchema.Tool) => boolean
-  /**
-   * The effect of running a tool twice; by default what the server's hints say. Hints are as trustworthy as the server.
-   */
+  /** The effect of running a tool twice; by default what the server's hints say. Hints are as trustworthy as the server. */
   readonly sideEffects?: (tool: McpSchema.Tool) => Recovery.SideEffects
   /** The longest text of a result that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
@@ -330,8 +327,8 @@ const connecting = <R>(
 }
 
 /**
- * Connects to a server until the scope closes, which stops its process or ends its session. Fails with an
- * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for invalid limits and bounds.
+ * Connects to a server until the scope closes. Then its process stops, or its session ends. Fails with an `ExecutionError` of category
+ * `mcp` that names the server. Throws a `RangeError` for invalid limits and bounds.
  */
 export const connect = connecting as {
   <R>(name: string, way: Way<R>, options?: Options): Effect.Effect<McpConnection, ExecutionError, R | Scope.Scope>

@@ -1,7 +1,7 @@
 /**
- * Serves tools of this library, including agents (`Agent.asTool`), to MCP clients. Each call passes the gates and
- * tables of its tool, as a model's call does. A text for the model about a failure is a result with `isError` for the
- * client. Effect implements the protocol (`effect/ai`).
+ * Serves tools of this library to MCP clients. Agents are among them (`Agent.asTool`). Each call passes the gates and tables of its tool,
+ * as a model's call does. A text for the model about a failure is a result with `isError` for the client. Effect implements the protocol
+ * (`effect/ai`).
  */
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Budget from "@kintsugi/core/Budget"

@@ -1,4 +1,4 @@
-/** The events of a started run as server-sent events, for readers that come back: `EventSource`, or any client of HTTP. */
+/** The events of a started run as server-sent events. Readers may come back: `EventSource`, or any client of HTTP. */
 import { type Agent, AgentEvent } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import * as Effect from "effect/Effect"
@@ -39,7 +39,7 @@ type Elsewhere<E, R> = {
 }
 
 /**
- * The response to a reader of a run; `run` is `undefined` if the server knows no run of this id. Of a durable run it has `events`, from
+ * The response to a reader of a run. `run` is `undefined` if the server knows no run of this id. Of a durable run it has `events`, from
  * `Durable.events`, and `isOver`, from `Durable.poll`.
  *
  * - Each event has its cursor as `id:`, and a comment comes every 15 seconds. A reader that leaves stops nothing.

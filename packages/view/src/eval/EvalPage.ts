@@ -1,4 +1,4 @@
-/** A report of `Eval` as one HTML file without a script: the drawing, and the tables that tell the same. */
+/** A report of `Eval` as one HTML file without a script. It has the drawing, and tables that tell the same. */
 import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 import * as EvalSvg from "./EvalSvg.ts"
@@ -10,7 +10,7 @@ interface Options {
   readonly title?: string
 }
 
-/** The page. */
+/** Makes the text of the page. */
 export const make = (report: EvalReport, { title = "Recovery policies compared" }: Options = {}): string =>
   page(
     title,

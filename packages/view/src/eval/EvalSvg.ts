@@ -1,4 +1,4 @@
-/** A report of `Eval` as one SVG: how often each policy passed, with its interval, and each scenario under each policy. */
+/** A report of `Eval` as one SVG. It shows how often each policy passed, with its interval, and each scenario under each policy. */
 import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import { type Bar, drawn, headline, left, lineHeight, right, hundredths, sheet } from "../drawing/Bars.ts"
 import { fitting } from "../drawing/Figure.ts"
@@ -14,7 +14,7 @@ interface Options {
 /** The least room for a policy beside the scenarios. */
 const leastColumn = 72
 
-/** Draws all of it. */
+/** Draws the report as the text of one SVG. */
 export const draw = (report: EvalReport, { width: wanted = 960 }: Options = {}): string => {
   const { policies, scenarios } = report
   const width = Math.max(wanted, left + leastColumn * policies.length + 12)

@@ -1,6 +1,6 @@
 /**
- * A recording as one HTML file: it needs no network and no other file, and works from a disk. Nothing of the run can become markup
- * or script in it.
+ * A recording as one HTML file that works from a disk. It needs no network and no other file. Nothing of the run can become markup or
+ * script in it.
  */
 import { viewHashes, viewScript, viewStyle } from "./script.ts"
 import { markup, scriptJson } from "../text/Escape.ts"
@@ -16,7 +16,7 @@ interface Options {
   readonly title?: string
 }
 
-/** Makes the text of one HTML page of a recording, with its script and style. A browser without scripts shows the timeline and the sums. */
+/** Makes one HTML page of a recording, with script and style. A browser without scripts shows the timeline and the sums. */
 export const make = (recording: Recording, options?: Options): string => {
   const scene = Scene.make(recording)
   const title = options?.title ?? Svg.titleOf(scene)
@@ -45,7 +45,7 @@ interface Live extends Options {
   readonly body?: unknown
 }
 
-/** Makes the text of an HTML page that shows a run at work: its script reads the events of `url`, as Server-Sent Events. */
+/** Makes an HTML page that shows a run at work. Its script reads the events of `url`, as Server-Sent Events. */
 export const live = ({ body, title = "A run at work", url }: Live): string =>
   page({ title, connect: "'self'", data: { url, ...(body === undefined ? {} : { body }) }, still: "" })
 

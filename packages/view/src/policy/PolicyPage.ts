@@ -1,4 +1,4 @@
-/** A policy as one HTML file without a script: the drawing, and the tables that tell the same. */
+/** A policy as one HTML file without a script. It has the drawing, and tables that tell the same. */
 import * as Duration from "effect/Duration"
 import type { Explanation } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
@@ -14,7 +14,7 @@ interface Options {
   readonly maxRows?: number
 }
 
-/** Makes the text of one HTML page without a script: the picture, the waits and the bounds of each stack. */
+/** Makes the text of one HTML page. It has no script; it shows the picture, the waits and the bounds of each stack. */
 export const make = (view: View, { maxRows = 200, title = view.title }: Options = {}): string =>
   page(
     title,

@@ -1,6 +1,6 @@
 /**
- * A policy as one SVG: for each stack of layers two strips over the same time, every wait as short and as long as chance allows, and
- * between them a thread for each attempt: somewhere along it that attempt begins.
+ * A policy as one SVG. Each stack of layers has two strips over the same time: with every wait as short, and as long, as chance allows.
+ * Between them each attempt has a thread: it begins somewhere along its thread.
  */
 import * as Duration from "effect/Duration"
 import type { Timeline } from "@kintsugi/core/Explanation"
@@ -21,7 +21,7 @@ const left = 150
 const right = 30
 const laneHeight = 28
 
-/** Draws the stacks of a view as the text of one SVG, one stack under the other. */
+/** Draws the stacks of a view as one SVG. One stack is under the other. */
 export const draw = (view: View, { width = 960 }: Options = {}): string => {
   const parts: Array<string> = []
   let y = 18

@@ -1,4 +1,4 @@
-/** A policy as text: its tables, when each attempt begins, and what bounds it. */
+/** A policy as text. It shows its tables, when each attempt begins, and its bounds. */
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
 import { visible } from "../text/Escape.ts"
@@ -14,7 +14,7 @@ interface Options {
   readonly emphasise?: (text: string) => string
 }
 
-/** Makes a text for a terminal, without a line end at its end. Control characters in names are escaped. */
+/** Makes a text for a terminal, without a final line end. Control characters in names are escaped. */
 export const format = (view: View, { emphasise = (text) => text, maxRows = 20 }: Options = {}): string =>
   [
     ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows, emphasise)),

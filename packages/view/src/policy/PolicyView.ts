@@ -1,6 +1,7 @@
 /**
- * The view of a policy: when each attempt begins if all attempts fail at once, with the shortest and the longest waits, and the bounds
- * of all layers together. `make` takes the `Recovery.explain` of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
+ * The view of a policy: when each attempt begins, and its bounds. All attempts fail at once; the waits are the shortest and the longest.
+ * The bounds are those of all layers together. `make` takes the `Recovery.explain` of each layer; `PolicyText`, `PolicySvg` and
+ * `PolicyPage` show it.
  */
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
@@ -57,8 +58,8 @@ interface Options {
 }
 
 /**
- * Plays the explanations of nested policies, outermost first, as one stack: the attempts with every wait as short and as long as it may
- * be, and the bounds of all together. Throws a `RangeError` for a row that a layer does not have.
+ * Plays nested policies as one stack. Their explanations come outermost first. The view has the attempts, with every wait as short and as
+ * long as it may be, and the bounds of all together. Throws a `RangeError` for a row that a layer does not have.
  */
 export const make = (
   layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>],
@@ -138,7 +139,7 @@ const around = (worst: Explanation.Explanation["worst"], inner: StackBounds): St
   }
 }
 
-/** Layers as a single one with the same bounds: the `transport` that `Agent.explain` and `Agent.bounds` take. */
+/** Joins layers into one with the same bounds. It is the `transport` that `Agent.explain` and `Agent.bounds` take. */
 export const together = (
   layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
 ): Explanation.Explanation => {

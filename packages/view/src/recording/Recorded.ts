@@ -3,7 +3,7 @@ import type * as AgentEvent from "@kintsugi/core/AgentEvent"
 
 type Origin = Pick<AgentEvent.AgentEvent, "agent" | "at" | "parent" | "runId" | "turn">
 
-/** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Every event has its origin and its type. */
+/** An event in its JSON form, as `AgentEvent.AgentEvent` encodes it. Every event has its origin and its type. */
 export interface Recorded extends Origin {
   readonly type: string
   readonly [field: string]: unknown

@@ -1,6 +1,6 @@
 /**
- * The events of runs, read from JSON lines without a schema. Of a file that is broken or cut off, a recording has the events that can be
- * read, and the problems.
+ * The events of runs, read from JSON lines without a schema. A recording of a broken or cut file has the events that can be read, and the
+ * problems.
  */
 import { isDeeper } from "./depth.ts"
 import { fieldOf, numberAt, textAt } from "./Fields.ts"
@@ -37,7 +37,7 @@ const maxDepth = 256
 /** The most broken lines that are listed one by one; more are only counted. */
 const maxListed = 1000
 
-/** Events in their JSON form, in the order in which they were written, and the problems of the recording. */
+/** Events in their JSON form, and the problems of the recording. The events are in the order in which they were written. */
 export interface Recording {
   readonly events: ReadonlyArray<Recorded>
   readonly problems: ReadonlyArray<Problem>
@@ -233,7 +233,7 @@ export const fromLines = (lines: Iterable<string>): Recording => {
 /** Reads the text of a file with one event in each line. Never throws. */
 export const parse = (text: string): Recording => fromLines(text.split("\n"))
 
-/** Reads events that are JSON values already, as the codec `AgentEvent.AgentEvent` encodes them. Never throws. */
+/** Reads events that are JSON values already. They have the form to which the codec `AgentEvent.AgentEvent` encodes. Never throws. */
 export const fromEvents = (events: Iterable<unknown>): Recording => {
   const taking = start()
   for (const event of events) taking.event(event)

@@ -1,6 +1,6 @@
 /**
- * Statistics of many runs: their errors, the verdicts that healed them, the cost of recovery, and the tools that never heal. Statistics
- * of recordings add up, in any order and grouping.
+ * Statistics of many runs. They count errors, the verdicts that healed them, the cost of recovery, and the tools that never heal.
+ * Statistics of recordings add up, in any order and grouping.
  */
 import { type Incident, find } from "./incidents.ts"
 import { countOf } from "../recording/Problem.ts"
@@ -60,7 +60,7 @@ type ToolStats = {
   readonly healed: number
 }
 
-/** Sums over recordings: plain data, which JSON can hold. */
+/** Sums over recordings, as plain data for JSON. */
 export interface Stats {
   readonly recordings: number
   readonly events: number
@@ -84,7 +84,7 @@ export interface Stats {
 
 const nothing: Totals.Spending = { attempts: 0, tokens: 0, cost: 0 }
 
-/** The sums of no recording: what `add` begins with. */
+/** The sums of no recording. `add` begins with it. */
 export const empty: Stats = {
   recordings: 0,
   events: 0,

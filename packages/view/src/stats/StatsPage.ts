@@ -1,4 +1,4 @@
-/** Statistics as one HTML file without a script: the drawing, and the tables that tell the same. */
+/** Statistics as one HTML file without a script. It has the drawing, and tables that tell the same. */
 import type { Stats } from "./Stats.ts"
 import * as Svg from "./StatsSvg.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
@@ -10,7 +10,7 @@ interface Options {
   readonly title?: string
 }
 
-/** The page. */
+/** Makes the text of the page. */
 export const make = (stats: Stats, { title = "Recovery in many runs" }: Options = {}): string =>
   page(
     title,

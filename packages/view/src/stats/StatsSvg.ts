@@ -1,4 +1,4 @@
-/** Statistics as one SVG: how often each error came and healed, how each tool did, and what recovery has cost beside work. */
+/** Statistics as one SVG. It shows how often each error came and healed, how each tool did, and the cost of recovery beside work. */
 import { type Bar, drawn, headline, left, lineHeight, right, sheet, sizeOf } from "../drawing/Bars.ts"
 import type { Stats } from "./Stats.ts"
 import { byFrequency, byFailures, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
@@ -12,7 +12,7 @@ interface Options {
   readonly maxBars?: number
 }
 
-/** Draws all of it. */
+/** Draws the statistics as the text of one SVG. */
 export const draw = (stats: Stats, { maxBars = 15, width = 960 }: Options = {}): string => {
   const parts: Array<string> = []
   let y = 20

@@ -10,7 +10,7 @@ interface Options {
   readonly emphasise?: (text: string) => string
 }
 
-/** The text, without a line end at its end. */
+/** Makes the text, without a final line end. */
 export const format = (stats: Stats, { emphasise = (text) => text }: Options = {}): string =>
   [
     sentences(stats).join("\n"),
