@@ -1,6 +1,6 @@
 /**
- * Writes the facts into `docs/errors.md`: the overview, and under the heading of each error its own line. They are drawn from
- * the library; everything outside of the marked blocks is written by hand.
+ * Writes the facts into `docs/errors.md`: the overview, and under the heading of each error its title, its code and what to do.
+ * They come from the library; everything outside of the marked blocks is written by hand.
  *
  *   npm run errors
  */
@@ -148,10 +148,8 @@ const overview = (): string =>
 const factsOf = (tag: string): string => {
   const declared = RecoveryAdvice.tags.find((other) => other === tag)
   if (declared === undefined) throw new Error(`${path}: no error is called ${tag}`)
-  const { code, help, httpStatus, title } = RecoveryAdvice.describe(declared)
-  const [, , retryable, recovery, delay, attempts] = cellsOf(declared)
-  const advice = `Same input again: ${retryable}; recovery: ${recovery}; delay: ${delay}; attempts: ${attempts}.`
-  return `**${title}** · \`${code}\` · HTTP ${httpStatus}. ${help}.\n\n${advice}`
+  const { code, help, title } = RecoveryAdvice.describe(declared)
+  return `**${title}** · \`${code}\`. ${help}.`
 }
 
 /** The page with its blocks written anew. */
