@@ -61,9 +61,9 @@ export const ofAside: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   lastOf("A result that is put aside", [long]),
   lastOf("A page of it", [long], { from: 21, length: 11 }),
   lastOf("Its last page", [long], { from: 55 }),
-  lastOf("A page behind its end", [long], { from: 100 }),
-  lastOf("A handle that is none", [long], { handle: "x" }),
-  lastOf("A result that was removed", [half, half], { length: 10 }),
-  lastOf("A result that its store does not give", [long], {}, lost),
-  lastOf("A result that its store does not take", [long], undefined, full)
+  lastOf("A page after the end", [long], { from: 100 }),
+  lastOf("An unknown handle", [long], { handle: "x" }),
+  lastOf("A result that the store removed", [half, half], { length: 10 }),
+  lastOf("A result that the store cannot read", [long], {}, lost),
+  lastOf("A result that the store cannot keep", [long], undefined, full)
 ])

@@ -73,18 +73,18 @@ const undecided = (onExpiry: "refuse" | "fail") =>
 /** Of calls that wait. */
 export const ofWaiting: Effect.Effect<ReadonlyArray<ReadText>> = Effect.map(
   Effect.all([
-    lastOf("Its result, as a message of the user", agentWith(order(Exit.succeed("It is sent."))), ordered),
+    lastOf("Its result, as a user message", agentWith(order(Exit.succeed("It is sent."))), ordered),
     lastOf("Its failure", agentWith(order(Exit.fail(new Closed({ message: "the shop is closed" })))), ordered),
-    lastOf("Its deadline has passed", agentWith(order()), ordered, text("It is under way.")),
+    lastOf("Its deadline", agentWith(order()), ordered, text("It is under way.")),
     lastOf("The same, of an unsafe tool", agentWith(order(undefined, "unsafe")), ordered, text("It is under way.")),
-    lastOf('A call without a decision in time (`onExpiry: "refuse"`)', undecided("refuse"), looked),
-    lastOf('The same, which a row tells (`onExpiry: "fail"`)', undecided("fail"), looked)
+    lastOf('No decision in time (`onExpiry: "refuse"`)', undecided("refuse"), looked),
+    lastOf('The same with `onExpiry: "fail"`, told by a row', undecided("fail"), looked)
   ]),
   (texts) => [
     ...texts,
-    { when: "A message of the user has withdrawn its request", text: Message.superseded.text },
-    { when: "The same, of a call that has begun, and may be repeated", text: Message.supersededAtWork.text },
-    { when: "A message of the user has come before the call", text: Message.passedOver.text }
+    { when: "A user message supersedes the request for approval", text: Message.superseded.text },
+    { when: "The same, of a call that has begun and may be repeated", text: Message.supersededAtWork.text },
+    { when: "A user message came before the call", text: Message.passedOver.text }
   ]
 )
 
@@ -108,7 +108,7 @@ export const ofPrepared: Effect.Effect<ReadText> = lastOf(
 
 /** Of an answer that a guardrail has blocked. */
 export const ofWithheld: Effect.Effect<ReadText> = lastOf(
-  "An answer that a guardrail has withheld, where its row tells",
+  "An answer that a guardrail withholds, told by a row",
   Agent.make("clerk", {}).pipe(
     Agent.guardOutput(({ text }) => (text === "done" ? Agent.guard.pass : Agent.guard.block("it names a customer"))),
     Agent.onGuardrail({ output: Recovery.tell() })
@@ -121,10 +121,10 @@ const shot = (given: Parameters<typeof Tool.parts>[2]) => agentWith(look.pipe(To
 
 /** Of pictures in results, to a model that reads none there. */
 export const ofPictures: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
-  lastOf("A picture in a result (`Tool.parts`), to a model that takes none there", shot({}), looked),
+  lastOf("A picture in a result, for a model without pictures there", shot({}), looked),
   lastOf("A picture beyond `maxBytes`", shot({ maxBytes: 7 }), looked),
   Effect.map(readBy(shot({ unsupported: "follow" }), looked), (read) => ({
-    when: 'A picture with `unsupported: "follow"`, and the message that follows',
+    when: 'With `unsupported: "follow"`, and the next message',
     text: read.slice(1).join("\n")
   }))
 ])

@@ -68,7 +68,7 @@ export const ofAgents: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
     calls(call("escalate", { reason: "Say which Oslo.", severity: "LOW" }))
   ),
   ofAgent(
-    "It gives up for good, which a row `ToolExecutionError` tells",
+    "It gives up for good, told by a row",
     raising,
     calls(call("throwException", { reason: "There is no Oslo." }))
   ),

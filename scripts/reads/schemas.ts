@@ -4,14 +4,14 @@ import { Effect, Schema } from "effect"
 import { schemaKinds } from "../../test/_support/schemaKinds.ts"
 import { sentBy, wires } from "./sending.ts"
 
-/** The columns of the table. */
+/** The wires of the table. */
 export const names: ReadonlyArray<string> = Object.keys(wires)
 
-/** A line of the table: a kind of schema, what a model is shown of it, and what each wire makes of that. */
-export interface Line {
+/** A line of the table: a kind of schema, what a model is shown of it, and which wires change that. */
+interface Line {
   readonly kind: string
   readonly shown: string
-  readonly wires: ReadonlyArray<string>
+  readonly changes: string
 }
 
 type Json = Schema.Json
@@ -53,8 +53,8 @@ const lacking = (all: ReadonlyArray<string>, some: ReadonlyArray<string>): Reado
   return [...new Set(rest.map((one) => one.split(":")[0] ?? one))]
 }
 
-/** What a wire makes of a schema. */
-const madeOf = (shown: Schema.JsonObject, sent: Schema.JsonObject | undefined): string => {
+/** What a wire changes in a schema; `""` for nothing. */
+const changeOf = (shown: Schema.JsonObject, sent: Schema.JsonObject | undefined): string => {
   if (sent === undefined) return "refused"
   const [before, after] = [keywordsIn(shown), keywordsIn(sent)]
   const [without, added] = [lacking(before, after), lacking(after, before)]
@@ -64,7 +64,15 @@ const madeOf = (shown: Schema.JsonObject, sent: Schema.JsonObject | undefined): 
     ...(without.length === changed.length ? [] : [`no ${without.filter((key) => !changed.includes(key)).join(", ")}`]),
     ...(added.length === changed.length ? [] : [`new ${added.filter((key) => !changed.includes(key)).join(", ")}`])
   ]
-  return parts.length === 0 ? "as it is" : parts.join("; ")
+  return parts.join("; ")
+}
+
+/** The changes with the wires that make them, equal changes together. */
+const changesOf = (made: ReadonlyArray<readonly [wire: string, change: string]>): string => {
+  const wiresBy = Map.groupBy(made, ([, change]) => change)
+  wiresBy.delete("")
+  const texts = [...wiresBy].map(([change, all]) => `${all.map(([wire]) => wire).join(" and ")}: ${change}`)
+  return texts.join("<br>") || "none"
 }
 
 /** One line for each kind of schema. */
@@ -80,11 +88,16 @@ export const lines: Effect.Effect<ReadonlyArray<Line>> = Effect.forEach(
       })
       const spec = tool.definition.spec()
       const properties = spec.parameters["properties"]
-      const made = yield* Effect.forEach(Object.values(wires), (wire) =>
-        Effect.map(sentBy(wire, { messages: [Message.user("hi")], tools: [spec], toolChoice: "auto" }), (body) =>
-          madeOf(spec.parameters, parametersIn(body))
+      const made = yield* Effect.forEach(Object.entries(wires), ([name, wire]) =>
+        Effect.map(
+          sentBy(wire, { messages: [Message.user("hi")], tools: [spec], toolChoice: "auto" }),
+          (body) => [name, changeOf(spec.parameters, parametersIn(body))] as const
         )
       )
-      return { kind, shown: JSON.stringify(isObject(properties) ? properties["v"] : undefined), wires: made }
+      return {
+        kind,
+        shown: JSON.stringify(isObject(properties) ? properties["v"] : undefined),
+        changes: changesOf(made)
+      }
     })
 )

@@ -10,7 +10,7 @@ const apiKey = Redacted.make("key")
 export const wires = {
   Anthropic: Anthropic.layer({ model: "m", apiKey }),
   OpenAI: OpenAi.layer({ model: "m", apiKey }),
-  "OpenAI, Responses": OpenAi.layerResponses({ model: "m", apiKey }),
+  "OpenAI Responses": OpenAi.layerResponses({ model: "m", apiKey }),
   Gemini: Gemini.layer({ model: "m", apiKey }),
   Ollama: Ollama.layer({ model: "m" }),
   DeepSeek: DeepSeek.layer({ model: "m", apiKey }),

@@ -198,39 +198,39 @@ const escalating = Agent.fromFunction("mender", (): string => {
 
 /** Of calls. */
 export const ofCalls: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
-  lastResultOf("A result that is text", { tools: [fine()] }),
-  lastResultOf("A result that is longer than `maxResultChars`", { tools: [long] }),
-  lastResultOf("A result that is nested too deeply", { tools: [nested] }),
+  lastResultOf("A text", { tools: [fine()] }),
+  lastResultOf("A text longer than `maxResultChars`", { tools: [long] }),
+  lastResultOf("A value that is nested too deeply", { tools: [nested] }),
   lastResultOf("A call beyond the `maxCalls` of its tool", { tools: [twice], times: 3 }),
   lastResultOf("Arguments that are no JSON", { tools: [fine()], args: "{city: Oslo" }),
   lastResultOf("Arguments that do not fit", { tools: [fine()], args: { days: "many" } }),
-  lastResultOf("Arguments with a key that may be a slip", { tools: [fine()], args: { city: "Oslo", day: 2 } }),
-  lastResultOf("Arguments that are longer than the budget's `maxArgsBytes`", {
+  lastResultOf("Arguments with a misspelt key", { tools: [fine()], args: { city: "Oslo", day: 2 } }),
+  lastResultOf("Arguments longer than `maxArgsBytes` of the budget", {
     tools: [fine()],
     budget: { maxArgsBytes: 20 },
     args: { city: "Llanfairpwllgwyngyll" }
   }),
-  lastResultOf("A name of no tool", { tools: [fine()], name: "wether" }),
-  lastResultOf("A name of a tool where there is none", { tools: [] }),
-  lastResultOf("A failure that another call does not mend", { tools: [failing(gone)] }),
-  lastResultOf("A failure that may pass, of a tool that may run twice", { tools: [failing(busy)] }),
-  lastResultOf("The same of a tool that declares no side effects", { tools: [failing(busy, "undeclared")] }),
-  lastResultOf('A failure of a server that is not yours (`kind: "web-service"`)', {
+  lastResultOf("An unknown tool", { tools: [fine()], name: "wether" }),
+  lastResultOf("An unknown tool, where there are no tools", { tools: [] }),
+  lastResultOf("A permanent failure", { tools: [failing(gone)] }),
+  lastResultOf("A transient failure of a tool that may run twice", { tools: [failing(busy)] }),
+  lastResultOf("A transient failure, with undeclared side effects", { tools: [failing(busy, "undeclared")] }),
+  lastResultOf('A failure of a web service (`kind: "web-service"`)', {
     tools: [failing(gone, "none", "web-service")]
   }),
-  lastResultOf("A failure after other runs of the same call", {
+  lastResultOf("A failure after retries", {
     tools: [failing(busy)],
     table: { orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
   }),
-  lastResultOf("The same call at once, under `Agent.resilient`, after a text that it may have taken effect", {
+  lastResultOf("`Agent.resilient` holds an equal call that follows at once", {
     tools: [failing(busy, "undeclared")],
     adapt: (agent) => Agent.resilient(agent as never) as never,
     times: 2
   }),
-  lastResultOf("A run that was cut off, of a tool that may run twice", { tools: [hanging("none")] }),
-  lastResultOf("A run that was cut off, of an unsafe tool", { tools: [hanging("unsafe")] }),
-  lastResultOf("The same, where a lookup found that it took no effect", { tools: [found], name: "pay", args: {} }),
-  lastResultOf("The same, where the lookup failed", { tools: [unsafe], name: "pay", args: {} }),
+  lastResultOf("A timeout of a tool that may run twice", { tools: [hanging("none")] }),
+  lastResultOf("A timeout of an unsafe tool", { tools: [hanging("unsafe")] }),
+  lastResultOf("The same, if `verify` found no effect", { tools: [found], name: "pay", args: {} }),
+  lastResultOf("The same, if `verify` failed", { tools: [unsafe], name: "pay", args: {} }),
   lastResultOf("An escalation (`Recovery.escalate()`)", {
     tools: [failing(gone)],
     table: { orElse: Recovery.escalate() }
@@ -241,42 +241,42 @@ export const ofCalls: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
     table: { orElse: Recovery.fix(escalating) }
   }),
   lastResultOf("The third equal failure in a row", { tools: [failing(gone)], times: 3 }),
-  lastResultOf("A tool that is withheld for a turn", { tools: [failing(gone)], times: 5 }),
-  lastResultOf("A tool that its server has changed, and that is refused", { tools: [changed("refuse")] }),
-  lastResultOf("A call of a tool whose new definition is offered from the next turn on", {
+  lastResultOf("A tool that fails too often", { tools: [failing(gone)], times: 5 }),
+  lastResultOf("A tool that its server has changed", { tools: [changed("refuse")] }),
+  lastResultOf("The same, if the next turn offers the new definition", {
     tools: [changed("accept")]
   }),
-  lastResultOf("A failure under `presets.tellWithTries({ retries: 2 })`", {
+  lastResultOf("`presets.tellWithTries({ retries: 2 })`", {
     tools: [failing(gone)],
     table: Recovery.presets.tellWithTries({ retries: 2 })
   }),
-  lastResultOf("The last try under `presets.tellWithTries`", {
+  lastResultOf("The same, before the last try", {
     tools: [failing(gone)],
     table: Recovery.presets.tellWithTries()
   }),
-  lastResultOf("A failure under `presets.tellThenToolsOff`", {
+  lastResultOf("`presets.tellThenToolsOff`", {
     tools: [failing(gone)],
     table: Recovery.presets.tellThenToolsOff()
   }),
-  lastResultOf("A name of no tool under `presets.tellThenToolsOff`", {
+  lastResultOf("An unknown tool under `presets.tellThenToolsOff`", {
     tools: [fine()],
     name: "nope",
     table: Recovery.presets.tellThenToolsOff()
   }),
-  lastResultOf("A call of a tool where tools are switched off", {
+  lastResultOf("A call after tools are off", {
     tools: [failing(gone)],
     table: Recovery.presets.tellThenToolsOff({ retryAttempts: 0 }),
     times: 2
   }),
-  lastResultOf("A call that a policy denies", {
+  lastResultOf("A policy denies the call", {
     tools: [fine()],
     adapt: (agent) => Agent.toolPolicy(agent as never, () => ToolPolicy.deny("the budget is used up")) as never
   }),
-  lastResultOf("A call of which a policy fails", {
+  lastResultOf("A policy fails", {
     tools: [fine()],
     adapt: (agent) => Agent.toolPolicy(agent as never, () => Effect.fail(gone)) as never
   }),
-  lastResultOf("A call that a person refuses", { tools: [fine().pipe(Tool.requireApproval())] })
+  lastResultOf("A person refuses the call", { tools: [fine().pipe(Tool.requireApproval())] })
 ])
 
 const coded = (code: string, message: string, more: object = {}) => Object.assign(new Error(message), { code, ...more })
@@ -289,15 +289,15 @@ export const ofForeign: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all(
   (
     [
       ["A refused connection", coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:7", { syscall: "connect" })],
-      ["A connection that was lost", coded("ECONNRESET", "read ECONNRESET")],
-      ["A certificate that is not trusted", coded("CERT_HAS_EXPIRED", "certificate has expired")],
+      ["A lost connection", coded("ECONNRESET", "read ECONNRESET")],
+      ["An expired certificate", coded("CERT_HAS_EXPIRED", "certificate has expired")],
       ["Status 401", http(401)],
       ["Status 404", http(404)],
       ["Status 429", http(429, { "retry-after": "5" })],
       ["Status 503", http(503)],
       ["`AbortSignal.timeout`", new DOMException("The operation was aborted due to timeout", "TimeoutError")],
-      ["A file that is not there", coded("ENOENT", "ENOENT: no such file or directory, open 'report.txt'")],
-      ["A file that may not be read", coded("EACCES", "EACCES: permission denied, open 'report.txt'")]
+      ["A missing file", coded("ENOENT", "ENOENT: no such file or directory, open 'report.txt'")],
+      ["A file without permission", coded("EACCES", "EACCES: permission denied, open 'report.txt'")]
     ] as const
   ).map(([when, error]) => lastResultOf(when, { tools: [failing(error, "undeclared")] }))
 )
@@ -320,29 +320,29 @@ const afterStop: Effect.Effect<ReadText> = Effect.gen(function* () {
   yield* Agent.resume(Agent.make("clerk", {}))({ from }).pipe(Effect.provide(model.layer), Effect.orDie)
   const last = model.requests[0]?.messages.at(-1)
   return {
-    when: "A run that goes on after an answer was stopped",
+    when: "A stopped answer, when the run goes on",
     text: last?.role === "user" ? Message.textOf(last) : ""
   }
 }).pipe(Effect.scoped)
 
 export const ofAnswers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   afterStop,
-  rejected("An answer that does not fit a schema of JSON", Schema.Struct({ days: Schema.Finite }), '{"days": "many"}'),
+  rejected("JSON that does not fit the schema", Schema.Struct({ days: Schema.Finite }), '{"days": "many"}'),
   rejected(
-    "An answer that does not fit a schema of text",
+    "Text that does not fit the schema",
     Schema.String.check(Schema.isPattern(/^R-\d+$/, { message: "Expected the reference alone" })),
     "It is R-17."
   ),
-  rejected("An answer of JSON that was cut off", Schema.Struct({ days: Schema.Finite }), {
+  rejected("JSON that was cut off", Schema.Struct({ days: Schema.Finite }), {
     content: [{ type: "text", text: '{"days": ' }],
     finish: "length"
   }),
   rejected(
-    "An answer with more than ten faults",
+    "More than ten faults",
     Schema.Struct(Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`day${index + 1}`, Schema.Finite]))),
     "{}"
   ),
-  concluding("The last turn of a run at its limit (`Budget.answer`)")
+  concluding("The last turn at a limit (`Budget.answer`)")
 ])
 
 /** The request to a model that chooses among the skills of an agent. */
@@ -376,13 +376,15 @@ const resultReport: Effect.Effect<ReadText> = Effect.gen(function* () {
   })
   const report = requests[1]?.messages.at(-1)
   if (report?.role !== "user" || report.content[0]?.type !== "text") throw new Error("nothing was read of a result")
-  return { when: 'A fixer of results (`as: "result"`)', text: report.content[0].text }
+  return { when: 'The last line, for a fixer of results (`as: "result"`)', text: report.content[0].text }
 })
 
 /** As fixers. */
 export const ofFixers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
-  reportOf("A fixer without tools that end it", [look]),
-  reportOf("A fixer that may escalate, with other tools", [look, Tool.escalate]),
-  reportOf("A fixer whose only tools end it", [Tool.escalate, Tool.throwException]),
-  resultReport
+  reportOf("A fixer, the whole text", [look]),
+  ...[
+    reportOf("The last line, for a fixer that may escalate and has other tools", [look, Tool.escalate]),
+    reportOf("The last line, for a fixer whose only tools end it", [Tool.escalate, Tool.throwException]),
+    resultReport
+  ].map(Effect.map(({ text, when }) => ({ when, text: text.split("\n").at(-1) ?? "" })))
 ])

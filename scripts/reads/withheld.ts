@@ -23,8 +23,8 @@ export const ofBlanks: Effect.Effect<ReadonlyArray<ReadText>> = Effect.gen(funct
   yield* Effect.exit(Agent.resume(clerk)({ from, input: "go" }).pipe(Effect.provide(later.layer)))
   const [words] = later.requests.at(-1)?.messages ?? []
   return [
-    { when: "The answer itself, in its place", text: said(answer) },
-    { when: "Words of the user that a guardrail has withheld, in their place", text: said(words) }
+    { when: "In the place of that answer", text: said(answer) },
+    { when: "In the place of a withheld user message", text: said(words) }
   ]
 }).pipe(Effect.scoped, Effect.orDie)
 

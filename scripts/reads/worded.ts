@@ -65,21 +65,21 @@ export const ofWires: Effect.Effect<ReadonlyArray<ReadText>> = Effect.gen(functi
   const retold = yield* sentBy(withoutTools, request({ messages: [Message.user("hi"), called, Message.user("and?")] }))
   const [said = "", answered = ""] = textsIn(retold).filter((text) => /^I called|^The tool/.test(text))
   return [
-    yield* wordsOn("An answer of JSON, where its schema cannot be sent", "Your final answer is JSON", asked),
+    yield* wordsOn("An answer of JSON", "Your final answer is JSON", asked),
     yield* wordsOn(
-      "Parameters that are one of several objects",
+      "Parameters that are a union of objects",
       "The arguments fit one of",
       request({ tools: [tool({ anyOf: [city, object({ zip: { type: "string" } })] })] })
     ),
     yield* wordsOn(
-      "What a schema says with keywords that the wire does not take",
+      "Keywords that the wire does not take",
       "It fits this JSON Schema",
       request({ tools: [tool(object({ city: { type: "string", minLength: 1 } }))] })
     ),
     {
-      when: "A call of before, to a model without tools, as the assistant: chat completions of Perplexity",
+      when: "An earlier call, for a model without tools, from the assistant: Perplexity chat",
       text: said
     },
-    { when: "Its result, as the user: chat completions of Perplexity", text: answered }
+    { when: "Its result, from the user: Perplexity chat", text: answered }
   ]
 })
