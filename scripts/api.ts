@@ -11,7 +11,7 @@ import { join, posix } from "node:path"
 import { headOf, isListed, type Name, namesOf } from "./exports.ts"
 import { read, root } from "./files.ts"
 import { type MainName, mainNames, written } from "./mainNames.ts"
-import { type Module, modules, sections } from "./modules.ts"
+import { type Module, sections } from "./modules.ts"
 import { referenceOf } from "./site/pages.ts"
 import { typedoc } from "./site/programs.ts"
 
@@ -86,27 +86,18 @@ const linesOf = ({ path, title, whole }: Module, project: Reflection): ReadonlyA
   return [...heading, ...names.map((name) => `- ${entryOf(name)}: ${says(name)}`), ""]
 }
 
-/** What TypeDoc or the sources say of a main name. */
-const sentenceOf = (main: MainName, project: Reflection): string => {
-  const module = modules.find(({ title }) => title === main.module)
-  if (module === undefined) throw new Error(`there is no module ${main.module}`)
-  if (main.name === undefined) return firstSentence(headOf(module.path))
-  const found = namesOf(module.path).find(({ name }) => name === main.name)
-  if (found === undefined) throw new Error(`${main.module} has no ${main.name}`)
-  const reflection = project.children?.find(({ name }) => name === referenceOf(main.module))
-  const comment = reflection === undefined ? undefined : commentsIn(reflection, project).get(main.name)
-  return firstSentence(comment || found.comment)
-}
+/** A main name, with a link to the list of its module. */
+const linked = (main: MainName): string => `[\`${written(main)}\`](#${posix.basename(main.module).toLowerCase()})`
 
 const render = (project: Reflection): string =>
   [
     "# Every exported name",
     "",
-    "Drawn from the sources by `npm run api`: the first sentence of each doc comment. The rest stands where you hover.",
+    "`npm run api` writes this page: the first sentence of each doc comment. Your editor shows the whole comment.",
     "",
-    `The main job needs ${mainNames.length} names, in this order:`,
+    `Most programs need only these ${mainNames.length} names. Learn them in this order:`,
     "",
-    ...mainNames.map((main, index) => `${index + 1}. \`${written(main)}\`: ${sentenceOf(main, project)}`),
+    ...mainNames.map((main, index) => `${index + 1}. ${linked(main)}`),
     "",
     ...sections.flatMap(({ modules, title }) => [
       `## ${title}`,

@@ -33,7 +33,7 @@ describe(path, () => {
     const [head = ""] = read(path).text.split("\n## ")
     const wanted = mainNames.map(written)
     assert.deepStrictEqual(
-      [...head.matchAll(/^\d+\. `([^`]+)`: \S/gm)].map(([, name]) => name),
+      [...head.matchAll(/^\d+\. \[`([^`]+)`\]\(#\w+\)$/gm)].map(([, name]) => name),
       wanted
     )
     const [, sentence = ""] =
