@@ -35,7 +35,7 @@ import type { May, Present } from "../recovery/TableTypes.ts"
 import type { Elsewhere, PresentLimits, PriceErrorOf } from "./elsewhere.ts"
 
 export type { Agent, Inside } from "./definition.ts"
-// what the types of agents are made of: declarations of programs name it
+// the declarations of programs name these types
 export type { AnswerOf, Choosing, EndOf, Routed, Running } from "./skills.ts"
 export type { Answers, FitsOutput, HasTools } from "./fitting.ts"
 export type { CommonAnswer, GuardedTools, Named, NeedsModel } from "./types.ts"
@@ -85,27 +85,30 @@ export interface Options<
   readonly prompt?: string
   /** The tools that it can call; none by default. */
   readonly tools?: Tools
-  /** Skills in the place of `tools`. Of several skills, the run chooses one at its start: see `route`. */
+  /** Skills, instead of `tools`. With several skills, the run chooses one at its start: see `route`. */
   readonly skills?: Skills
-  /** The first rows of `Agent.toolDefaults`, for these `tools`: a later row for the same tag takes their place. */
+  /** The first rows of `Agent.toolDefaults`, for these `tools`. A later row for the same tag replaces them. */
   readonly toolDefaults?: Defaults
-  /** The first rows of `Agent.onLlmError`, or a function in their place. */
+  /** The first rows of `Agent.onLlmError`, or a function that replaces the rows. */
   readonly onLlmError?: ModelRows
-  /** When a long result is put aside, of tools without such an option and without `maxResultChars`: made by `Tool.putAside`. */
+  /** When long results are put aside (`Tool.putAside`), for tools without this option of their own and without `maxResultChars`. */
   readonly putAside?: PutAside
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
-  /** When one call of a reply ends the run, the others begin nothing more: what they have at work runs to its end, or is interrupted. */
+  /**
+   * What happens to the other calls of a reply when one call ends the run. They begin nothing new: work in progress runs to its end, or is
+   * interrupted.
+   */
   readonly siblings?: Siblings
   /**
-   * Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. The layer is built at the first run. Concurrent and
-   * later runs share it, and so do all agents with this very layer. It is closed with the runtime around the run: a `ManagedRuntime`, or an
+   * The agent's own model, also under a parent with another model. Without it, `Model` stays in `R`. The layer is built at the first run.
+   * Later runs and other agents with this very layer share it. It is closed with the runtime around the run: a `ManagedRuntime`, or an
    * `Effect.provide` of a layer.
    */
   readonly model?: ModelLayer
   /**
-   * How long the layers of the agent stay built after a run if no runtime closes them, as under a bare `Effect.runPromise`. By default
-   * 5 minutes. With zero they are closed after the last concurrent run.
+   * How long the agent's layers stay open after a run if no runtime closes them, as under a bare `Effect.runPromise`. 5 minutes by default;
+   * zero closes them after the last concurrent run.
    */
   readonly modelIdle?: Duration.Input
   /**
@@ -114,15 +117,15 @@ export interface Options<
    */
   readonly input?: Input
   /**
-   * The schema of its output; the model's last text by default. If the text does not fit, the model is called again with what
-   * is wrong, see `outputRetries`; then the run fails with `InvalidOutputError`.
+   * The schema of the output; by default the output is the model's last text. If the text does not fit, the model reads what is wrong and
+   * answers anew (`outputRetries`). Then the run fails with `InvalidOutputError`.
    */
   readonly output?: Output
 }
 
 type AnySchema = Schema.Codec<unknown, unknown>
 
-/** The type of a schema; text where there is none. */
+/** The type of a schema, or `string` without a schema. */
 type TypeOf<S> = S extends AnySchema ? S["Type"] : string
 
 type LayerError<L> = L extends Layer.Layer<Model.Model, infer E, unknown> ? E : never
@@ -220,7 +223,7 @@ export const make = <
     budget: Budget.make(options.budget),
     siblings: options.siblings,
     putAside: options.putAside,
-    // its needs are in the agent's type
+    // the type of the agent has the needs of this function
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
     ...(options.modelIdle === undefined ? {} : { modelIdle: Sharing.idleOf(name, options.modelIdle) }),
     skills: skillsOf(name, options),
@@ -231,7 +234,7 @@ export const make = <
   })
 }
 
-/** Throws a `TypeError` that names the option of an agent which is none. */
+/** Throws a `TypeError` that names an unknown option of an agent. */
 const check = (
   name: string,
   options: { readonly [Name in "input" | "model" | "output" | "prompt"]?: unknown }
@@ -245,7 +248,7 @@ const check = (
     demand(`Agent '${name}': ${option}`, "a Schema of Effect", schema, schema === undefined || Schema.isSchema(schema))
 }
 
-/** Tools are a skill that needs no name. */
+/** The tools of an agent without skills are one skill without a name. */
 const skillsOf = (
   name: string,
   {
@@ -317,7 +320,7 @@ export const outputRetries: {
   throw new RangeError(`Agent '${definition.name}': outputRetries must be a whole number of at least 0, got ${retries}`)
 })
 
-/** An agent whose model's answer may fit no schema. */
+/** Refuses an agent without an output schema: only answers that have to fit a schema can be retried. */
 type ReadsOutput<A> =
   A extends Agent<never, unknown, infer E, unknown, infer _T, infer _B, infer _D, infer M, infer _C>
     ? [M, InvalidOutputError] extends [object, E]
@@ -349,7 +352,7 @@ export const secrets: {
   <A>(self: A & AnyPart, values: ReadonlyArray<Redacted.Redacted>): A
 } = dual(2, <A>(self: AnyPart, values: ReadonlyArray<Redacted.Redacted>): A => {
   const definition = definitionOf(self)
-  // what is given may be the secret itself: it is not shown
+  // the invalid value may be the secret itself, so the message does not show it
   if (!areSecrets(values)) throw new TypeError(`Agent '${definition.name}': secrets must be a list of Redacted`)
   for (const secret of values) Redaction.know(secret)
   return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })

@@ -1,7 +1,8 @@
 /**
- * Agents made of agents. A composition is an agent as any other: called, streamed, started, a fixer, a tool, a part of a
- * larger one. It is a run of its own, and its parts are its child runs: one tree of events, one ledger, the limits of the
- * parents shared. A part that is interrupted is awaited, and what it has spent is spent.
+ * Agents made of agents. A composition works like any other agent: a program calls, streams or starts it, or uses it as a fixer, a tool or
+ * a part of a larger composition. It is a run of its own, and its parts are its child runs: they share one tree of events, one ledger and
+ * the limits of the parents. When a part is interrupted, the composition waits for its end and books its spending. `Agent` exports all
+ * functions of this module.
  *
  * `Agent` has all of it.
  */
@@ -101,7 +102,7 @@ type Only<Bs, O extends Tagged> = { readonly [K in keyof Bs]: K extends O["_tag"
 type Branched<A, Bs> = Types.Adapted<A | Bs[keyof Bs], Types.AgentInput<A>, Types.AgentOutput<Bs[keyof Bs]>>
 
 /**
- * How often a loop runs its agent, and with which input the next time. An output that is never accepted ends as
+ * The options of a loop: how often it runs its agent, and with which input. A loop without an accepted output fails with
  * `LoopExhaustedError`.
  */
 interface LoopOptions<out I, in O, out E = never, out R = never> {
@@ -149,7 +150,7 @@ export const loopUntil: {
         let input = first
         for (let iteration = 1; ; iteration++) {
           const answer = yield* parent.ask(part, input)
-          // a plain value, or that of an effect, whose failures and needs are in the agent's type
+          // a plain value, or an effect; the type of the agent has its failures and needs
           const isAccepted = ok(answer.value, iteration) as boolean | Effect.Effect<boolean, unknown>
           if (yield* Returned.valueOf(isAccepted, Returned.aBoolean, "The condition of Agent.loopUntil")) return answer
           if (iteration === maxIterations) {
@@ -173,7 +174,7 @@ type Looped<A, E, R> = Types.Adapted<
   Types.AgentServices<A> | R
 >
 
-/** Only the agent knows what an input of it may be. */
+/** A kind that admits every value, because only the agent knows its inputs. */
 const anInput: Returned.Kind = { name: "an input", is: () => true }
 
 // --- at the same time
@@ -232,7 +233,7 @@ export const forum = <
   })
 }
 
-/** Its captain reads the input too, as one text. */
+/** A forum whose captain reads the input and all answers as one text. */
 const textFor = (parts: ReadonlyArray<Part>): Reads => {
   const reads = readsOf(parts)
   return reads === undefined || reads === "each" ? "arguments" : reads
@@ -274,7 +275,7 @@ type OneOf<Ps extends Types.Parts> = Types.Adapted<Ps[number]>
 
 /** When the copies of a speculative agent start. */
 interface Hedge {
-  /** How long each further copy waits for those before it. */
+  /** The delay between the starts of two copies. */
   readonly hedgeAfter: Duration.Input
 }
 
@@ -331,7 +332,7 @@ export const fallback: {
   <const Ps extends Types.Parts>(...agents: readonly [...Ps, FallbackOptions<Types.AgentError<Ps[number]>>]): OneOf<Ps>
 } = (...given: ReadonlyArray<Types.AnyPart | FallbackOptions<never>>) => {
   const { options, parts } = splitOf<FallbackOptions<never>>(given)
-  // it is called for failures of these agents only
+  // the guard sees failures of these agents only
   const admits = (options?.when ?? Trying.isAdmitted) as (error: unknown, tried: Trying.Tried) => boolean
   const mayRunTwice = options?.acknowledge === "may run twice"
   return compose<never>("fallback", {
@@ -343,12 +344,12 @@ export const fallback: {
 
 const isAgent = (value: unknown): value is Types.AnyPart => Predicate.isFunction(value)
 
-/** Agents, and the options behind them. */
+/** Agents, followed by options. */
 const splitOf = <Options>(given: ReadonlyArray<Types.AnyPart | Options>) => {
   const last = given.at(-1)
   return {
     parts: given.filter(isAgent).map(partOf),
-    // the types of those who call this allow options at the end only
+    // by the types of the callers, options come last
     options: last === undefined || isAgent(last) ? undefined : (last as Options)
   }
 }

@@ -73,7 +73,7 @@ export const provide: {
   return fromDefinition({ ...definition, layers: [...definition.layers, layer] })
 })
 
-/** The agent's model chooses the skill. */
+/** The choice of skills by another model: the need for `Model` becomes the needs `R2` of that model. */
 type ChoiceWith<Choice, R2> =
   Choice extends Choosing<infer Name, infer E, infer R, infer OfModel>
     ? Choosing<Name, E, Exclude<R, Model.Model> | R2, Exclude<OfModel, Model.Model> | R2>
@@ -142,7 +142,7 @@ export const withBudget: {
   })
 })
 
-/** Those that are named are checked as those of any budget. */
+/** Checks the given limits as `Budget.make` does. */
 const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
   const named = Object.entries(Budget.make(limits)).filter(([name]) => Object.hasOwn(limits, name))
   return { ...base, ...Object.fromEntries(named) }
@@ -197,14 +197,14 @@ export const withRunId: {
 /** A run id, or a function that makes it of the input. */
 type RunId = string | ((input: unknown) => string)
 
-/** A run that goes on may have no input to make an id of. */
+/** Makes the id of a run. A run that goes on from a snapshot or a transcript may have no input for the function. */
 const madeOf = (make: (input: unknown) => string, given: unknown, goesOn: boolean): string | undefined => {
-  // by its type, the input of a run that goes on says where
+  // by its type, this input is a resumption: it says where the run goes on
   const { input } = goesOn ? (given as Resumption<unknown>) : { input: given }
   return goesOn && input === undefined ? undefined : make(input)
 }
 
-/** Texts for logs and keys: of one line, and not too long. */
+/** Whether a value is a valid run id: one line of text that logs and keys can hold. */
 const isRunId = (value: unknown): boolean => Predicate.isString(value) && /^[^\p{Cc}]{1,200}$/u.test(value)
 
 const oddRunId = (agent: string, value: unknown): TypeError =>
@@ -212,7 +212,7 @@ const oddRunId = (agent: string, value: unknown): TypeError =>
     `Agent '${agent}': a run id is a text of 1 to 200 characters without control characters, got ${JSON.stringify(value)}`
   )
 
-/** Refuses an agent that was named when it was made. */
+/** Refuses an agent that is no composition: its name comes from `Agent.make`. */
 type IsComposed<ModelTable> = [ModelTable] extends [Types.Composite]
   ? unknown
   : "An agent has its name from Agent.make: Agent.named is for compositions"

@@ -39,7 +39,7 @@ export interface TextInput {
 
 type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxCalls" | "maxResultChars" | "putAside"
 
-/** The options that `Tool.make` has mean the same here. `description` is for the calling model. */
+/** The options of `Agent.asTool`. Those that `Tool.make` has mean the same here; the calling model reads `description`. */
 interface ToolOptions<
   Name,
   S extends Recovery.SideEffects,
@@ -82,21 +82,21 @@ interface Elsewhere {
 /** The names of all options. */
 type Declared = keyof ToolOptions<never, never, never> | keyof ToolInput<never, never>
 
-/** The parameters of the tool, and how they become the agent's input. */
+/** The options that make the agent's input from the parameters of the tool. */
 export interface ToolInput<Params, I> {
   readonly parameters: Schema.Codec<Params, unknown>
   readonly toInput: (params: NoInfer<Params>) => NoInfer<I>
 }
 
-/** `A`, of which the place where the tool is written says nothing. */
+/** The type `A`, without inference from the place where the tool is written. */
 type Answer<A> = [A] extends [infer Value] ? Value : never
 
 /** Without a schema of failures, `Stored` is `unknown`; those of this library need none. */
 type Storable<E, Stored> = unknown extends Stored ? {} : StorableFailures<Exclude<E, KintsugiError>, true>
 
 /**
- * The schema of answers has to know all of them, so `A` bounds `O`; without one, they are text. The schema of failures bounds `E`
- * in the same way. Nothing is inferred from the place where the tool is written: in a list of tools that is any tool.
+ * The types of the two schemas. `success` has to know every answer, so `A` bounds `O`; without the schema, answers are text. `failure`
+ * bounds `E` in the same way. TypeScript infers nothing from the place where the tool is written, because a list of tools expects any tool.
  */
 interface AsTool {
   <
@@ -171,13 +171,13 @@ export const asTool: AsTool = (
   options: AnyOptions & Partial<ToolInput<unknown, unknown>>
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options
-  // what the parameters decode to is what the agent takes, by the types of those who call this; its needs are in its type
+  // by the types of the callers, the decoded parameters are an input of the agent; the agent's type has its needs
   const { nest, part } = agent[TypeId] as Inside<never, unknown, unknown>
   const run = (params: unknown) => part.run(toInput(params), undefined, mode)
   Object.defineProperty(run, Cost, { value: (estimate: Estimate) => costOf(agent, estimate) })
   const tool = Tool.make(name, {
     ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
-    // of two lengths, the tool refuses one
+    // `Tool` refuses a tool with both options of length
     ...(others as Omit<typeof others, "putAside">),
     parameters: parameters as Schema.Codec<unknown, unknown>,
     success: Schema.Union([success, CompletionText]),
@@ -189,7 +189,10 @@ export const asTool: AsTool = (
   return (nested === undefined ? tool : Tool.fromDefinition({ ...tool.definition, nested })) as never
 }
 
-/** An agent that waits makes its call wait. One that goes on has its input already: the parameters may be others by now. */
+/**
+ * The run of an agent inside a tool call. If the agent is suspended, the call waits with its snapshot. An agent that resumes has its input
+ * already, so the parameters do not count.
+ */
 const nestedIn = ({ name, run, tools }: Nest, toInput: (params: unknown) => unknown): Nested => ({
   name,
   tools,

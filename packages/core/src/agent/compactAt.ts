@@ -15,7 +15,7 @@ import type { NeedsModel } from "./types.ts"
 interface CompactAt<R> {
   /** The share of the window from which on the conversation is shortened; 0.8 by default. */
   readonly share?: number | undefined
-  /** The tokens that a request and its reply may have together; by default what the model declares as `contextWindow`. */
+  /** The window: the tokens of a request and its reply together. By default it is the model's `contextWindow`. */
   readonly window?: number | undefined
   readonly with: Compaction<R>
 }

@@ -92,14 +92,14 @@ type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
   Router.RouterServices<Said, R, Table>
 >
 
-/** An agent that has several skills, these among them. */
+/** An agent with several skills, whose names include those of the router. */
 type Chooses<Name extends string> = Choosing<Name, unknown, unknown, unknown>
 
 /** A limit of the agent's budget that its run or a descendant reached. */
 export interface BudgetExceeded {
   readonly agent: string
   readonly reason: BudgetReason
-  /** Turns, calls, tokens, cost or milliseconds. */
+  /** The spent amount, in the unit of the limit: turns, calls, tokens, US dollars or milliseconds. */
   readonly limit: number
   readonly spent: number
   readonly usage: Usage.Usage

@@ -53,7 +53,7 @@ export interface Agent<
   Choice = undefined,
   out Name extends string = string
 > extends Pipeable {
-  // first of all members: what does not fit here is compared no further
+  // the first member: if it does not fit, the compiler compares no further
   readonly [TypeId]: Inside<T, ModelTable, Choice>
   readonly name: Name
   /** Runs the agent. Its models answer unstreamed. */
@@ -68,7 +68,7 @@ export interface Agent<
     | ChoiceServices<Choice>
     | Deciders<T, ByTool, Defaults>
   >
-  /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
+  /** Runs the agent as a stream of events, with text while the model writes it. The stream fails as the run fails. */
   readonly stream: (
     input: I
   ) => Stream.Stream<
@@ -81,8 +81,8 @@ export interface Agent<
     | Deciders<T, ByTool, Defaults>
   >
   /**
-   * Starts the same run in the present scope, and returns its handle. Where a person has to decide, the run is suspended instead of
-   * waiting: `Agent.resume` goes on from there.
+   * Starts a run in the current scope and returns its handle. If a person has to decide, the run is suspended instead of waiting:
+   * `Agent.resume` goes on from its snapshot.
    */
   readonly start: (
     input: I
@@ -93,7 +93,10 @@ export interface Agent<
   >
 }
 
-/** A mapped type, so that the compiler compares agents member by member: the marks of those without a table may become wider, tables may not. */
+/**
+ * The marks of an agent in its type. A mapped type makes the compiler compare agents member by member: an agent without a table may get a
+ * wider mark, a table may not change.
+ */
 type RowsIn<Table> = { readonly [K in keyof Table]-?: Table[K] }
 
 /**
@@ -104,7 +107,7 @@ type RowsIn<Table> = { readonly [K in keyof Table]-?: Table[K] }
 export interface Inside<out T, ModelTable, out Choice> {
   readonly _T: () => T
   readonly _ModelTable: () => ModelTable
-  /** No row is lost by assignment. */
+  /** Keeps the tables of an agent in its type: an assignment cannot drop a row. */
   readonly _Rows: (rows: RowsIn<Extract<ModelTable, object>>) => void
   readonly _Choice: () => Choice
   readonly definition: Definition
@@ -115,39 +118,39 @@ export interface Inside<out T, ModelTable, out Choice> {
 /** What an agent is at run time. */
 export interface Definition
   extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries" | "prepare"> {
-  /** How often the model is called again for an answer that does not fit; by default once, or as `resilient` has it. */
+  /** How often the model answers anew after a misfit: once by default, twice for a `resilient` agent. */
   readonly outputRetries: number | undefined
-  /** What happens to a streamed reply that breaks off; by default it fails, or as `resilient` has it. */
+  /** What happens to a streamed reply that breaks off. By default it fails, unless the agent is `resilient`. */
   readonly onPartial: Run.Plan["onPartial"]
-  /** What stands behind all tables. */
+  /** The policy that applies after all tables (`Agent.resilient`). */
   readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
-  /** Gives runs an id that is not drawn, see `Agent.withRunId`. The input of runs that go on is a resumption. */
+  /** Makes the run id, see `Agent.withRunId`. For a run that goes on, the input is a resumption. */
   readonly identified?: (run: Runner, goesOn: boolean) => Runner
   /** For an agent that `Agent.resume` made: how it checks a resumption and its decisions. */
   readonly going?: Run.Going
-  /** Held as long as the agent is: see `Agent.secrets`. */
+  /** The registered secrets. They live as long as the agent: see `Agent.secrets`. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Each is around all of a run: the first is the innermost. */
+  /** Wrappers around a whole run; the first one is the innermost. */
   readonly layers: ReadonlyArray<Layer.Layer<unknown, unknown>>
-  /** See `Agent.prepareTurn`. */
+  /** The functions of `Agent.prepareTurn`. */
   readonly prepare?: Prepared
-  /** Around the loop: see `Agent.onBudgetExceeded`. */
+  /** Decides about limits, see `Agent.onBudgetExceeded`. It surrounds the loop. */
   readonly around?: Run.Around
-  /** In the place of the loop, for agents that need no model. */
+  /** The plain function of an agent without a model; it replaces the loop. */
   readonly body?: (input: unknown) => Effect.Effect<unknown, unknown>
-  /** In the place of the loop, for agents that are made of others. */
+  /** The composition of an agent that is made of agents; it replaces the loop. */
   readonly composed?: Composed
 }
 
-/** What `Agent.resilient` has put behind all tables. */
+/** The tables of `Agent.resilient`, which apply after all other tables. */
 interface Resilient {
   readonly tools: Rows
   readonly model: Rows
   readonly outputRetries: number
 }
 
-/** An agent that has nothing but a name. */
+/** The definition of an agent with only a name. */
 export const blank = (name: string): Definition => ({
   name,
   // Mutant `"Stryker was here!"` survives: `Agent.make` replaces the text. What else starts from the blank definition
@@ -179,7 +182,7 @@ const plain: Run.ReadInput = (input) => {
   return { message: Message.user(text), text }
 }
 
-// an agent's type parameters are carried by its type alone
+// only the type of an agent has its type parameters
 export function fromDefinition<A>(definition: Definition): A {
   const { body, composed, name, skills } = definition
   const made = runner(definition)
@@ -197,7 +200,7 @@ export function fromDefinition<A>(definition: Definition): A {
   return Object.assign(agent, { ...Proto, stream, start, [TypeId]: inside, [Reads]: reads }) as A
 }
 
-/** What its model can do about a report, with its tools. */
+/** What a model-driven fixer can do about a report, by its tools: answer, escalate, or both. */
 const meansOf = ({ skills }: Definition): Means => {
   const tools = skills.flatMap(toolsOf)
   if (!tools.some(({ isBuiltIn, name }) => isBuiltIn && name !== "complete")) return "answer"
@@ -217,18 +220,18 @@ const Proto = {
 
 const shown = (skill: Skill.AnySkill) => ({ name: skill.name, tools: toolsOf(skill).map(({ name }) => name) })
 
-/** A sub-agent that is suspended with its parent. */
+/** A sub-agent that can be suspended with its parent, within the snapshot of the parent. */
 export interface Nest extends Suspendable {
   readonly run: (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
 }
 
-/** The run of an agent with what it is provided with. */
+/** The run of an agent, with the layers that it provides. */
 const within = (definition: Definition, run: Runner): Runner =>
   definition.layers.length === 0
     ? run
     : (input, sink, mode) => {
         const running = provided(definition, run(input, sink, mode))
-        // the fiber of a handle lets no interruption through until its run begins, and a layer may take its time
+        // no interruption reaches the fiber of a handle until its run begins; building a layer may take long, so it can be interrupted
         return mode.isForked === true ? Effect.interruptible(running) : running
       }
 
@@ -257,7 +260,7 @@ const nesting = (definition: Definition): Nest | undefined => {
 
 const suspendable = ({ name, skills }: Definition): Suspendable => ({ name, tools: () => skills.flatMap(toolsOf) })
 
-/** Its tools, those of its fixers and of the agents that shorten its conversations, and all parts of a composition. */
+/** All tools that a run may use: the agent's own, those of its fixers and compacting agents, and those of all parts of a composition. */
 const mayBeUnsafe = ({ ahead, byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
   if (composed !== undefined) return composed.parts.some((part) => part.mayBeUnsafe())
   return (
@@ -274,14 +277,14 @@ const estimated =
     if (definition.composed === undefined) return estimate(planOf(definition))
     const { budget, cost } = definition.composed
     const { modelCalls, ...each } = cost(estimate)
-    // its parts share the turns that it has
+    // the parts share the turns of the composition
     const turns = each.perTurn === 0 ? 0 : (budget?.maxTurns ?? Infinity) * each.perTurn
     return { ...each, modelCalls: Math.min(modelCalls, turns) }
   }
 
 const branch = Frame.ofAgent
 
-/** How the run of an agent that is a tool is watched, where it cannot be suspended. */
+/** How the run of a sub-agent is watched if it cannot be suspended. */
 export const asTool: Frame.Mode = { isStreamed: false, isSuspendable: false, branch }
 
 const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
@@ -303,9 +306,9 @@ const runner = (definition: Definition): Runner => {
   return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode, around)
     : (input, sink, mode) => {
-        // by its type, the input says where to go on
+        // by its type, the input is a resumption
         const resumption = input as Resumption<unknown>
-        // what is no resumption is not admitted
+        // any other input is refused
         const running = Effect.suspend(() => {
           const decisions = going.decisionsOf(resumption)
           mode.deciding?.(decisions)
@@ -314,12 +317,12 @@ const runner = (definition: Definition): Runner => {
           return Run.run(plan, from, sink, mode, begun.around)
         })
         const admitted = going.admit(suspendable(definition), resumption)
-        // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
+        // no interruption reaches the fiber of a handle until its run begins; a claim may wait for a store, so it can be interrupted
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
       }
 }
 
-/** Each turn is prepared, the last one at a limit too. */
+/** Prepares each turn, also the last turn at a limit. */
 const aroundOf = ({ around, prepare }: Definition): Run.Around | undefined =>
   prepare === undefined
     ? around
@@ -347,7 +350,7 @@ export const planOf = (definition: Definition): Run.Plan => {
   }
 }
 
-/** How many calls in a row its tables let fail, where one of them says so. */
+/** How many failed calls in a row the tables accept, if one of them sets a number. */
 const patienceOf = ({ byTool, defaults, skills }: Definition): number | undefined => {
   const tables = [defaults, ...byTool.values(), ...skills.flatMap(toolsOf).map(({ rows }) => rows)]
   const all = tables.flatMap((rows) => Array.from(rows.values()).flatMap(({ patience }) => patience ?? []))

@@ -3,7 +3,7 @@ import type * as Budget from "../budget/Budget.ts"
 import type { UnknownPriceError } from "../errors/RunError.ts"
 import type { Present } from "../recovery/TableTypes.ts"
 
-/** Options of agents by their names in other libraries, and at other places of this one. */
+/** Names of agent options in other libraries, with the name to use here. The compiler shows it. */
 export interface Elsewhere {
   readonly instructions: "its name here is prompt"
   readonly system: "its name here is prompt"
@@ -35,5 +35,5 @@ interface LimitsElsewhere {
 /** A limit of cost needs the price of each model: without it the run fails. */
 export type PriceErrorOf<Limits> = "maxCost" extends keyof Limits ? UnknownPriceError : never
 
-/** Refuses what is no limit, with a sentence. */
+/** Refuses unknown limits: the compiler shows a sentence with the right name. */
 export type PresentLimits<Given> = Present<Given, keyof Budget.Limits, LimitsElsewhere>

@@ -9,7 +9,7 @@ import type * as Tool from "../tool/Tool.ts"
 import { type Agent, planOf, TypeId } from "./definition.ts"
 import type { Running } from "./skills.ts"
 
-/** What `explain` cannot find in an agent. */
+/** Facts that `explain` cannot read from an agent. */
 interface ExplainOptions extends Explained.Options {
   /**
    * The worst case of one call of its model without the transport, see `Model.explain`: for an agent that gets its model from
@@ -61,7 +61,7 @@ export const explain = <
   return { ...explained, worst: { ...explained.worst, cost: explained.worst.requests * ofRequest } }
 }
 
-/** Without both counts, or with odd ones, the cost would be no number. */
+/** Checks the token counts: both are needed, and each has to be a valid number. */
 const check = (tokens: NonNullable<ExplainOptions["tokens"]>): void => {
   demand("Agent.explain: tokens", "the counts { input, output }", tokens, Predicate.isObject(tokens))
   for (const side of ["input", "output"] as const) {

@@ -35,7 +35,7 @@ export type FitByName<Expected, Tables, T> =
 
 type FitsOne<Table, T> = Fits<unknown, Table, Tool.ErrorOf<T>, Tool.SuccessOf<T>, Tool.SideEffectsOf<T>>
 
-/** Nothing, or the sentences among these. */
+/** The compiler messages among these types; `unknown` if there are none. */
 type Both<Each> = [Extract<Each[keyof Each], string>] extends [never] ? unknown : Extract<Each[keyof Each], string>
 
 /**

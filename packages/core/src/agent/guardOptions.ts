@@ -15,19 +15,19 @@ export type Check<V, R> = (checked: Checked) => V | Effect.Effect<V, unknown, R>
 export type Common = {
   /** The name of the guardrail in events and errors; by default that of the function. */
   readonly name?: string
-  /** A check that has not decided by then has failed; 30 seconds by default. */
+  /** The time limit of a check, 30 seconds by default. A check that takes longer has failed. */
   readonly timeout?: Duration.Input
   /** The agent that the check calls, if it calls one: `explain` counts its model calls. */
   readonly agent?: AnyPart
-  /** What a check decides that fails, dies or is late: by default it blocks. */
+  /** What counts as the verdict of a check that fails, dies or is late; `"block"` by default. */
   readonly onFailure?: "block" | "pass"
 }
 
-/** Throws a `TypeError` if these are no options. */
+/** Throws a `TypeError` if the value is no object of known options. */
 export const given = (whose: string, options: unknown): void =>
   demand(`Agent.${whose}`, "given options", options, Predicate.isObject(options))
 
-/** Throws a `TypeError` if the value of this option is none of these. */
+/** Throws a `TypeError` if the option has a value that is not in the list. */
 export const checked = (whose: string, option: object, values: ReadonlyArray<string | boolean>): void => {
   for (const [name, given] of Object.entries(option)) {
     if (values.includes(given)) continue
@@ -36,7 +36,7 @@ export const checked = (whose: string, option: object, values: ReadonlyArray<str
   }
 }
 
-/** What guardrails of both sides have. */
+/** The options that input and output guardrails share. */
 export const common = (
   whose: string,
   check: Check<unknown, unknown>,
@@ -68,7 +68,7 @@ type DecidedNode = Extract<Node, { readonly kind: "respondWith" | "rethrow" | "t
 
 type Decided = { readonly onInput?: DecidedNode; readonly onOutput?: DecidedNode }
 
-/** The rows of both sides, as far as they are given. Throws a `TypeError` on another side. */
+/** The rows for blocked inputs and outputs, where given. Throws a `TypeError` on another key. */
 export const rowsOf = (rows: { readonly [S in Side]?: Row<unknown, unknown> }): Decided => {
   demand("Agent.onGuardrail", "given rows", rows, Predicate.isObject(rows))
   const other = Object.keys(rows).find((side) => side !== "input" && side !== "output")

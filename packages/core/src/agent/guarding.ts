@@ -36,7 +36,7 @@ export const guard: {
   replace: (text) => ({ type: "replace", text })
 }
 
-/** What may be decided about words of the user: beside the model call, they cannot be replaced. */
+/** The verdicts of an input guardrail. `replace` is not possible beside a model call that already reads the text. */
 type OfMode<Mode> = Mode extends "before" ? GuardVerdict : Pass | Block
 
 type InputOptions<Mode> = Common & {
@@ -48,13 +48,16 @@ type InputOptions<Mode> = Common & {
 }
 
 type OutputOptions = Common & {
-  /** Holds back all of an answer until it has passed, or so many characters behind the last check that has passed. */
+  /**
+   * How much text is held back: `"all"` shows nothing of an answer until it has passed; a number holds back that many characters after the
+   * last passed check.
+   */
   readonly hold?: "all" | number
-  /** Checks the texts beside tool calls too; by default the answers alone. */
+  /** Whether texts beside tool calls are checked too. By default only answers are. */
   readonly each?: boolean
 }
 
-/** Marks, among the tools, what a blocked text leaves of a run. */
+/** Marks, among the tools of an agent's type, the failures that a blocked text causes. */
 type Guarded<Side extends "input" | "output"> = Tool.Tool<
   `~guardrail ${Side}`,
   unknown,
@@ -243,11 +246,11 @@ export const guardOutput: {
 )
 
 type Rows<A> = {
-  /** What becomes of a run whose user has said what was blocked. */
+  /** The row for a blocked text of the user. */
   readonly input?: Row<A, "rethrow">
   /**
-   * What becomes of a run whose answer was blocked. `tell`: the model reads why, and answers once more, in another turn; a function is not
-   * asked again.
+   * The row for a blocked answer. With `tell` the model reads the reason and answers once more, in another turn; a plain function runs only
+   * once.
    */
   readonly output?: Row<A, "rethrow" | "told">
 }
@@ -257,7 +260,7 @@ type RowOptions = {
   readonly retries?: number
 }
 
-/** Refuses what is no side. */
+/** Refuses keys other than `input` and `output`. */
 type Sides<Given> = { readonly [Side in keyof Given]: Side extends keyof Rows<unknown> ? unknown : never }
 
 type RowsIn<Given> = Given[keyof Given]
@@ -267,7 +270,7 @@ type Fits<Given, O> = [AnswerOf<RowsIn<Given>>] extends [O]
   ? unknown
   : "An answer of these rows is no output of the agent"
 
-/** Without the mark of a side whose row answers. */
+/** The tools of the type, without the mark of a side whose row answers. */
 type Left<T, Given> =
   T extends Guarded<infer Side>
     ? Given extends { readonly [S in Side]: Recovery.Verdict<never, unknown, unknown, unknown> }

@@ -23,7 +23,7 @@ import type * as Frame from "../run/Frame.ts"
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean
-  /** The verdict that gave the result, if the first attempt did not. */
+  /** The verdict that led to the result; absent if the first attempt succeeded. */
   readonly recoveredBy: string | undefined
   /** The decoded parameters of the last attempt. */
   readonly params: unknown
@@ -78,7 +78,7 @@ export interface ListenerOptions {
   readonly scope: Scope.Scope
 }
 
-/** The type of {@link onEvent}: a listener that lives with a scope has no needs of its own. */
+/** The type of {@link onEvent}. A listener with a scope may not need services of a run. */
 export interface OnEvent {
   <R2 = never>(
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>

@@ -36,7 +36,7 @@ export interface Named {
 }
 
 /**
- * The input that fits all of them.
+ * The input that fits all agents of a list.
  *
  * @hidden
  */
@@ -74,10 +74,10 @@ export type Given<T> = [T][T extends unknown ? 0 : never]
 /** The answers of several agents, by name. */
 export type OutputsOf<As> = { readonly [K in keyof As]: AgentOutput<As[K]> }
 
-/** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
+/** Marks a composition in the place of its table for model calls: a tool of its parts has unsafe side effects. */
 type HasUnsafe = "This agent makes no model calls itself, and has an unsafe tool"
 
-/** Either mark of an agent that is made of others: a pattern, because the compiler would say `string` of a union. */
+/** The mark of any composition, safe or unsafe. It is a pattern, because the compiler would show a union as `string`. */
 export type Composite = `This agent makes no model calls itself${string}`
 
 /**
@@ -91,7 +91,7 @@ type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _M
   ? Extract<Tool.SideEffectsOf<T>, "unsafe"> | (M extends string ? (HasUnsafe extends M ? "unsafe" : never) : never)
   : never
 
-/** The side effects of a tool that is an agent: as it says itself, else unsafe where a tool of the agent is. */
+/** The side effects of an agent as a tool: those that it declares, else `unsafe` if a tool of the agent is. */
 export type EffectsOf<Inside, S> = S extends "undeclared"
   ? unknown extends Inside
     ? "unsafe"
@@ -100,7 +100,7 @@ export type EffectsOf<Inside, S> = S extends "undeclared"
       : "unsafe"
   : S
 
-/** How a tool that is an agent may time out: where nothing is known of the agent's tools, as an unsafe one or as any other. */
+/** The timeout failures of an agent as a tool. If the agent's tools are unknown, those of an unsafe and of any other tool. */
 export type TimeoutsOf<Inside, S, T, VR> =
   | TimeoutOf<EffectsOf<Inside, S>, T, VR>
   | (S extends "undeclared" ? (IsSealed<Inside> extends true ? TimeoutOf<S, T, VR> : never) : never)
@@ -117,7 +117,7 @@ type IsSealed<Inside> = unknown extends Inside
 type MarkOf<Unsafe> = [Unsafe] extends [never] ? NoModel : HasUnsafe
 
 /**
- * An agent made of one, of which this is inside.
+ * An agent around one other agent, whose type without the function is `Inside`.
  *
  * @hidden
  */
@@ -150,17 +150,17 @@ interface UnsafeToolsNeedAcknowledgement extends Acknowledged {
   readonly UnsafeToolsNeedAcknowledgement: never
 }
 
-/** Agents that get one input have to have one in common. */
+/** Refuses agents that get the same input, but accept no common input type. */
 export type SameInput<A> = [AgentInput<A>] extends [never]
   ? [TakesNothing<A>] extends [never]
     ? PartsTakeDifferentInputs
     : unknown
   : unknown
 
-/** An agent of which nothing is known yet. */
+/** `"nothing"` for an agent that accepts no input yet, because the compiler has not inferred its type. */
 type TakesNothing<A> = A extends (input: infer I) => unknown ? ([I] extends [never] ? "nothing" : never) : never
 
-/** The same for agents by name. */
+/** Refuses agents by name that get the same input, but accept no common input type. */
 export type SameInputs<As> = { readonly [K in keyof As]: SameInput<As[keyof As]> }
 
 interface PartsTakeDifferentInputs {

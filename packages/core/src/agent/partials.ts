@@ -16,9 +16,9 @@ import type { Output } from "../run/Output.ts"
 import { decoder, modelSchema } from "../tool/ToolSchema.ts"
 
 /**
- * A value of which fields, items and ends of texts may still be missing. Plain structs, records, lists and tuples are partial; all
- * else is there as a whole or not at all: numbers, dates, durations, bytes, instances that have methods. A branded text is a plain one here,
- * since a part of an id is no id.
+ * A value while it is written: fields, items and ends of texts may be missing. Plain structs, records, lists and tuples are partial.
+ * Everything else is complete or absent: numbers, dates, durations, bytes and instances with methods. A branded text counts as complete or
+ * absent, because a part of an id is no id.
  *
  * @hidden
  */
@@ -38,7 +38,7 @@ export type Partially<A> = A extends string
 
 type Marked = Brand.Brand<string>
 
-/** What has methods, or is marked by symbols, is more than its fields; so are functions and errors. */
+/** Values that are more than their fields: those with methods or symbol keys, functions and errors. */
 type IsPlain<A> = A extends ((...args: ReadonlyArray<never>) => unknown) | Error
   ? false
   : Extract<keyof A, symbol> extends never
@@ -47,7 +47,7 @@ type IsPlain<A> = A extends ((...args: ReadonlyArray<never>) => unknown) | Error
       : true
     : false
 
-/** `any` is none. */
+/** Whether a type is `any`, which is never partial. */
 type IsMethod<A> = 0 extends A & 1
   ? false
   : Extract<A, (...args: ReadonlyArray<never>) => unknown> extends never
@@ -62,8 +62,8 @@ interface Streaming<in I, out O, out E, out R> {
 /** How often a partial output is emitted. */
 export interface PartialsOptions {
   /**
-   * After this time a value is due if it shows more than the one before it, however little the text has grown; 100 ms by
-   * default. With 0 each part of the text is due. Throws a `RangeError` for a negative or invalid duration.
+   * The longest wait for a value that shows more than the last one, however little the text has grown; 100 ms by default. With 0 each part
+   * of the text gives a value. Throws a `RangeError` for a negative or invalid duration.
    */
   readonly interval?: Duration.Input
 }
@@ -112,7 +112,7 @@ const intervalOf = (input: Duration.Input = "100 millis"): number => {
   throw new RangeError(`Agent.partials: interval must be a duration of at least 0, got ${String(input)}`)
 }
 
-/** A run whose output is that of its parent, and how many runs it has started. */
+/** A run whose output is its parent's output, and the number of runs that it has started. */
 interface Watched {
   readonly runId: string
   readonly of: Passing
@@ -121,7 +121,7 @@ interface Watched {
 
 /** Feeds the progress from the events of a run. */
 const watching = (agent: Passing, progress: Progress): ((event: AgentEvent.AgentEvent) => void) => {
-  /** The run itself, then its descendants whose output is its own, each a child of the one before. */
+  /** A chain of runs: the run itself, then the child whose output it returns, and so on. */
   const watched: Array<Watched> = []
   return (event) => {
     const { parent, runId, type } = event
@@ -160,7 +160,7 @@ const asItIs = (): Reader => {
 
 const never: Growth = { kind: "whole", decode: decoder(Schema.Never) }
 
-/** A schema is looked at once. */
+/** Caches, per schema, how its value begins. */
 const grow = memoize((ast: SchemaAST.AST): Grown => {
   if (ast.encoding !== undefined) return always(wholeOf(ast))
   if (SchemaAST.isString(ast)) return always({ kind: "text" })
@@ -176,11 +176,11 @@ const growIfAny = (ast: SchemaAST.AST | undefined) => (ast === undefined ? undef
 
 const always =
   (growth: Growth): Grown =>
-  // a value of another kind than what is wanted is not shown
+  // a value of the wrong kind is not shown
   (first) =>
     growth.kind === "whole" || signs[growth.kind] === first ? growth : never
 
-/** How what grows begins in JSON. */
+/** The first JSON characters of a value that can be shown while it grows. */
 const signs = { text: '"', object: "{", list: "[" } as const
 
 const wholeOf = (ast: SchemaAST.AST): Growth => ({
@@ -196,7 +196,7 @@ const objectOf = (ast: SchemaAST.Objects): Growth => {
   return { kind: "object", field: (key) => growIfAny(fields.get(key) ?? index?.type) }
 }
 
-/** Of a union, what begins as no other member does grows; for all else it has to be complete. */
+/** How the members of a union are shown. A member whose first character no other member has grows; the others are shown when complete. */
 const among = (ast: SchemaAST.Union): Grown => {
   const whole = wholeOf(ast)
   return (first) => {
@@ -205,7 +205,7 @@ const among = (ast: SchemaAST.Union): Grown => {
   }
 }
 
-/** Whether what is encoded so may begin in JSON with this sign, if it is one. */
+/** Whether a value of this schema may begin in JSON with this character. */
 const mayBegin = (ast: SchemaAST.AST, first: string): boolean => {
   if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first === signs.text
   if (SchemaAST.isObjects(ast)) return first === signs.object

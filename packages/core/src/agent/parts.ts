@@ -14,7 +14,7 @@ export const partOf = (agent: AnyPart): Part => insideOf(agent).part
 
 export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).definition
 
-/** A sequence without listeners, limits and a run id of its own is as good as its steps. */
+/** The steps of a sequence. A sequence without listeners, limits and a run id can be replaced by its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
   const { composed, identified, layers, listeners, secrets } = definitionOf(agent)
   const isTransparent =
@@ -26,18 +26,18 @@ export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
 
 export const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost)
 
-/** What all of them read as fixers; nothing where that is not the same. */
+/** What all parts read as fixers; `undefined` if they read different things. */
 export const readsOf = ([first, ...others]: ReadonlyArray<Part>): Reads | undefined =>
   others.every(({ reads }) => reads === first?.reads) ? first?.reads : undefined
 
-/** An agent that is made of others. Unless it says otherwise, all of them read its input, and run one after the other. */
+/** Makes a composition. By default all parts read its input, and run one after the other. */
 export const compose = <A>(name: string, composing: Composing): A => {
   const { parts } = composing
   const defaults = { cost: costInTurn(costsOf(parts)), reads: readsOf(parts) ?? "each" } as const
   return fromDefinition<A>({ ...blank(name), composed: { ...defaults, ...composing, runner } })
 }
 
-/** Agents and functions, one after the other: a run with those of the agents below. */
+/** Makes a sequence of agents and functions: one run, with the runs of the agents as its children. */
 export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
   const parts = steps.filter((step): step is Part => !Predicate.isFunction(step))
   const [first] = steps

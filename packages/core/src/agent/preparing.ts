@@ -108,7 +108,7 @@ export const prepareTurn: {
   })
 })
 
-/** Nothing, if a choice names tools of the agent alone, and is made of nothing else than a choice may be. */
+/** Checks a choice: it names only tools of the agent, and has only known fields. Otherwise the type is a compiler message. */
 type Fits<C, Name> = [NamesIn<C>] extends [Name]
   ? [KeysOf<C>] extends [keyof Chosen<string, unknown, unknown>]
     ? unknown

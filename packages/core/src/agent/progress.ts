@@ -1,4 +1,7 @@
-/** The output of one run on its way to one reader: the newest value, when it is due, and no copy that the reader does not ask for. */
+/**
+ * The partial output of one run for one reader. It keeps the newest value and when it is due, and copies only values that the reader asks
+ * for.
+ */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -9,16 +12,16 @@ import * as Result from "effect/Result"
 
 /** Reads a text piece by piece. */
 export interface Reader {
-  /** Takes the next piece; whether more is seen than before. */
+  /** Takes the next piece of text. Returns whether the value shows more now. */
   readonly push: (piece: string) => boolean
-  /** A copy of what is seen so far. */
+  /** A copy of the value so far. */
   readonly seen: () => unknown
 }
 
-/** Shows nothing. */
+/** A reader of text without a partial value. */
 export const unseen: Reader = { push: () => false, seen: () => undefined }
 
-/** A value is due when its text has grown by one part of so many since the last one: copies of all of them cost 17 texts. */
+/** A value is due when its text has grown by this fraction, a sixteenth. So all copies together cost at most 17 times the text. */
 const growth = 16
 
 interface Seen {
@@ -28,32 +31,32 @@ interface Seen {
 type Next = Pull.Pull<readonly [unknown, ...Array<unknown>], unknown>
 
 export class Progress {
-  /** Milliseconds after which a value is due that has not grown enough. */
+  /** Milliseconds after which a value is due, even if its text has grown less. */
   readonly #interval: number
   #reader = unseen
-  /** Code units of the text so far, and of those that the last value has shown. */
+  /** The length of the text so far, and of the text in the last shown value. */
   #length = 0
   #shownLength = 0
   #shownAt = -Infinity
   #shown: Seen | undefined
-  /** Whether more is seen than was shown. */
+  /** Whether the value shows more than the last one. */
   #hasNews = false
-  /** What was due while the reader waited for it. */
+  /** The value that became due while the reader waited. */
   #handed: Seen | undefined
   #output: Seen | undefined
   #exit: Exit.Exit<unknown, unknown> | undefined
   /** Wakes the reader that waits. */
   #wake: (() => void) | undefined
-  /** Whether the reader wakes by itself when the interval is over. */
+  /** Whether a timer wakes the reader at the end of the interval. */
   #isTimed = false
-  /** Whether the reader was to be woken before it had begun to wait. */
+  /** Whether a value became due before the reader began to wait. */
   #isCalled = false
 
   constructor(interval: number) {
     this.#interval = interval
   }
 
-  /** A text begins. The rest of the one before is not shown any more. */
+  /** A new text begins. The earlier text is not shown any more. */
   begin(reader: Reader): void {
     this.#reader = reader
     this.#length = 0
@@ -61,7 +64,7 @@ export class Progress {
     this.#hasNews = false
   }
 
-  /** A piece of the text came at this time. */
+  /** Takes a piece of text that came at this time. */
   add(piece: string, at: number): void {
     this.#length += piece.length
     if (this.#reader.push(piece)) this.#hasNews = true
@@ -72,13 +75,13 @@ export class Progress {
     if (isDue || !this.#isTimed) this.#call()
   }
 
-  /** The run has its output. */
+  /** Takes the final output of the run. */
   complete(value: unknown): void {
     this.#output = { value }
     this.#call()
   }
 
-  /** The run is over. */
+  /** Ends the values. */
   end(exit: Exit.Exit<unknown, unknown>): void {
     this.#exit = exit
     this.#call()
@@ -138,7 +141,7 @@ export class Progress {
   }
 }
 
-/** A value too deep for the stack counts as changed: it is given once more. */
+/** Whether two values differ. A value that is too deep for the stack counts as changed, so the reader gets it once more. */
 const areEqual = (one: unknown, other: unknown): boolean =>
   Result.getOrElse(
     Result.try(() => Equal.equals(one, other)),

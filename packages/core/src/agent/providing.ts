@@ -1,4 +1,4 @@
-/** The needs that a layer leaves in the types of an agent, its tools, its tables and its choice. */
+/** Removes the services of a layer from the types of an agent, its tools, its tables and its choice of skills. */
 import type { Approver } from "../data/Approval.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -6,7 +6,7 @@ import type { Agent } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import type { AnyRow, ServicesOf, AnswerOf, ErrorOf, EndOf, ActsOf } from "../recovery/TableTypes.ts"
 
-/** The same agent without the needs `L`, with the failures and needs of the layer that gives them. */
+/** The agent without the needs `L`, plus the failures and needs of the layer that provides them. */
 export type Provided<A, L, E2, R2> =
   A extends Agent<
     infer I,
@@ -40,7 +40,7 @@ export type ToolWith<T extends Tool.AnyTool, L> =
     ? Tool.Tool<Name, Params, A, E, Exclude<R, L>, TableWith<Table, L>, S>
     : never
 
-/** A table without the needs `L`. Tables alone have rows: `undefined` and marks that are texts stay as they are. */
+/** A table without the needs `L`. `undefined` and text marks are no tables, so they stay. */
 export type TableWith<Table, L> = Table extends object
   ? { readonly [K in keyof Table]: RowWith<K, Table[K], L> }
   : Table
@@ -60,10 +60,10 @@ type RowWith<K, V, L> =
           : false
         : V
 
-/** The service that a row needs which asks a person. */
+/** The service for rows that ask a person: the `Approver`. */
 type Asks<Acts> = "consults" extends Acts ? Approver : never
 
-/** What a row does that has its approver. */
+/** The acts of a row, once the layer provides its approver. */
 type Answered<Acts, L> = [Extract<Approver, L>] extends [never] ? Acts : Exclude<Acts, "consults">
 
 /** A choice of skills without the needs `L`. */

@@ -1,4 +1,4 @@
-/** One word for the best policy that needs no knowledge of the tools. */
+/** `Agent.resilient`: the best policy that needs no knowledge of the tools. */
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { demand } from "../data/Demand.ts"

@@ -22,7 +22,7 @@ import * as Snapshots from "./snapshots.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
-/** Looks first, and claims last: what is refused for another reason can still be resumed. */
+/** Checks a resumption, and claims the snapshot last. So a resumption that is refused for another reason can be tried again. */
 const admit: Admit = (agent, resumption) =>
   Effect.gen(function* () {
     const whose = `Agent.resume of agent '${agent.name}'`
@@ -36,7 +36,7 @@ const admit: Admit = (agent, resumption) =>
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
     const what = `The snapshot of run '${from.runId}'`
-    // that of a sub-agent has no id: it goes on with the run that it is part of, and never apart from it
+    // a sub-agent's snapshot has no id: it resumes only with its parent
     if (!Snapshots.fits(agent, from) || from.id === undefined) return yield* refused("other-agent", what)
     if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
     const verifiedFor = genuine.get(from)
@@ -49,18 +49,18 @@ const admit: Admit = (agent, resumption) =>
     }
     if (settlements.length > 0) yield* readable(Snapshots.deferrals(agent, from), settlements)
     const { claim } = yield* Snapshot.Claims
-    // drawn where the run is: a replay of a durable run draws the same
+    // the id is drawn inside the run, so the replay of a durable run draws the same id
     const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
     if (!isMine && repeat !== true) return yield* refused("already-resumed", what)
   })
 
-/** Refuses what is no list of these: a request of a client may have anything in it. */
+/** Refuses a value that is no list of decisions or settlements, because a client may send anything. */
 const listed = (whose: string, given: unknown, is: (item: unknown) => boolean) =>
   Array.isArray(given) && given.every((item) => is(item))
     ? Effect.void
     : Effect.fail(SnapshotRefusedError.make({ reason: "malformed", what: `${whose} cannot be read` }))
 
-/** Of the decision itself, see `Deciding.decided`. */
+/** Checks the shape of a decision; `Deciding.decided` checks its content. */
 const isDecided = (one: unknown): boolean =>
   Predicate.hasProperty(one, "digest") &&
   Predicate.isString(one.digest) &&
@@ -95,8 +95,8 @@ const readable = Effect.fnUntraced(function* (
 })
 
 /**
- * The digests of the requests and the tokens of the deferred calls that an unread message of the snapshot withdraws: it was recorded before
- * any decision of the resumption. With those of the requests that were withdrawn before.
+ * The digests of requests and tokens of deferred calls that are withdrawn: by an unread message of the snapshot, which was recorded before
+ * any decision of the resumption, or earlier.
  */
 const withdrawnIn = (
   { inbox = [], unfinished, withdrawn = [] }: Snapshot.Snapshot,
@@ -111,7 +111,7 @@ const withdrawnIn = (
   return [...withdrawn, ...now]
 }
 
-/** Without what a stopped model call has shown at its end. */
+/** The transcript without the incomplete message of a stopped model call at its end. */
 const withoutIncomplete = (from: Resumption<unknown>["from"]): Resumption<unknown>["from"] => {
   const transcript = "version" in from ? from.transcript : from
   const last = transcript.at(-1)
@@ -120,7 +120,7 @@ const withoutIncomplete = (from: Resumption<unknown>["from"]): Resumption<unknow
   return "version" in from ? { ...from, transcript: before } : before
 }
 
-/** How a resumption is checked, where its run begins, and its decisions. */
+/** How `Agent.resume` checks a resumption, and where the run and its decisions come from. */
 export const going: Going = {
   admit,
   beginning: ({ from, incomplete }, around) => {

@@ -1,4 +1,4 @@
-/** An agent of which its input, output, failures and needs are known, and nothing else: the type of a port. */
+/** The types of sealed agents: input, output, failures and needs, and nothing else. */
 import * as Predicate from "effect/Predicate"
 import { type Agent, TypeId } from "./definition.ts"
 import type * as Types from "./partTypes.ts"
@@ -38,11 +38,11 @@ export interface Any<in I, out O, out E = never, out R = never> extends Agent<
 export const seal = <A extends Types.AnyPart>(
   self: A
 ): Any<Types.AgentInput<A>, Types.AgentOutput<A>, Types.AgentError<A>, Types.AgentServices<A>> =>
-  // the same value: what it takes, gives, fails with and needs is read off its call
+  // the value is unchanged: the type is computed from its call
   self as never
 
 /**
- * Whether a value is an agent, of which nothing else is known.
+ * Whether a value is an agent of any type.
  *
  * @internal
  */

@@ -28,7 +28,7 @@ type FunctionOf<S> =
     ? { readonly output: O; readonly error: E; readonly services: R }
     : never
 
-/** Whether a model may have to work at one of them; without any skill it works without tools. */
+/** Whether a skill may need the model. An agent without skills needs it too, without tools. */
 type Loops<Skills extends AnySkills> = Skills extends readonly []
   ? true
   : [Extract<Skills[number], AnyLoop>] extends [never]
@@ -36,7 +36,7 @@ type Loops<Skills extends AnySkills> = Skills extends readonly []
     : true
 
 /**
- * What its model's answer becomes, and the values of its functions.
+ * The outputs of an agent: the decoded answer of its model, and the values of its functions.
  *
  * @hidden
  */
@@ -49,7 +49,7 @@ export type InvalidOf<Skills extends AnySkills, Output> =
   Output extends Schema.Codec<unknown, unknown> ? (Loops<Skills> extends true ? InvalidOutputError : never) : never
 
 /**
- * The values with which the built-in tools among these end a run; no other tool's value is an output.
+ * The outputs from built-in tools that end a run. The value of any other tool is no output.
  *
  * @hidden
  */
@@ -61,7 +61,7 @@ export type EndOf<T extends Tool.AnyTool> = T extends unknown
 
 export type ErrorOf<Skills extends AnySkills> = FunctionOf<Skills[number]>["error"]
 
-/** The services of its functions, and those of its model if the model does more than choose. */
+/** The services that the skills need: those of functions, and `Model` if the model does more than choose a skill. */
 export type ServicesOf<Skills extends AnySkills, OfModel> =
   | (Loops<Skills> extends true ? OfModel : never)
   | FunctionOf<Skills[number]>["services"]
@@ -75,10 +75,13 @@ export type NeedsModelOf<Skills extends AnySkills> = NeedsModel<
 /** The table for model calls; `OnlyFunctions` for an agent whose skills are all functions. */
 export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions
 
-/** In the place of a table for model calls: the agent has a run with limits, and no loop. */
+/** Marks an agent whose skills are all functions, in the place of its table for model calls: its run has limits and no loop. */
 export type OnlyFunctions = "Its skills are functions: they make no model calls"
 
-/** In the place of a table for model calls: the agent is a plain function, or made of others. The compiler says it where a table is given. */
+/**
+ * Marks a plain function or a composition, in the place of its table for model calls. The compiler shows this text if a program adds a
+ * table.
+ */
 export type NoModel =
   "This agent makes no model calls itself: add tables and guardrails to its parts, before Agent.seal"
 
@@ -90,8 +93,7 @@ export type NoModel =
 export type Running = object | OnlyFunctions
 
 /**
- * That an agent chooses among skills: their names, what the choice may fail with and needs, and what a model needs that is asked
- * for it.
+ * The choice among several skills: their names, the failures and needs of the choice, and the model that it calls.
  *
  * @hidden
  */
@@ -102,7 +104,7 @@ export interface Choosing<in Name extends string, out E, out R, out OfModel> {
   readonly _OfModel: () => OfModel
 }
 
-/** With less than two skills there is nothing to choose. */
+/** The choice of an agent; `undefined` with fewer than two skills. */
 export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonly [] | readonly [unknown]
   ? undefined
   : Choosing<Skills[number]["name"], RoutingError | LlmError, OfModel, OfModel>
@@ -145,7 +147,7 @@ export const workOf = (agent: Skilled): Run.Work => {
   const [only] = skills
   if (only === undefined) return { kind: "loop", prompt, toolset: toolsetOf(agent, [], agent) }
   if (skills.length === 1) return workAt(agent, only, agent)
-  // tables and names have to make sense for all tools together
+  // tables and names are checked for all tools together
   toolsetOf(agent, [...new Set(skills.flatMap(toolsOf))], agent)
   const works = new Map<string, Run.Skilled>()
   for (const skill of skills) {

@@ -1,4 +1,4 @@
-/** What a snapshot says of the agents whose runs are suspended in it: whether it is one of them, and which of their tools wait. */
+/** Compares snapshots with agents: whether a snapshot is one of an agent, and which of its tools wait. */
 import type { LateCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import * as Message from "../data/Message.ts"
 import { meant } from "../tool/Meant.ts"
@@ -14,7 +14,7 @@ const waiting = ({ tools }: Suspendable, { unfinished }: Snapshot) => {
   })
 }
 
-/** Of a tool whose run goes on. */
+/** The deferral of the tool of a late call: a deferred call whose run has gone on. */
 const deferralOf = ({ tools }: Suspendable, late: LateCheckpoint): Deferral | undefined => {
   const deferral = tools().find((tool) => tool.name === late.tool)?.deferral
   return deferral?.restore === undefined ? undefined : deferral

@@ -82,12 +82,12 @@ export const onToolError: {
   return fromDefinition({ ...definition, byTool })
 })
 
-/** For each of these tools, rows that fit it. */
+/** A table for each tool, with rows that fit the tool. */
 type TablesFor<T extends Tool.AnyTool> = {
   readonly [N in GuardedTools<T>["name"]]?: ToolTable<Tool.ErrorOf<Named<T, N>>, Tool.SuccessOf<Named<T, N>>>
 }
 
-/** Whether each of these tables is for a tool, and each row in it for a failure of that tool. */
+/** Checks that each table names a tool, and that each row is for a failure of that tool. */
 type CheckTables<T extends Tool.AnyTool, Tables> = {
   readonly [N in keyof Tables]-?: N extends GuardedTools<T>["name"]
     ? CheckRows<Tables[N], Tool.ErrorOf<Named<T, N>>, Tool.SideEffectsOf<Named<T, N>>>
@@ -230,13 +230,13 @@ interface ToolDefaults {
 /** Options beside a table of `onLlmError`. */
 export interface LlmErrorOptions extends LlmTable.TableOptions {
   /**
-   * What happens to a streamed attempt that breaks off after its first text. It fails, it is discarded and requested again (`restart`), or
-   * the next attempt goes on from the text (`continue`). By default that of a sub-agent is requested again, and any other fails.
+   * What happens to a streamed attempt that breaks off after its first text. It fails (`fail`), is discarded and requested again
+   * (`restart`), or the next attempt goes on from the text (`continue`). The default is `restart` in a sub-agent, else `fail`.
    */
   readonly onPartial?: OnPartial
   /**
-   * How a model is asked to go on that declares no `continuation`: by a message of the user. Such a model may repeat what it has said.
-   * Without this, the retry gives up. It counts only beside `onPartial: "continue"`.
+   * Continues a reply of a model without `continuation` by a user message that asks for the rest. Such a model may repeat text. Without
+   * this option, the retry gives up. It counts only with `onPartial: "continue"`.
    */
   readonly continueBy?: "message"
 }

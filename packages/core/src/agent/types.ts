@@ -9,7 +9,7 @@ import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
 import type { ActsOf, EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
 
-/** The failures that still leave the calls of these tools, behind their own tables and those of the agent. */
+/** The failures that leave the calls of these tools, after their own tables and those of the agent. */
 export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
   ? Tool.SideEffectsOf<T> extends "builtin"
     ? Tool.ErrorOf<T>
@@ -25,14 +25,14 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
         | UnknownNames<Defaults>
   : never
 
-/** What leaves of an agent that has given up for good: only a row of its own takes that, of this very tool. */
+/** The hard failures of agents as tools. Only a row of the tool itself for `ToolExecutionError` handles them. */
 type GivenUp<First, Second> = Residual<
   ToolExecutionError,
   Row<First, "ToolExecutionError", Row<Second, "ToolExecutionError", typeof Recovery.rethrow>>,
   never
 >
 
-/** What the row for unknown tools leaves. */
+/** The failures that the row for unknown tools leaves. */
 type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infer V }
   ? Extract<EndOf<V>, "raise"> extends never
     ? never
@@ -60,7 +60,7 @@ export type Deciders<T, ByTool, Defaults> = T extends Tool.AnyTool
 /** The service for rows that ask a person. */
 type Asked<V> = "consults" extends ActsOf<V> ? (unknown extends ActsOf<V> ? never : Approver) : never
 
-/** The rows for a tool of this name; of a name that may be one of many, those of any of them, or none. */
+/** The rows for a tool name. A name of a union type may get the rows of each member, or none. */
 type TableFor<ByTool, Name> = ByTool extends unknown
   ? Name extends keyof ByTool
     ? ByTool[Name]
@@ -78,20 +78,20 @@ type Through<E, First, Second, Third> = E extends unknown
     >
   : never
 
-/** Marks, in the defaults of an agent, that `Agent.resilient` stands behind all tables. */
+/** Marks, in the defaults of an agent, that `Agent.resilient` applies after all tables. */
 export interface Resilience {
   readonly "~resilient": ReturnType<typeof Recovery.presets.resilientTools>
 }
 
 type ResilientTable<Defaults> = Defaults extends { readonly "~resilient": infer Table } ? Table : {}
 
-/** The row behind all levels; without it, a failure leaves as itself. */
+/** The row after all levels. Without it, the failure leaves unchanged. */
 type Resilient<Defaults> = Row<ResilientTable<Defaults>, "orElse", typeof Recovery.rethrow>
 
 /** The row of a table that also decides after a nearer row gave up. */
 type Backstop<Table> = Table extends { readonly orElse: infer V } ? ("backstop" extends EndOf<V> ? V : never) : never
 
-/** Exact tag, then what stands for it, then `orElse`. */
+/** The row for a tag: the exact tag, then its substitute (`InvalidArgs` or `ExecutionError`), then `orElse`. */
 type RowFor<E, Table, Else> = Row<
   Table,
   E extends { readonly _tag: infer Tag } ? Tag : StandIn<E>,
@@ -100,7 +100,7 @@ type RowFor<E, Table, Else> = Row<
 
 type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
 
-/** What a verdict leaves of a tool's failure, with the row `Behind` it for what it gives up. */
+/** The failures that a verdict leaves. `Behind` is the row that decides after the verdict gives up. */
 type Residual<E, V, Behind> =
   | ErrorOf<V>
   | (Extract<EndOf<V>, "raise"> extends never ? never : ToolExecutionError)
@@ -111,14 +111,14 @@ type Residual<E, V, Behind> =
         : Residual<E, Behind, never>)
   | (Extract<EndOf<V>, "rethrow"> extends never ? never : E)
 
-/** What the table for model calls leaves of their failures; an agent without a model has neither. */
+/** The failures that the table for model calls leaves; none for an agent without a model. */
 export type ModelError<Table> = Table extends object
   ? [keyof Table] extends [never]
     ? LlmError // unresolved, so that hovers show its name
     : Whole<Residue<LlmError, Table>>
   : never
 
-/** `LlmError` by its name if no row handles any of it. */
+/** `LlmError` under its own name if no row handles a member, for short hovers. */
 type Whole<E> = [LlmError] extends [E] ? LlmError | Exclude<E, LlmError> : E
 
 /** What the handlers in the table for model calls need. */
@@ -132,7 +132,7 @@ export type ModelServices<Table> = Table extends object ? ServicesOf<RowsOf<Tabl
 export type GuardedTools<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
 /**
- * The tools that a name may mean: those that have it, and those whose name is only `string`.
+ * The tools that a name may mean: tools with this name, and tools whose name has the type `string`.
  *
  * @hidden
  */
@@ -145,8 +145,8 @@ export type Named<T, Name> = T extends { readonly name: infer Own }
   : never
 
 /**
- * Where `R` has a `Model`: marks, among the tools, that a part other than the agent's loop calls a model. The need stays when
- * the loop gets a model of its own, as those of tools do. An agent without a loop cannot get one.
+ * Marks, among the tools, that something other than the agent's loop needs a `Model`. This need stays when the loop gets its own model. An
+ * agent without a loop cannot get one.
  *
  * @hidden
  */

@@ -20,9 +20,9 @@ export { costOf, costOfItems, mostOf } from "./Price.ts"
 export interface Budget {
   /** Model requests that are not retries; 8 by default. */
   readonly maxTurns: number
-  /** Calls that models make, unknown ones too; attempts within a call count once. 32 by default. */
+  /** Tool calls of models, also of unknown tools; the attempts of one call count once. 32 by default. */
   readonly maxToolCalls: number
-  /** In milliseconds from the start of the run. Work in progress is interrupted then. 5 minutes by default. */
+  /** Milliseconds from the start of the run. At the end, work in progress is interrupted. 5 minutes by default. */
   readonly maxDuration: number
   /** Tokens of all requests and replies together; unlimited by default. */
   readonly maxTokens: number
@@ -127,7 +127,7 @@ export const over = (self: Budget, limits: Limits): Budget => {
 }
 
 /**
- * The same budget, whose breaker counts only after so many failures in a row.
+ * The budget with a breaker that starts to count after this many failures in a row.
  *
  * @internal
  */
@@ -138,9 +138,9 @@ export const patient = (self: Budget, patience: number | undefined): Budget => {
   return { ...self, repeatedFailures: { hint: least(hint), withhold: least(withhold), stop: least(stop) } }
 }
 
-/** Without what is said to be `undefined`. */
+/** Removes fields with the value `undefined`. */
 const given = <A extends object>(options: A): A =>
-  // only keys that may be absent are left out
+  // only optional keys are left out
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as A
 
 /**
@@ -156,7 +156,7 @@ export const unlimited: Budget = {
   maxDepth: Infinity
 }
 
-/** Cost and time are amounts above 0, everything else is counted. */
+/** The limits that are amounts above 0; all others are counts. */
 const amounts: ReadonlySet<string> = new Set(["maxCost", "maxDuration"])
 
 /**

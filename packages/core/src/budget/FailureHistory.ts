@@ -1,6 +1,6 @@
 /**
- * What a run remembers of its failing calls: how many batches failed in a row, how often each tool did, and whether it was
- * always in the same way. A batch is all calls of one reply; several failures of a tool in it count once.
+ * The failing calls of a run: how many batches in a row failed, how often each tool failed, and whether it failed in the same way. A batch
+ * is all calls of one reply; several failures of a tool in it count once.
  */
 
 import * as Schema from "effect/Schema"
@@ -24,22 +24,22 @@ export const Failures = Schema.Struct({
   streaks: Schema.Array(Streak)
 })
 
-/** How a call of a batch ended, as far as later calls are concerned. */
+/** The outcome of one call of a batch, reduced to the parts that matter for later calls. */
 export interface CallOutcome extends Schema.Schema.Type<typeof CallOutcome> {}
 
 export const CallOutcome = Schema.Struct({
-  /** Unknown names share one. */
+  /** The tool; all unknown names share one bucket. */
   tool: Schema.String,
   isError: Schema.Boolean,
-  /** What went wrong, without what differs from call to call. */
+  /** The signature of the failure: equal for failures that differ only in numbers, ids and quoted values. */
   signature: Schema.optionalKey(Schema.String),
   /** Whether the policy that told the failure turns tools off after this batch; absent for policies that never do. */
   wantsToolsOff: Schema.optionalKey(Schema.Boolean),
-  /** It was refused before it ran: the tool did not fail. */
+  /** Whether the call was refused before it ran, so the tool did not fail. */
   isDenied: Schema.optionalKey(Schema.Boolean)
 })
 
-/** The bucket of all names that are no tool. */
+/** The bucket for calls of unknown tools. */
 export const unknownTool = ""
 
 const none: ReadonlySet<string> = new Set()
@@ -50,7 +50,7 @@ const none: ReadonlySet<string> = new Set()
  */
 export class FailureHistory {
   readonly #limits: Budget["repeatedFailures"]
-  /** Made with the first failure. */
+  /** The counts per tool; created at the first failure. */
   #failed: Map<string, Streak> | undefined
   #failingBatches = 0
   #withheld = none
@@ -64,7 +64,7 @@ export class FailureHistory {
     return (this.#failed ??= new Map())
   }
 
-  /** What it remembers, as data. */
+  /** The history as data, for a snapshot. */
   get state(): typeof Failures.Type {
     return {
       failingBatches: this.#failingBatches,
@@ -113,7 +113,7 @@ export class FailureHistory {
     return before + 1 >= this.#limits.hint
   }
 
-  /** Takes a batch in; names the tool that has failed so often in the same way. */
+  /** Records a batch. Returns the tool that reached the limit of equal failures, if one did. */
   record(
     batch: ReadonlyArray<CallOutcome>,
     stop: number
@@ -158,7 +158,10 @@ export class FailureHistory {
   }
 }
 
-/** Where the refusals of a tool are counted: it has not failed, but a model may insist. No tool has a name with a blank. */
+/**
+ * The bucket for refusals of a tool. The tool has not failed, but a model may insist. No tool name has a blank, so the buckets never
+ * collide.
+ */
 const denials = (tool: string): string => `${tool} denied`
 
 const toolOf = (bucket: string): string => bucket.replace(/ denied$/, "")
@@ -177,10 +180,10 @@ const byTool = (failing: ReadonlyArray<CallOutcome>, batch: ReadonlyArray<CallOu
   return found
 }
 
-/** What stays the same when a failure is the same: its tag, and its words. */
+/** The signature of a failure: its tag and its words, without values that change. */
 export const signatureOf = (tag: string, message: string): string => `${tag}: ${normalForm(message)}`
 
-/** Words without numbers, quotations, values that are given to names, and call ids. */
+/** The words of a message without numbers, quotations, assigned values and call ids. */
 export const normalForm = (text: string): string =>
   text
     .slice(0, 500)
@@ -188,7 +191,7 @@ export const normalForm = (text: string): string =>
     .replaceAll(/\(call [^()]*\)/g, "")
     .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "…")
     .replaceAll(/=[^\s,;)]+/g, "=…")
-    // any word with a digit, and what begins as ids do: `not_found` and `not_allowed` are two failures
+    // drops words with a digit, and words that begin like ids: but `not_found` and `not_allowed` stay two failures
     .replaceAll(/\w(?:[\w-]*\w)?/g, (word) => (/\d/.test(word) ? "#" : word.replaceAll(ids, "#")))
     .replaceAll(/\s+/g, " ")
     .trim()

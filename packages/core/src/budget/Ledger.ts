@@ -26,7 +26,7 @@ export const Entry = Schema.Struct({
   usage: Usage.Usage,
   /** Set if `usage` is an estimate from the texts: the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
-  /** The part of `usage` that sends have used which broke off, and which the transport sent again. */
+  /** The part of `usage` from sends that broke off and that the transport resent. */
   resent: Schema.optionalKey(Usage.Usage),
   /** Absent if the model has no price. */
   cost: Schema.optionalKey(Schema.Finite)
@@ -83,10 +83,10 @@ export class Ledger {
   }
 }
 
-/** Equal for an entry and its decoded copy. */
+/** A key that an entry and its decoded copy share. */
 const keyOf = (entry: Entry): string => JSON.stringify(entry, fields)
 
-/** In this order, not in that of the entry. */
+/** The fields of the key, in a fixed order. */
 const fields = [...Object.keys(Entry.fields), ...Object.keys(Usage.Usage.fields)]
 
 /** Sums usage and cost by a key of the entries. `sumBy(ledger.entries, ({ model }) => model)` sums by model. */

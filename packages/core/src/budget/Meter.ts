@@ -14,15 +14,15 @@ export type { Asked, Because } from "./asked.ts"
 export type { CallCap } from "./callCounts.ts"
 export { Halted } from "./halted.ts"
 
-/** The limits that are shared along a tree of runs, and may be extended. */
+/** The limits that a tree of runs shares, and that a decision may extend. */
 export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxDuration"] as const
 
 export type Shared = (typeof shared)[number]
 
-/** The limits of which a run can keep something for its answer. */
+/** The limits for which `reserve` can keep an amount for the answer. */
 export type Reserved = "maxTokens" | "maxCost"
 
-/** The limits about which may be decided, of the run alone too. */
+/** The limits that `onBudgetExceeded` may decide about, also those of one run alone. */
 export type Extendable = Shared | "repeatedFailure" | "toolsOff"
 
 /**
@@ -73,13 +73,13 @@ export class Meter {
   readonly #counting: ReadonlyArray<Meter>
   readonly ledger: Ledger
   readonly prices: Price.Prices | undefined
-  /** When its time began: for a resumed run, earlier than its present segment. */
+  /** When its time began. For a resumed run this is earlier than the start of the current segment. */
   readonly #start: number
   readonly #limits: Record<Shared, number>
   /** Equal failures of a tool in a row that end the run; replies with calls that it may have with tools switched off. */
   #repeats: number
   #whileOff = 1
-  /** Most runs never have any of the next three: they are made when they are first needed. */
+  /** The next three fields are created on first use, because most runs never need them. */
   #warned: Set<Shared> | undefined
   /** What suspended descendants have spent, by their run ids: they resume with these amounts. */
   #paid: Map<string, Counts> | undefined
@@ -90,13 +90,13 @@ export class Meter {
   /** Warns of a limit that is near; absent if the run has no listeners. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
-  /** How much is kept of a limit for the answer of the run; absent in a run that cannot answer at its limit. */
+  /** The amount of each limit that is reserved for the answer; absent in a run that cannot answer at its limit. */
   reserve: ((reason: Reserved) => number) | undefined
   /** Whether the run answers at a limit that it has reached. */
   isAnswering = false
   #ended: Exceeded | undefined
   #endsAlone = false
-  /** Of several calls at work at once, of which one may end the run: whether the others are interrupted then. */
+  /** Whether the other running calls of a reply are interrupted when one call ends the run. */
   #batch: { readonly isCutShort: boolean } | undefined
   #halted: Halted | undefined
   #waits: Set<(halted: Halted) => void> | undefined
@@ -142,7 +142,7 @@ export class Meter {
     return new Meter(this.agent, budget, this.ledger, 0, 0, undefined)
   }
 
-  /** Decisions about limits, in progress and made; one is `undefined` where the fiber that asked was interrupted first. */
+  /** Decisions about limits, made or in progress. `undefined` if the asking fiber was interrupted before the decision. */
   get asked(): Map<Extendable, Asked> {
     return (this.#asked ??= new Map())
   }
@@ -186,7 +186,7 @@ export class Meter {
     this.parent?.chain.forEach((meter) => meter.paidFor(runId, spent))
   }
 
-  /** What a run with this id has spent is among what was spent here. */
+  /** Notes that the spending of the run with this id is already counted here. */
   paidFor(runId: string, { toolCalls, turns }: Counts): void {
     const all = (this.#paid ??= new Map<string, Counts>())
     const paid = all.get(runId)
@@ -196,7 +196,7 @@ export class Meter {
     })
   }
 
-  /** The limits that were warned of: each warns once, however often the run is suspended meanwhile. */
+  /** The limits with a warning. Each warns once, also over suspensions. */
   get warned(): ReadonlyArray<Shared> {
     return [...(this.#warned ?? [])]
   }
@@ -215,7 +215,7 @@ export class Meter {
     return this.admitted(calls)
   }
 
-  /** How many of the calls that were counted last may run, by the limits as they are now. */
+  /** How many of the calls that were counted last may run under the current limits. */
   admitted(calls: number): number {
     const left = this.#counting.map((meter) => meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
     return Math.max(0, Math.min(calls, ...left))
@@ -263,7 +263,7 @@ export class Meter {
     return reason === "repeatedFailure" ? this.#repeats : this.#limits[reason]
   }
 
-  /** Whether this run or an ancestor answers at a limit: nothing is waited for any more. */
+  /** Whether this run or an ancestor gives its last answer at a limit: then no step waits any more. */
   get withdraws(): boolean {
     return this.isAnswering || this.parent?.withdraws === true
   }
@@ -319,7 +319,7 @@ export class Meter {
     return this.#ended ?? this.#halted ?? this.parent?.barrier
   }
 
-  /** When a call has ended this run or an ancestor; `Infinity` if none has. */
+  /** The instant at which a call ended this run or an ancestor; `Infinity` if none did. */
   get haltedAt(): number {
     const { barrier } = this
     return barrier instanceof Halted ? barrier.at : Infinity
@@ -359,7 +359,10 @@ export class Meter {
     else this.#limits[reason] = limit
   }
 
-  /** What a reply of a model costs, where its price is known. A reported cost that is missing is known by the budget's prices alone. */
+  /**
+   * The cost of a reply, if the price of the model is known. If the provider should report the cost and does not, only the budget's prices
+   * count.
+   */
   costOf(model: Price.Priced, usage: Usage.Usage, reply: Partial<Message.Reply> = {}): number | undefined {
     if (this.prices === undefined && model.price === undefined) return undefined
     const price = Price.of(this.prices, model.price === "reported" ? { name: model.name } : model)

@@ -9,9 +9,9 @@ import * as Usage from "../data/Usage.ts"
 interface TokenPrices {
   readonly input: number
   readonly output: number
-  /** Of prompt tokens that the provider read from its cache; as `input` by default. */
+  /** The price of prompt tokens that the provider read from its cache; the price of `input` by default. */
   readonly cachedInput?: number
-  /** Of prompt tokens that the provider wrote into its cache; as `input` by default. */
+  /** The price of prompt tokens that the provider wrote into its cache; the price of `input` by default. */
   readonly cacheWrite?: number
 }
 
@@ -22,13 +22,13 @@ interface TokenPrices {
  */
 export interface Price {
   readonly usdPerMillionTokens: TokenPrices
-  /** The price of all tokens of a request whose prompt is longer than this, with what the cache gave. */
+  /** A dearer price for long requests: it applies to all tokens if the prompt, cached tokens included, is longer than this. */
   readonly longContext?: { readonly overInputTokens: number; readonly usdPerMillionTokens: TokenPrices }
-  /** Of one item that the provider did on its own side, by its kind (`web_search_call` of OpenAI, for example); 0 by default. */
+  /** The price of one item of the provider's own work, by its kind (for example `web_search_call` of OpenAI); 0 by default. */
   readonly usdPerItem?: Readonly<Record<string, number>>
   /**
-   * How many times the price of tokens a reply costs whose `serviceTier` has this name: `{ priority: 2 }`. A tier without a name here costs
-   * the price itself. The factor of `*` is that of a reply that does not say its tier, and of an attempt that broke off; 1 by default.
+   * Factors for service tiers, by `serviceTier` of the reply: `{ priority: 2 }` doubles the price of tokens. A tier without a factor costs
+   * the price itself. `*` is the factor of a reply without a tier, and of an attempt that broke off; 1 by default.
    */
   readonly tiers?: Readonly<Record<string, number>>
   /** The day on which the price was read at its source, as in `2026-11-26`. A run with `maxCost` warns if that is over 90 days ago. */
@@ -40,7 +40,7 @@ export interface Price {
 /** Prices by the name of the model; `*` is the price of every model without its own. */
 export type Prices = Readonly<Record<string, Price>>
 
-/** A model, by its name, and what it says of its price itself. */
+/** A model's name, and the price in its own layer. */
 export interface Priced {
   readonly name: string
   readonly price?: Price | "reported"
@@ -57,7 +57,7 @@ export const of = (prices: Prices | undefined, { name, price }: Priced): Price |
 }
 
 /**
- * Throws a `TypeError` on what is no price: a cost that cannot be counted would never reach a limit.
+ * Throws a `TypeError` for an invalid price: without a valid price, a cost would never reach a limit.
  *
  * @internal
  */
@@ -90,7 +90,7 @@ export const check = (whose: string, price: unknown): void => {
 const isAmounts = (value: unknown): boolean => Predicate.isObject(value) && Object.values(value).every(Usage.isAmount)
 
 /**
- * The most tokens of one request: of all that it sends, and of its reply.
+ * The most tokens of one request: those of its prompt, and those of its reply.
  *
  * @internal
  */
@@ -99,7 +99,7 @@ export type TokensOfRequest = { readonly input: number; readonly output: number 
 const perMillion = 1_000_000
 
 /**
- * The highest cost of one request with the dearest of these prices, without what the provider does on its own side; unknown without prices.
+ * The highest cost of one request, with the dearest of these prices and without the provider's own work; unknown without prices.
  *
  * @internal
  */
@@ -122,7 +122,7 @@ export const costOfItems = ({ usdPerItem }: Price, content: Message.Reply["conte
   if (usdPerItem === undefined) return 0
   let cost = 0
   for (const part of content) {
-    // a kind is a word of the provider: `constructor` has no price
+    // own keys only: a provider may call a kind `constructor`
     if (part.type === "provider-item" && Object.hasOwn(usdPerItem, part.kind)) cost += usdPerItem[part.kind] ?? 0
   }
   return cost

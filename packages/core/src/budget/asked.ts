@@ -1,4 +1,4 @@
-/** What was asked about a limit that a run has reached, and what led to it. */
+/** The decision about a reached limit, and the failures before it. */
 import type * as Deferred from "effect/Deferred"
 import type { Trail } from "../errors/Trail.ts"
 import type { LimitAction } from "./Budget.ts"
@@ -6,7 +6,7 @@ import type { LimitAction } from "./Budget.ts"
 export interface Asked {
   readonly limit: number
   readonly answer: Deferred.Deferred<LimitAction | undefined>
-  /** What `onExceeded` has decided, as far as it is possible. */
+  /** The decision of `onExceeded`, or `stop` if that decision is not possible. */
   action: LimitAction["type"] | undefined
 }
 

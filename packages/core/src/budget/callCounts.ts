@@ -12,7 +12,7 @@ export interface CappedTool {
   readonly calls: number
 }
 
-/** As a snapshot has it; by the names of the tools alone, a tool goes on with the count of its name. */
+/** The counts as a snapshot has them. If only names are known, a tool takes the count of its name. */
 interface CappedCalls {
   readonly cappedCalls: Readonly<Record<string, number>>
   readonly cappedTools: ReadonlyArray<CappedTool>
@@ -20,7 +20,7 @@ interface CappedCalls {
 
 export class CallCounts {
   #calls: Map<CallCap, CappedTool> | undefined
-  /** The counts of a run that goes on, of tools that are not known yet. */
+  /** The counts of a resumed run for tools that have not been seen yet. */
   #before: ReadonlyArray<CappedTool> = []
 
   /** Counts a call of a tool by an agent, unless its cap admits no more. */
@@ -36,14 +36,14 @@ export class CallCounts {
     return isWithin
   }
 
-  /** What this agent had called, if that is not known to be another tool. */
+  /** The earlier count of this agent's tool, unless the count is known to be another tool's. */
   #calledBy({ tool }: CallCap, agents: ReadonlyArray<string>): CappedTool | undefined {
     const found = this.#before.find((one) => one.tool === tool && isIn(one.agents, agents))
     this.#before = this.#before.filter((one) => one !== found)
     return found
   }
 
-  /** Absent where none was called. */
+  /** The counts as data; `undefined` if no tool was called. */
   get data(): CappedCalls | undefined {
     const cappedTools = [...this.#before, ...(this.#calls?.values() ?? [])]
     if (cappedTools.length === 0) return undefined

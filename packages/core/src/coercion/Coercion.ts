@@ -20,7 +20,7 @@ const valueSteps = ["unwrap-json", "convert-number", "drop-empty", "drop-undecla
 type ValueStep = (typeof valueSteps)[number]
 
 /**
- * The name of one way to mend: of the text, or of a value that is read from it.
+ * The name of one step, on text or on parsed JSON.
  *
  * @hidden
  */
@@ -127,7 +127,7 @@ export const decode = <A>(
       }
       for (const change of taken.changes) changes.push(change)
       if (Result.isSuccess(decoded)) {
-        // the gate has measured the arguments before a text in them was unwrapped
+        // the size limit was checked before this nested text was unwrapped
         const isUnwrapped = changes.some(({ step }) => step === "unwrap-json")
         if (isUnwrapped && isDeep(taken.value)) return Result.fail(first.failure)
         return Result.succeed({ decoded: decoded.success, value: taken.value, changes })
@@ -140,9 +140,9 @@ export const decode = <A>(
 }
 
 /**
- * The value of a JSON text with numbers as strings, spelled as they are: those that no number of JavaScript equals, and those that were read
- * as text. `undefined` without any. `changesOf` gives what decoding has changed; `undefined` where that is not known, which spells all numbers
- * of an unusual form.
+ * The value of a JSON text in which some numbers are strings with their original spelling: numbers that JavaScript cannot hold exactly, and
+ * numbers that were read as text. `undefined` if there are none. `changesOf` returns the changes of decoding; if it returns `undefined`,
+ * every number in an unusual form becomes a string.
  *
  * @internal
  */
@@ -156,11 +156,11 @@ export const spelled = (text: string, changesOf: () => ReadonlyArray<Change> | u
     (number) =>
       String(Number(number)) !== number && (Numbers.numberOf(number) === undefined || texts()?.has(number) !== false)
   )
-  // JSON with other JSON in the place of its numbers
+  // replacing numbers by JSON keeps the text JSON
   return quoted === undefined ? undefined : (JSON.parse(quoted) as Schema.Json)
 }
 
-/** The texts from which a value was read; whether that of the whole is among them. */
+/** The texts from which a value was read, and whether the text of the whole value is one of them. */
 interface Texts {
   readonly isWhole: boolean
   readonly all: Array<string>
@@ -208,7 +208,7 @@ const mend = (
     }
     return copy ?? value
   }
-  // steps make JSON of JSON, and the root is no field to be dropped
+  // a step turns JSON into JSON, and the root cannot be dropped
   const value = visit(root, failing, undone, false) as Schema.Json
   return { value, changes }
 }

@@ -6,14 +6,14 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { parseJson } from "./jsonText.ts"
 
-/** How a value comes to be seen: piece by piece, or once it is complete and decodes. */
+/** How a value is shown: piece by piece, or only when it is complete and decodes. */
 export type Growth =
   | { readonly kind: "text" }
   | { readonly kind: "object"; readonly field: (key: string) => Grown | undefined }
   | { readonly kind: "list"; readonly item: (index: number) => Grown | undefined }
   | { readonly kind: "whole"; readonly decode: (json: Schema.Json) => Result.Result<unknown, unknown> }
 
-/** It may depend on the first character. */
+/** How to show a value; the answer may depend on its first character. */
 export type Grown = (first: string) => Growth
 
 type Fields = Record<string, unknown>
@@ -21,18 +21,18 @@ type Fields = Record<string, unknown>
 /** An object or a list whose end has not come. */
 interface Frame {
   readonly growth: Growth | undefined
-  /** Raw JSON within a value that is shown as a whole only; otherwise the value that is shown. */
+  /** The shown value, or raw JSON inside a value that is shown only when complete. */
   value: Fields | Array<unknown>
-  /** Whether a caller has it: then it is copied before it is changed. */
+  /** Whether a caller holds this value; if so, it is copied before a change. */
   isShared: boolean
   key: string
-  /** Values so far, those included that are not seen. */
+  /** The number of values so far, hidden ones included. */
   count: number
   /** An item of a list could not be shown: no later item is shown, or it would seem to have the index of that item. */
   isStuck: boolean
 }
 
-/** What comes next; `canEnd`: or the end of the innermost object or list. */
+/** What the reader expects next. With `canEnd`, the end of the innermost object or list may come instead. */
 interface Expecting {
   readonly what: "value" | "key" | "colon" | "comma"
   readonly canEnd?: boolean
@@ -49,7 +49,7 @@ export class PartialJson {
   #expecting: Expecting = { what: "value" }
   /** The string or token that is being read, and whether the string is a key. */
   #text = ""
-  /** Its last code unit: to look it up in a text that grows would cost as much as the text is long. */
+  /** The last code unit of the text. Reading it from a growing text would take time in the length of the text. */
   #last = 0
   #isKey = false
   /** The beginning of an escape sequence. */
@@ -58,7 +58,7 @@ export class PartialJson {
   #result: unknown
   #isChanged = false
 
-  /** `opening` is the first character of the value: the text before it is left out. */
+  /** A reader of one value. `opening` is its first character; the text before it is skipped. */
   constructor(root: Grown, opening: string) {
     this.#root = root
     this.#opening = opening
@@ -143,7 +143,7 @@ export class PartialJson {
     return start
   }
 
-  /** How the value that begins here is seen; nothing where it is not. */
+  /** How to show the value that begins here; `undefined` to hide it. */
   #growthHere(char: string): Growth | undefined {
     const frame = this.#stack.at(-1)
     if (frame === undefined) return this.#root(char)
@@ -193,7 +193,7 @@ export class PartialJson {
     return !this.#isKey && this.#growth?.kind === "text"
   }
 
-  /** Without the first half of a character whose second is to come. */
+  /** The text without a trailing half of a surrogate pair. */
   #shownLength(): number {
     const isHalf = this.#text !== "" && this.#last >= 0xd800 && this.#last <= 0xdbff
     return this.#text.length - (isHalf ? 1 : 0)
@@ -201,7 +201,7 @@ export class PartialJson {
 
   #endString(): void {
     const text = this.#text
-    // the second half has not come: the first is shown as it is
+    // the second half is missing for good: the first half is shown as it is
     if (this.#isTextSeen() && this.#shownLength() < text.length) this.#isChanged = true
     this.#text = ""
     this.#mode = "between"
@@ -229,7 +229,7 @@ export class PartialJson {
     const frame = this.#stack.at(-1)
     if (frame === undefined || char !== (Array.isArray(frame.value) ? "]" : "}")) return this.#break(next)
     this.#stack.pop()
-    // below a whole it is raw
+    // inside a value that is shown as a whole, JSON stays raw
     this.#end(frame.value, frame.growth)
     return next
   }
@@ -274,7 +274,7 @@ const isDelimiter = (code: number): boolean =>
 
 const isSeen = ({ growth }: Frame): boolean => growth?.kind === "object" || growth?.kind === "list"
 
-/** At the place where the frame stands. */
+/** Puts a value at the current place of the frame. */
 const put = (frame: Frame, value: unknown): void => {
   if (frame.isShared) {
     frame.value = Array.isArray(frame.value) ? [...frame.value] : { ...frame.value }

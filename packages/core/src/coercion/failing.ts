@@ -6,17 +6,17 @@ import { isNear, nearest } from "../data/Nearest.ts"
 
 /** One position in the value. */
 export class Failing {
-  /** The value here has the wrong type; failures of nested values do not count. */
+  /** Whether this value itself has the wrong type; failures of nested values do not count. */
   isWrong = false
-  /** A value was expected that is no wire form of something else, as the text of a date is. */
+  /** Whether the schema expects a plain value, and not an encoded form such as the text of a date. */
   isPlain = false
   /** A required key is absent. */
   isMissing = false
-  /** The key is a field of a struct, not one of a record. */
+  /** Whether the key is a field of a struct, and not a key of a record. */
   isField = false
-  /** Its struct requires it. */
+  /** Whether the struct requires the key. */
   isRequired = false
-  /** The value has it, and its struct does not declare it. */
+  /** Whether the value has the key, but the struct does not declare it. */
   isUndeclared = false
   /** The fields of all structs that the value here was compared with. */
   readonly fields = new Set<PropertyKey>()
@@ -91,12 +91,12 @@ const fieldOf = (
  */
 export const isExtra = (within: Failing, value: object, key: PropertyKey): boolean => {
   if (within.keys.get(key)?.isUndeclared !== true || within.fields.has(key)) return false
-  // no model writes that many: the time that this takes has an end
+  // a limit, so that this takes bounded time
   if (within.keys.size > mostExtra) return false
   return !absentIn(within, value).some((field) => isNear(field, String(key)))
 }
 
-/** The fields that are not there. */
+/** The declared fields that are absent. */
 const absentIn = ({ fields }: Failing, value: object): ReadonlyArray<string> =>
   [...fields].filter((field) => !Object.hasOwn(value, field)).map(String)
 
@@ -125,8 +125,8 @@ const aroundKey = <A>(
 }
 
 /**
- * Whether the value is a `null` for an absent optional field, as models write it that have to name every field. By
- * itself it is no failure.
+ * Whether the value is a `null` in place of an absent optional field. Models that must name every field write this. It is no failure by
+ * itself.
  */
 export const isAbsence = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {
   const found = locate(failing, value, path)

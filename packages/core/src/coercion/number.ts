@@ -1,6 +1,6 @@
 /** Converts numbers to texts and back without loss. */
 
-/** A plain number is shorter than this. */
+/** The longest spelling of a plain number. */
 const maxLength = 32
 
 /** The number of a text in JSON's syntax, if a number has exactly that value. */
@@ -24,7 +24,7 @@ const digitsOf = (text: string): string | undefined => {
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-/** How the numbers of some JSON texts were spelled; `undefined` for one that was spelled in two ways. */
+/** The spellings of the numbers in JSON texts; `undefined` for a number with two spellings. */
 export type Spellings = ReadonlyMap<number, string | undefined>
 
 export const spellingsIn = (texts: ReadonlyArray<string>): Spellings => {
@@ -39,7 +39,7 @@ export const spellingsIn = (texts: ReadonlyArray<string>): Spellings => {
   return spellings
 }
 
-/** A JSON text in which some of its numbers are strings, spelled as they are; `undefined` if none is. */
+/** The JSON text with some numbers as strings, in their original spelling; `undefined` if no number changes. */
 export const quoted = (json: string, isQuoted: (spelled: string) => boolean): string | undefined => {
   let text = ""
   let done = 0
@@ -60,7 +60,7 @@ function* numbersIn(json: string): Generator<readonly [from: number, to: number]
     else if (isOfNumber.test(char)) {
       const start = i
       while (isOfNumber.test(json[i + 1] ?? "")) i++
-      // the letter is also within `true` and `false`
+      // `e` also occurs in `true` and `false`
       if (char !== "e") yield [start, i + 1]
     }
   }
@@ -75,8 +75,8 @@ const endOfString = (json: string, start: number): number => {
 }
 
 /**
- * The text of a number: as the model spelled it, so `1.10` stays `1.10`. Nothing where that is not known for certain. A
- * number that came in an object has no spelling of its own: only its plain form is certain.
+ * The text of a number in the model's spelling, so `1.10` stays `1.10`. `undefined` if the spelling is uncertain. A number that came in an
+ * object has no spelling, so only its plain form is certain.
  */
 export const textOf = (number: number, spellings: Spellings, isSpelled: boolean): string | undefined => {
   const spelled = spellings.get(number)

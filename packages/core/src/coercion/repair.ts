@@ -11,7 +11,7 @@ export const repair = (text: string): string | undefined => {
   return plain === undefined ? undefined : new Repair(plain).run()
 }
 
-/** A text that stands within a JSON string, but for its quotes. */
+/** The content of a JSON string, without the quotes. */
 const escaped = /^\s*[{[](?:\s|\\[nrt])*\\"/
 
 const unescaped = (text: string): string | undefined => {
@@ -68,7 +68,7 @@ class Repair {
     }
   }
 
-  /** The end, or what stands in the place of a key or an item and is none. */
+  /** Reads the end of the text, or a token that is neither a key nor an item. */
   #none(char: string, close: string): boolean {
     if (char === close) return this.#close(close)
     if (char !== "," || !this.#isFirst) return this.#skip(ellipsis)
@@ -110,7 +110,7 @@ class Repair {
     if (read !== undefined) return this.#take(read, "colon")
     if (!startOfKey.test(char)) return false
     const word = this.#upTo(endOfKey).trimEnd()
-    // only its first quote is missing
+    // the text lacks only its first quote
     if (this.#find(quotedKeyEnd) !== undefined) this.#at++
     return this.#emit(JSON.stringify(word), "colon")
   }
@@ -131,12 +131,12 @@ class Repair {
     }
     const word = this.#upTo(endOfText).trimEnd()
     if (word === "") return false
-    // only its first quote is missing
+    // the text lacks only its first quote
     if (this.#text[this.#at] === '"' && !this.#skip(quotedTextEnd)) return false
     return this.#emit(JSON.stringify(word), "next")
   }
 
-  /** A text with those that are added to it by a plus. */
+  /** A text, joined with texts that follow a plus sign. */
   #joined(first: Quoted | "cut"): Quoted | "cut" {
     if (first === "cut") return first
     const parts = [first.content]
@@ -194,12 +194,12 @@ class Repair {
   }
 }
 
-/** One that does not end goes to the end of the text. */
+/** The end of a comment; an unclosed comment ends with the text. */
 const comment = /\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)/y
 const blanks = /[\s\u180e\u200b]+/y
 const fence = /```\w*/y
 const ellipsis = /\.\.\.(?:\s*,)?/y
-/** After the end: brackets that nothing has opened, a comma, the end of a fence. */
+/** Skips leftovers after the value: unopened brackets, a comma, the end of a code fence. */
 const tooMuch = /[}\],]|```/y
 
 const startOfKey = /[\p{L}\d_$"'“”‘’`´]/u
@@ -207,7 +207,7 @@ const startOfValue = /[\p{L}\d_$"'“”‘’`´[{-]/u
 
 const endOfKey = /[:,[\]{}"'\r\n]|\/[/*]/g
 const quotedKeyEnd = /"\s*:/y
-/** An address has slashes after a colon. */
+/** Whether `//` begins a comment: in a URL it follows a colon. */
 const endOfText = /[,[\]{}"\r\n]|\/\*|(?<!:)\/\//g
 const quotedTextEnd = /"(?=\s*[,\]}])/y
 const addition = /\s*\+\s*/y
@@ -218,7 +218,7 @@ const literals: Readonly<Record<string, string>> = { True: "true", False: "false
 const numeral = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d*)?/y
 const endOfNumber = /^$|[\s,:[\]{}()+/]/
 
-/** As JSON wants it; one that begins with zeros is a text: a code, not an amount. */
+/** A number in JSON's form. Leading zeros make it a text, because it is then a code and no amount. */
 const numberOf = (text: string): string =>
   /^-?0\d/.test(text)
     ? `"${text}"`
@@ -229,9 +229,9 @@ const numberOf = (text: string): string =>
 
 /** A text in quotes of any kind, in which quotes and line ends may stand that are not escaped. Each character is looked at a few times. */
 interface Quoted {
-  /** As it stands in JSON, without the quotes. */
+  /** The text in its JSON form, without the quotes. */
   readonly content: string
-  /** Where what follows begins. */
+  /** The index after the text. */
   readonly end: number
 }
 
@@ -254,16 +254,16 @@ const delimiters = ",:[]/{}()\n+"
 const opens = "([{"
 const closes = ")]}"
 
-/** A text that begins here: nothing where none does, and `cut` where its end is missing. */
+/** Reads the text that begins here: `undefined` if none does, `cut` if its end is missing. */
 const readString = (text: string, at: number): Quoted | "cut" | undefined => {
   const ends = endsOf(text.charAt(at))
   if (ends === undefined) return undefined
   const parts: Array<string> = []
   /** How many brackets of each kind are open within the text. */
   const nesting = [0, 0, 0]
-  /** Where the last comma stands, and what came before it. */
+  /** The index of the last comma, and the state before it. */
   let comma = { at: 0, start: 0, parts: 0 }
-  /** The last character that is no blank. */
+  /** The index of the last character that is not a blank. */
   let solid = ""
   let start = at + 1
   let i = at + 1
@@ -296,7 +296,7 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
       if (escape > 1) i += escape
       else if (text[i + 1] === "\n") put("\\n", 2)
       else {
-        // one that JSON does not know means the character itself
+        // an escape that JSON does not know means the character itself
         put("", 1)
         i++
       }
@@ -308,7 +308,7 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
       if (char === ",") comma = { at: i, start, parts: parts.length }
       i++
     }
-    // what is left are control characters, some of which are blanks
+    // only control characters are left; some of them are blanks
     if (char.trim() !== "") solid = char
   }
   return "cut"
@@ -322,7 +322,7 @@ const isEnd = (text: string, at: number, nesting: ReadonlyArray<number>): boolea
   if (bracket !== -1) return (nesting[bracket] ?? 0) <= 0
   if (char === "" || delimiters.includes(char) || /\d/.test(char)) return true
   if (!isQuote(char)) return false
-  // the next quote is the end, where nothing but the end can follow it
+  // the next quote is the end if only an end can follow it
   const following = text.charAt(after(text, next + 1, blanksAndLines))
   return following !== "" && !delimiters.includes(following)
 }
@@ -339,7 +339,7 @@ const after = (text: string, at: number, what: RegExp): number => {
   return what.lastIndex
 }
 
-/** 1 for an escape that JSON does not know, nothing for one that is broken off. */
+/** The length of an escape: 1 if JSON does not know it, `undefined` if it is cut off. */
 const lengthOfEscape = (text: string, at: number): number | undefined => {
   const char = text.charAt(at + 1)
   if (char === "") return undefined

@@ -13,7 +13,7 @@ import * as Frame from "../../run/Frame.ts"
 import { type Estimated, free } from "../../recovery/Cost.ts"
 import { FixerInput, type Reads } from "../../recovery/FixerInput.ts"
 
-/** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
+/** Runs an agent. Its events go to the sink, if there is one, and to the parent run. */
 export type Runner = (
   input: unknown,
   sink: Frame.Sink | undefined,
@@ -26,7 +26,7 @@ export interface Part {
   readonly run: Runner
   readonly cost: Estimated
   readonly mayBeUnsafe: () => boolean
-  /** What it reads as a fixer. */
+  /** What the agent reads as a fixer: the arguments, or a report. */
   readonly reads: Reads
 }
 
@@ -34,7 +34,7 @@ export interface Part {
 export interface Answer {
   readonly value: unknown
   readonly finish?: Message.FinishReason | undefined
-  /** The limit at which the part has answered. */
+  /** The limit at which the part gave its last answer (`Budget.answer`). */
   readonly endedBy?: Frame.State["endedBy"]
 }
 
@@ -57,13 +57,13 @@ export interface Composing {
   readonly body: (input: unknown, parent: Parent) => Effect.Effect<Answer, unknown, Model.Model>
   readonly cost?: Estimated
   readonly reads?: Reads
-  /** Whether its answer is that of one of its parts, and the text of the others is discarded. */
+  /** Whether the answer comes from one part alone. The shown text of the other parts is then discarded. */
   readonly isOneOf?: boolean
-  /** The parts, in the order in which they run, whose output is its own: partial outputs are read from them. */
+  /** The parts whose output is the output of the composition, in the order of their runs. Partial outputs come from them. */
   readonly passes?: ReadonlyArray<Passing>
   /** The limits of all parts together; absent if only the parents set limits. */
   readonly budget?: Budget.Budget | undefined
-  /** The steps of a mere sequence, which longer sequences inline. */
+  /** The steps of a plain sequence. A longer sequence takes these steps over instead of nesting. */
   readonly steps?: ReadonlyArray<Step> | undefined
 }
 
@@ -80,10 +80,10 @@ export interface Passing {
   readonly composed?: Composed
 }
 
-/** A part, or a function of the value before it. */
+/** A step of a sequence: a part, or a function of the previous value. */
 export type Step = Part | ((value: never) => unknown)
 
-/** A composition has no messages of its own: its parts have them. */
+/** The state of a composition's run. It has no messages: only its parts have some. */
 interface State extends Frame.State {
   finish: Message.FinishReason | undefined
   endedBy: Frame.State["endedBy"]
@@ -100,7 +100,7 @@ const initial: State = {
   reasons: undefined
 }
 
-/** Everything of a run is made when it begins; nothing is shared between two. */
+/** Makes the state of one run. Two runs share nothing. */
 export const runner =
   (name: string, composed: Composed, listeners: ReadonlyArray<Frame.Listener>): Runner =>
   (input, sink, mode) =>
@@ -152,7 +152,7 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
           ofPart = it.state
           children.set(part, it.state)
         }
-        // a part that has to wait for a decision waits: nothing could resume the composition around it
+        // a part that needs a decision waits for it in this process: a composition cannot be resumed from a snapshot
         const mode = { isStreamed, isSuspendable: false, started, branch: `part ${asked.length}` }
         const running = part.run(FixerInput.for(input, part.reads), sink, mode)
         const watched = Effect.onExit(running, (exit) =>
@@ -187,7 +187,7 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
   }
 }
 
-/** A part at work: what was seen of it, and what it has answered. */
+/** A running part: the text that readers saw of it, and its answer. */
 interface Asked {
   readonly shown: Shown | undefined
   answer: Answer | undefined
@@ -197,7 +197,7 @@ type Combine = (one: number, other: number) => number
 
 const sum: Combine = (one, other) => one + other
 
-/** The turn that costs most counts: it is one of a single part. */
+/** Combines the worst cases of parts. Of the model calls in one turn the largest number counts, because a turn belongs to one part. */
 const combined =
   (modelCalls: Combine, millis: Combine) =>
   (costs: ReadonlyArray<Estimated>): Estimated =>
@@ -213,22 +213,22 @@ const combined =
         free
       )
 
-/** One after the other. */
+/** The worst case of parts that run one after the other: the sums. */
 export const costInTurn = combined(sum, sum)
 
-/** All at once. */
+/** The worst case of parts that run at the same time: the longest time, and the sum of the calls. */
 export const costAtOnce = combined(sum, Math.max)
 
-/** One of them. */
+/** The worst case of one part out of several: the maximum of each figure. */
 export const costOfOne = combined(Math.max, Math.max)
 
-/** Throws a `RangeError` on what is no count. */
+/** Throws a `RangeError` if the value is no whole number of at least 1. */
 export const checkedCount = (what: string, count: number): number => {
   if (Number.isSafeInteger(count) && count >= 1) return count
   throw new RangeError(`${what} must be a whole number of at least 1, got ${String(count)}`)
 }
 
-/** Throws a `RangeError` on what is no finite duration. */
+/** Throws a `RangeError` if the value is no finite duration. */
 export const checkedMillis = (what: string, input: Duration.Input): number => {
   const duration = Duration.fromInput(input)
   const millis = duration._tag === "Some" ? Duration.toMillis(duration.value) : Number.NaN

@@ -15,7 +15,7 @@ import { untouchable } from "../../recovery/Layer.ts"
 
 type Answering = Effect.Effect<Answer, unknown, Model.Model>
 
-/** What a guard gets besides the failure. */
+/** The second argument of `when`: which agent failed, and how many were tried. */
 export interface Tried {
   /** The agent that has failed. */
   readonly agent: string
@@ -23,19 +23,19 @@ export interface Tried {
   readonly tried: number
 }
 
-/** Another agent may do better: the error says so, or its resends are used up. */
+/** Whether another agent may succeed: the error's `recovery` is `fallback`, or `resend` with its resends used up. */
 export const isAdmitted = (error: unknown): boolean => {
   const recovery = outlookOf(error)?.recovery
   return recovery === "fallback" || recovery === "resend"
 }
 
-/** The same agent would fail again in the same way: the error says that something else has to be done first. */
+/** Whether every copy of an agent would fail in the same way, because the error asks for another remedy first. */
 export const isHopeless = (error: unknown): boolean => {
   const recovery = outlookOf(error)?.recovery
   return recovery !== undefined && recovery !== "resend" && recovery !== "repair"
 }
 
-/** In order: each part runs when the part before it has failed in a way that the guard admits. */
+/** Runs parts in order: a part runs if the part before it failed and the guard admits that failure. */
 export const inOrder = (
   parts: ReadonlyArray<Part>,
   input: unknown,
@@ -82,8 +82,8 @@ export interface Contender {
 }
 
 /**
- * The error that a part with this meter has failed with. The limit that ended the part wins over what the part has made of it.
- * `undefined` for an answer, a defect or an interruption.
+ * The failure of the part with this meter. A limit that ended the part wins over the failure that the part itself reported. `undefined` for
+ * an answer, a defect or an interruption.
  */
 const failureOf = (exit: Exit.Exit<unknown, unknown>, run: RunContext.RunContext, { ended: limit }: Meter) => {
   if (limit !== undefined) return { error: Limits.errorOf(limit, run, { transcript: () => [] }), limit }
@@ -93,8 +93,8 @@ const failureOf = (exit: Exit.Exit<unknown, unknown>, run: RunContext.RunContext
 }
 
 /**
- * At once: the first success wins, and the others are interrupted and awaited before it counts. A failure that ends everything
- * does so at once, others are waited for; all failing leaves the last one.
+ * Runs parts at the same time. The first success wins; the other parts are interrupted, and the race waits for their ends. A fatal failure
+ * ends the race at once; any other failure waits for the other parts. If all parts fail, the last failure leaves.
  */
 export const atOnce = (
   contenders: ReadonlyArray<Contender>,
@@ -122,17 +122,17 @@ export const atOnce = (
       reasons.push(...parent.reasonsOf(part, error))
       parent.failed([...reasons])
       failures++
-      // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
+      // a deadline ends all parts; a part that meets another used-up limit leaves the answer to parts that are running
       const endsAll =
         limit === undefined ? endsEverything(error) : limit.reason === "maxDuration" && now >= limit.meter.ownDeadline
-      // others may still answer, or fail otherwise
+      // the other parts may still answer
       if (!endsAll && failures < inTime.length) return Effect.void
       if (!endsAll && inTime.length < contenders.length && deadline !== undefined) {
         return Deferred.complete(result, RunContext.endOfTime(parent.run))
       }
       return limit === undefined ? Deferred.done(result, exit) : Deferred.complete(result, end(parent.run.meter, limit))
     }
-    // interruption by this race settles nothing: it is settled already
+    // the race itself interrupted this part: its outcome is known
     const run = ({ after, part }: Contender) => {
       const meter = parent.run.meter.contender()
       const answering = Effect.provideService(parent.ask(part, input), RunContext.Current, { ...parent.run, meter })
