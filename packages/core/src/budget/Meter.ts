@@ -25,10 +25,7 @@ export type Reserved = "maxTokens" | "maxCost"
 /** The limits that `onBudgetExceeded` may decide about, also those of one run alone. */
 export type Extendable = Shared | "repeatedFailure" | "toolsOff"
 
-/**
- * The defect that ends a run at a limit; `meter` is that of the run to which the limit belongs. The meter records it before it is
- * thrown, so a program that catches the defect does not save the run.
- */
+/** The defect that ends a run at a limit of `meter`. The meter records it before it is thrown: catching it does not save the run. */
 export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly meter: Meter
   readonly reason: Reason
