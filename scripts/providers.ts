@@ -20,6 +20,9 @@ import { root } from "./files.ts"
 
 export const path = "docs/guide/providers.md"
 
+/** The page with a section for each provider, to which the table links. */
+export const notes = "provider-notes.md"
+
 export interface Listed {
   readonly title: string
   /** The variable that holds its key; absent where none is needed. */
@@ -67,26 +70,14 @@ export const providers: Readonly<Record<string, Listed>> = {
   Perplexity: { title: "Perplexity", key: "PERPLEXITY_API_KEY", ...Perplexity }
 }
 
-const titles = [
-  "module",
-  "key",
-  "tools",
-  "tool choice",
-  "images",
-  "files",
-  "output",
-  "tool errors",
-  "reasoning",
-  "prompt cache"
-]
+const titles = ["module", "key", "tool choice", "images", "files", "output", "tool errors", "reasoning", "prompt cache"]
 
 const rowOf = ([name, { capabilities, key }]: readonly [string, Listed]): ReadonlyArray<string> => {
-  const { files, images, output, promptCache, reasoning, toolChoice, toolErrors, tools } = capabilities
+  const { files, images, output, promptCache, reasoning, toolChoice, toolErrors } = capabilities
   const among = (values: ReadonlyArray<string>) => (values.length === 0 ? "–" : values.join(", "))
   return [
-    `[\`${name}\`](#${name.toLowerCase()})`,
+    `[\`${name}\`](${notes}#${name.toLowerCase()})`,
     key === undefined ? "–" : `\`${key}\``,
-    tools ? "yes" : "no",
     among(toolChoice),
     among(images),
     among(files),

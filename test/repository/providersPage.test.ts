@@ -5,7 +5,7 @@ import { join, posix } from "node:path"
 import { namesOf } from "../../scripts/exports.ts"
 import { root } from "../../scripts/files.ts"
 import { sections } from "../../scripts/modules.ts"
-import { path, providers, render } from "../../scripts/providers.ts"
+import { notes, path, providers, render } from "../../scripts/providers.ts"
 
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")
@@ -13,13 +13,14 @@ describe(path, () => {
   it("has the capabilities that the modules have; `npm run providers` writes them anew [A814]", () => {
     assert.strictEqual(render(page), page)
     for (const name of Object.keys(providers)) {
-      const spoilt = page.replace(`\n| [\`${name}\`](#${name.toLowerCase()})`, "")
+      const spoilt = page.replace(`\n| [\`${name}\`](${notes}#${name.toLowerCase()})`, "")
       assert.notStrictEqual(spoilt, page)
       assert.strictEqual(render(spoilt), page)
     }
   })
 
-  it("has a section with the quirks of every provider [A814]", () => {
+  it("has a section with notes for every provider, on a page of their own [A814]", () => {
+    const page = readFileSync(join(root, posix.dirname(path), notes), "utf8")
     for (const [name, { title }] of Object.entries(providers)) {
       assert.include(page, `### ${name}\n\n${title}.\n\n- `)
     }
