@@ -111,7 +111,7 @@ it.effect("the rows of a run hold its texts and the typed failures of tools, as 
       Object.fromEntries(Object.entries(rowsByField).map(([name, rows]) => [name, rows.toSorted()]))
     )
 
-    const guide = readFileSync(new URL("../../docs/guide/durable.md", import.meta.url), "utf8")
+    const guide = readFileSync(new URL("../../docs/guide/durable-reference.md", import.meta.url), "utf8")
     const section = guide.split("## What is stored raw")[1]?.split("\n## ")[0] ?? ""
     const rows = section.split("\n").filter((line) => line.startsWith("| `"))
     for (const location of new Set(Object.values(rowsByField).flat())) {

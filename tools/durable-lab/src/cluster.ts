@@ -136,7 +136,7 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
   console.log(`        a run went on in another process ${moves} times, and ${repetitions} requests were repeated`)
   const marks = reports.find((one) => one.marks !== undefined)?.marks
   if (marks !== undefined)
-    console.log(`        the marks of ${marks} messages were taken off, see docs/guide/durable.md`)
+    console.log(`        the marks of ${marks} messages were taken off, see docs/guide/durable-reference.md`)
   console.log(`        nothing was recorded for ${quiet.toFixed(1)} s at the longest`)
   const deleted = reports.find((one) => one.deleted !== undefined)?.deleted
   report.check(

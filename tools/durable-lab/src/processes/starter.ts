@@ -15,7 +15,8 @@ import { ordersIn } from "./orders.ts"
 
 const [database = "", folder = "", patience = "0", ...names] = process.argv.slice(2)
 
-const guide = new URL("../../../../docs/guide/durable.md", import.meta.url)
+const guide = new URL("../../../../docs/guide/", import.meta.url)
+const textOf = (page: string): string => readFileSync(new URL(page, guide), "utf8")
 
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
@@ -81,10 +82,10 @@ const unmarking = Effect.gen(function* () {
   return rows.length
 })
 
-/** The statements of the guide, on these orders. */
+/** The statements of the guide, on these orders: one that counts what has not ended, and one that deletes what has. */
 const statements = (age: string): ReadonlyArray<string> =>
-  [...readFileSync(guide, "utf8").matchAll(/```sql\n([\s\S]*?)```/g)].map(([, text = ""]) =>
-    text.replaceAll("clerk@1", orders.workflow._tag).replaceAll("30 days", age)
+  [...`${textOf("durable.md")}${textOf("durable-reference.md")}`.matchAll(/```sql\n([\s\S]*?)```/g)].map(
+    ([, text = ""]) => text.replaceAll("clerk@1", orders.workflow._tag).replaceAll("30 days", age)
   )
 
 /** Deletes what has ended, as the guide says: how many runs are left to do, and how many rows after what has ended this long ago. */
