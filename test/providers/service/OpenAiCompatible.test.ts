@@ -128,6 +128,9 @@ describe("hosts", () => {
 
   it("stand in the table of the page, with address, key and field of the longest reply [P1414]", () => {
     const page = readFileSync(new URL("../../../docs/guide/openai-compatible.md", import.meta.url), "utf8")
+    const strict = names.filter((name) => (hosts[name] as OpenAiCompatible.Host).dialect.strict === true)
+    assert.deepStrictEqual(strict, ["azure"])
+    assert.include(page, "`strict` is sent only to Azure")
     for (const name of names) {
       const host: OpenAiCompatible.Host = hosts[name]
       const [, baseUrl, apiKey, field, notSent] =
@@ -142,7 +145,6 @@ describe("hosts", () => {
       assert.strictEqual(field, `\`${host.dialect.maxTokensField ?? "max_completion_tokens"}\``)
       const { promptCache, refusedOptions = [] } = host.takes ?? {}
       const left = [
-        ...(host.dialect.strict === true ? [] : ["`strict`"]),
         ...(host.dialect.streamOptions === false ? ["`stream_options`"] : []),
         ...(promptCache === "none"
           ? ["`promptCache`"]
