@@ -1,6 +1,6 @@
 /**
  * Perplexity as a `Model`. It speaks the agent API, or the older chat completions (`api: "chat"`). The agent API is documented, and was not
- * recorded: see `docs/guide/providers.md`.
+ * recorded: see `docs/guide/provider-notes.md`.
  */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
