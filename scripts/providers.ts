@@ -24,7 +24,6 @@ export const path = "docs/guide/providers.md"
 export const notes = "provider-notes.md"
 
 export interface Listed {
-  readonly title: string
   /** The variable that holds its key; absent where none is needed. */
   readonly key?: string
   readonly model: (name: string) => Layer.Layer<never, Config.ConfigError>
@@ -34,40 +33,35 @@ export interface Listed {
 /** All providers, by the names of their modules, in the order of the page. A new one gets a line here. */
 export const providers: Readonly<Record<string, Listed>> = {
   OpenAi: {
-    title: "OpenAI, chat completions",
     key: "OPENAI_API_KEY",
     model: OpenAi.model,
     capabilities: OpenAiChat.capabilities
   },
   OpenAiResponses: {
-    title: "OpenAI, responses",
     key: "OPENAI_API_KEY",
     model: OpenAi.responses,
     capabilities: OpenAiResponses.capabilities
   },
   Anthropic: {
-    title: "Anthropic",
     key: "ANTHROPIC_API_KEY",
     model: Anthropic.model,
     capabilities: AnthropicMessages.capabilities
   },
   Gemini: {
-    title: "Gemini",
     key: "GEMINI_API_KEY",
     model: Gemini.model,
     capabilities: GeminiContent.capabilities
   },
   Bedrock: {
-    title: "Amazon Bedrock, Converse",
     key: "AWS_ACCESS_KEY_ID",
     model: Bedrock.model,
     capabilities: BedrockConverse.capabilities
   },
-  Ollama: { title: "Ollama", model: Ollama.model, capabilities: OllamaChat.capabilities },
-  DeepSeek: { title: "DeepSeek", key: "DEEPSEEK_API_KEY", ...DeepSeek },
-  Kimi: { title: "Kimi (Moonshot)", key: "MOONSHOT_API_KEY", ...Kimi },
-  OpenRouter: { title: "OpenRouter", key: "OPENROUTER_API_KEY", ...OpenRouter },
-  Perplexity: { title: "Perplexity", key: "PERPLEXITY_API_KEY", ...Perplexity }
+  Ollama: { model: Ollama.model, capabilities: OllamaChat.capabilities },
+  DeepSeek: { key: "DEEPSEEK_API_KEY", ...DeepSeek },
+  Kimi: { key: "MOONSHOT_API_KEY", ...Kimi },
+  OpenRouter: { key: "OPENROUTER_API_KEY", ...OpenRouter },
+  Perplexity: { key: "PERPLEXITY_API_KEY", ...Perplexity }
 }
 
 const titles = ["module", "key", "tool choice", "images", "files", "output", "tool errors", "reasoning", "prompt cache"]

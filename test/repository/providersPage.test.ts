@@ -21,9 +21,7 @@ describe(path, () => {
 
   it("has a section with notes for every provider, on a page of their own [A814]", () => {
     const page = readFileSync(join(root, posix.dirname(path), notes), "utf8")
-    for (const [name, { title }] of Object.entries(providers)) {
-      assert.include(page, `### ${name}\n\n${title}.\n\n- `)
-    }
+    for (const name of Object.keys(providers)) assert.include(page, `### ${name}\n\n- `)
   })
 
   it("has every module with a model by its name; other hosts have a page of their own [A814]", () => {
