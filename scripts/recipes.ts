@@ -1,6 +1,6 @@
 /**
- * Runs the project that a page tells readers to make, against the packages as a release would pack them, and the recipes of hosts that need
- * an installation of their own.
+ * Runs the project that a page tells readers to make, against the packages as a release would pack them, and the recipes that need an
+ * installation of their own. PostgreSQL is installed where that is possible, else it is a skip, which fails where `CI` is set.
  *
  *   npm run test:recipes
  *
@@ -10,11 +10,14 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { endOnSignals } from "../tools/system/src/ending.ts"
 import { read } from "./files.ts"
 import { tryHosts } from "./hostRecipes.ts"
+import { tryLarge } from "./recipes/large.ts"
 import { Report } from "./report.ts"
 import { make, stepsOf } from "./starter.ts"
 
+endOnSignals()
 const windows = process.platform === "win32"
 const report = new Report()
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-recipes-"))
@@ -58,4 +61,5 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 await tryHosts(report)
+await tryLarge(report)
 process.exitCode = report.end() ? 0 : 1

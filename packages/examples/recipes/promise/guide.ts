@@ -1,6 +1,6 @@
 /**
- * An agent for a codebase without Effect: this file alone imports it, and the rest awaits `ask`. `packages/examples/recipes/express`, `hono`
- * and `fastify` do so.
+ * An agent for a codebase without Effect: this file alone imports it, and the rest awaits `ask`. `packages/examples/recipes/express`, `hono`,
+ * `fastify` and `next` do so.
  *
  *   const guide = await make(OpenAi.model("gpt-5.6-sol"))   // once for the process
  *   const answer = await guide.ask("What is a span?", { signal })
