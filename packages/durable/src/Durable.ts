@@ -58,7 +58,9 @@ export {
   UnreadableStepError
 } from "./errors.ts"
 
-/** A request for approval with the run that waits for it and the workflow of that run: the input of `decide`. */
+/**
+ * A request for approval, with the run that waits for its decision and the workflow of that run. It is the input of `decide`.
+ */
 export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
 
 /** The schema of a durable run's request for approval. It is for a wire or a database. */
@@ -69,33 +71,38 @@ export const DurableRequest = Schema.Struct({
   request: Approval.ApprovalRequest
 })
 
-/** How an agent becomes a workflow. */
+/** The options of `Durable.workflow`, which makes a workflow of an agent. */
 interface Options<Name extends string, Input, Output, R> {
-  /** The engine stores the runs under this name: another workflow with the same name and version would read them. */
+  /**
+   * The name under which the engine stores the runs. Two workflows with the same name and version would read each other's runs.
+   */
   readonly name: Name
   /**
-   * Change it with every change of the steps of runs: tools, tables, prompts that lead elsewhere. A run goes on under the version
-   * that it was started with, while a workflow of that version is still served. By default the name has no version.
+   * The version of the agent. Change it with every change to the steps of its runs: tools, tables, or prompts that lead to other steps. A
+   * run continues under the version with which it was started, as long as a workflow of that version is served. By default the name has no
+   * version.
    */
   readonly version?: string
   /** The schemas of the agent's input and output. */
   readonly input: Input
   readonly output: Output
-  /** Gets each call that needs a decision, at least once: `decide` answers it. By default no function does. */
+  /**
+   * Receives each call that needs a decision, at least once; `decide` answers it. By default no function receives it.
+   */
   readonly onApproval?: (asked: DurableRequest) => Effect.Effect<void, never, R>
   /**
-   * Whether messages can be said to its runs, see `say`. Each safe point of a run records then what it has read. `false` by default. A change
-   * is a change of the steps of runs.
+   * Whether `Durable.say` can send messages to the runs; `false` by default. If it can, each safe point of a run records the messages that
+   * the run reads there. So a change of this option changes the steps of the runs.
    */
   readonly inbox?: boolean
   /**
-   * Whether the events of its runs are stored, for `events`; `true` by default. `maxCharacters` is how much JSON the log of a run holds, 16 Mi by
-   * default. With `false` nothing is stored, and models are asked for whole replies.
+   * Whether the events of the runs are stored, for `Durable.events`; `true` by default. `maxCharacters` bounds the JSON in the log of a
+   * run, and is 16 Mi by default. With `false` no event is stored, and the models are asked for whole replies instead of streams.
    */
   readonly events?: Events
 }
 
-/** The payload of the workflow of an agent. */
+/** The payload of an agent's workflow: the id of the run, and the input of the agent. */
 type Payload<Input extends Schema.Top> = Schema.Struct<{ readonly id: Schema.String; readonly input: Input }>
 
 /** An agent as a workflow, and the layer that serves it. */
@@ -105,11 +112,11 @@ export interface Durable<Name extends string, Input extends Schema.Top, Output e
    * the agent does, and with a `ReplayError` if the stored steps are not those of this agent.
    */
   readonly workflow: Workflow.Workflow<Name, Payload<Input>, Output, Schema.Codec<E | ReplayError, unknown>>
-  /** Whether messages can be said to its runs. */
+  /** Whether `Durable.say` can send messages to the runs of this workflow. */
   readonly hasInbox: boolean
-  /** Whether the events of its runs are stored. */
+  /** Whether the events of this workflow's runs are stored, for `Durable.events`. */
   readonly hasEvents: boolean
-  /** Serves the workflow: each process with this layer can take its runs. */
+  /** Serves the workflow: the engine may give runs to each process that has this layer. */
   readonly layer: Layer.Layer<never, never, R | WorkflowEngine>
 }
 
@@ -139,14 +146,14 @@ export const workflow = <
     Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approval.Approver>> => {
   const { events = true, inbox = false, name, version } = options
-  // a schema where the agent has failures of its own, by `For`
+  // cast: by the type `For`, this is a schema if the agent has failures of its own
   const error = options.error as AnyCodec | undefined
-  // its services are in the type of the layer, and in the context in which the layer is built
+  // cast: the services of this function are in the type of the layer, and so in the context in which the layer is built
   const hear = options.onApproval as ((asked: DurableRequest) => Effect.Effect<void>) | undefined
   const ours = Schema.Union([KintsugiError.KintsugiError, ReplayError])
   const failures: AnyCodec = error === undefined ? ours : Schema.Union([error, ours])
   const made = Workflow.make(version === undefined ? name : `${name}@${version}`, {
-    // widened: fields of a struct whose schema is a type parameter cannot be read
+    // widened: TypeScript cannot read the fields of a struct whose schema is a type parameter
     payload: Schema.Struct({ id: Schema.String, input: options.input as AnyCodec }),
     idempotencyKey: ({ id }) => id,
     success: options.output,
@@ -154,7 +161,7 @@ export const workflow = <
   })
   const layer = Layer.unwrap(
     Effect.gen(function* () {
-      // closed after the runs have been given away: until then, what is at work may come to its end
+      // the work of steps runs in this scope; it closes after the engine has given the runs away, so that work may still end until then
       const scope = yield* Scope.fork(yield* Effect.scope)
       const incarnation = `${yield* Random.nextInt}${yield* Random.nextInt}`
       const clock = yield* Clock.Clock
@@ -173,7 +180,7 @@ export const workflow = <
       }
       const memory = new Memory(events)
       const context = yield* Effect.context<never>()
-      // by `For` it takes what the input schema gives; what it needs is in that context
+      // cast: by the type `For`, the agent takes what the input schema decodes; the services that it needs are in `context`
       const run = agent as unknown as (input: unknown) => Effect.Effect<unknown, unknown>
       return made.toLayer(({ input }, executionId) =>
         Effect.gen(function* () {
@@ -185,7 +192,8 @@ export const workflow = <
           const replay: Replay = { ...process, ...stored, ...memory.of(executionId), ...own }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
-          // an engine may wake a workflow inside another run: the context of that run must not be seen here
+          // runs in the context of the layer alone: an engine may wake this workflow in a fiber of another run, whose context must not leak
+          // in
           const ended = watched(replay, asFailures(orLost(replay, running(replay, run, input, tell))))
           return yield* Effect.updateContext(memory.behind(instance, ended), (around) =>
             Option.match(Context.getOption(around, Activation), {
@@ -197,7 +205,7 @@ export const workflow = <
       )
     })
   )
-  // the schemas are those of the options and of the errors of the agent, which the types of this function have matched
+  // cast: the types of this function have matched the schemas with the options, and with the errors of the agent
   return { workflow: made, hasInbox: inbox, hasEvents: events !== false, layer } as unknown as Durable<
     Name,
     Input,
@@ -208,12 +216,15 @@ export const workflow = <
 }
 
 /**
- * The key under which the engine of `effect/cluster` remembers a run in this process: its interruption and its decisions. The service
- * is internal there, so only its key is declared here.
+ * The key of an internal service of `effect/cluster`, in which its engine keeps the interruption and the decisions of a run in this
+ * process. `effect/cluster` does not export the service, so its key is declared again here.
  */
 class Activation extends Context.Service<Activation, object>()("effect/cluster/internal/CurrentActivationScope") {}
 
-/** A step cannot wait without a process, so a service decides within a step. This one stands in where there is none. */
+/**
+ * The approver of a layer that has none. A call within a recorded step cannot wait for a person without a process, so only an approver can
+ * decide there. This one dies with a message that asks for an approver.
+ */
 const noApprover: Approval.Approver["Service"] = {
   decide: ({ tool }) =>
     Effect.die(
@@ -223,7 +234,7 @@ const noApprover: Approval.Approver["Service"] = {
     )
 }
 
-/** The agent with the recorded clock, random numbers and steps. */
+/** Runs the agent with the recorded clock, random numbers and steps of its run. */
 const running = (
   replay: Replay,
   agent: (input: unknown) => Effect.Effect<unknown, unknown>,
@@ -252,7 +263,7 @@ const running = (
     const working = Effect.suspend(() => agent(input)).pipe(
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
       Effect.provideService(Interception.Current, interceptor),
-      // the interceptor decides instead
+      // an approver that never decides, because the interceptor records the decisions instead
       Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))
@@ -270,7 +281,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
 ): Effect.Effect<string, UnfitInputError, WorkflowEngine> =>
   Effect.gen(function* () {
     const { workflow } = self
-    // every payload has an id; the compiler does not see it, as the schema of the input is a type parameter
+    // cast: every payload has an id, but TypeScript does not see it, as the schema of the input is a type parameter
     const { id } = payload as { readonly id: string }
     yield* Effect.mapError(workflow.payloadSchema.makeEffect(payload), (issue) =>
       UnfitInputError.make({ workflow: workflow._tag, id, ...unfit(Issue.fromSchema(issue, payload)[0]) })
@@ -280,10 +291,13 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
     return executionId
   })
 
-/** A run that has not ended: it waits without a process, or a part of it is at work. */
+/** A run that has not ended: it waits without a process (`Suspended`), or a part of it is at work (`Running`). */
 type Unended<State> = {
   readonly _tag: State
-  /** What it and its sub-agents wait for: nothing if it waits for a time, such as that of its next attempt. */
+  /**
+   * The decisions, deferred calls and messages that the run and its sub-agents wait for. Empty if the run only waits for a time, such as
+   * that of its next attempt.
+   */
   readonly waiting: ReadonlyArray<Snapshot.Waiting>
 }
 
@@ -381,7 +395,7 @@ export const settle = <Name extends string, Input extends AnyCodec, Output exten
     const { store } = found
     const settlement = yield* deferral.decode(exit)
     yield* demanding(workflow, store)
-    // the end of the run need not be readable
+    // a run whose stored end cannot be read does not make this effect fail
     const end = yield* Effect.exit(workflow.poll(store))
     const isOver = Exit.isSuccess(end) && Option.isSome(end.value) && end.value.value._tag === "Complete"
     if (isOver) return notCounted("run-over")

@@ -9,7 +9,7 @@ import { KeyValueStore } from "effect/persistence/KeyValueStore"
 import { SqlClient } from "effect/sql/SqlClient"
 import { Tool } from "@kintsugi/core"
 
-/** The options of the table. */
+/** The options of `layerSql`. */
 interface ResultTable {
   /** The name of the table; `kintsugi_results` by default. The layer creates it if it does not exist. */
   readonly table?: string
@@ -55,7 +55,7 @@ export const layerSql = ({ table = "kintsugi_results" }: ResultTable = {}): Laye
           )`
       })
       yield* Effect.orDie(creating)
-      // the call that is made again, with the same handle, has the same result
+      // a call that runs again has the same handle and the same result, so the row that exists may stay
       const insert = (owner: string, handle: string, text: string, at: number) =>
         sql.onDialectOrElse({
           mysql: () =>

@@ -10,7 +10,7 @@ import * as Semaphore from "effect/Semaphore"
 import { SqlClient } from "effect/sql/SqlClient"
 import { Snapshot } from "@kintsugi/core"
 
-/** The options of the table. */
+/** The options of `layerSql`. */
 interface SqlOptions {
   /** The name of the table; `kintsugi_snapshot_claims` by default. The layer creates it if it does not exist. */
   readonly table?: string
@@ -70,7 +70,7 @@ export const layerSql = ({ table = "kintsugi_snapshot_claims" }: SqlOptions = {}
         claim: ({ claimant, snapshot }) =>
           Effect.gen(function* () {
             yield* take(snapshot, claimant, yield* Clock.currentTimeMillis)
-            // the first claimant has the row
+            // the first claimant has the row, so read who that is
             const rows = yield* sql<{ readonly claimant: string }>`SELECT claimant FROM ${name} WHERE id = ${snapshot}`
             return rows[0]?.claimant === claimant
           }).pipe(Effect.orDie)

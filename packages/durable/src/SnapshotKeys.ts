@@ -12,11 +12,13 @@ import { Snapshot } from "@kintsugi/core"
 /** A key, and the id by which documents name it. */
 interface Key {
   readonly id: string
-  /** At least 32 bytes; a text counts as its UTF-8. Draw it at random: `openssl rand -hex 32`. */
+  /**
+   * At least 32 bytes; the length of a string is that of its UTF-8. Draw the secret at random: `openssl rand -hex 32`.
+   */
   readonly secret: Redacted.Redacted<string | Uint8Array>
 }
 
-/** The ring of keys, and how long unsigned documents are read. */
+/** The options of `layer`: the ring of keys, and how long unsigned documents are accepted. */
 interface Options {
   /** The first key signs, each key verifies. Add a new key in front. Remove an old key when no document has its id any more. */
   readonly keys: readonly [Key, ...ReadonlyArray<Key>]
@@ -39,7 +41,7 @@ export const layer = ({ acceptUnsignedUntil, keys }: Options): Layer.Layer<never
     const mac = yield* Mac.Mac
     const imported = ({ id, secret }: Key) =>
       Effect.map(Effect.orDie(Mac.key(Mac.hmacSha256, bytesOf(secret))), (key) => ({ id, key }))
-    // a tuple stays one of the same length
+    // cast: mapping a tuple gives a tuple of the same length
     const ring = (yield* Effect.forEach(keys, imported)) as [Imported, ...Array<Imported>]
     return signer(mac, ring, acceptUnsignedUntil)
   })
@@ -54,7 +56,7 @@ interface Imported {
   readonly key: Mac.Key
 }
 
-/** The length of the code that HMAC-SHA-256 makes, by RFC 2104. */
+/** The least number of bytes of a key: RFC 2104 asks for the length of the code, which is 32 bytes for SHA-256. */
 const shortest = 32
 
 const signer = (
@@ -70,10 +72,10 @@ const signer = (
     verify: (text, signature) => {
       const key = keysById.get(signature.key)
       if (key === undefined) return Effect.succeed("unknown-key")
-      // what is no code of this length is none of any text
+      // a text of another form is no HMAC-SHA-256 code
       if (!/^[0-9a-f]{64}$/.test(signature.mac)) return Effect.succeed("bad-signature")
       const code = Uint8Array.from(signature.mac.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-      // in constant time
+      // `mac.verify` compares in constant time
       return Effect.map(Effect.orDie(mac.verify(key, code, utf8.encode(text))), (isValid) =>
         isValid ? "valid" : "bad-signature"
       )

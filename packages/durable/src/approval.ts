@@ -1,4 +1,4 @@
-/** Calls that wait for the word of a person, for as long as that takes, without a process. */
+/** Tool calls that wait for the decision of a person, as long as needed, without a process. */
 import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
@@ -18,7 +18,9 @@ import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay }
 import { isSuperseded } from "./saying.ts"
 import { isWithdrawn, list, untilOver, waitingFor } from "./waiting.ts"
 
-/** What was decided, when, and under which id. Without a decision, the request has expired, or was withdrawn. */
+/**
+ * The stored answer to a request: the decision, when it came, and its id. Without a decision, the request has expired, or was withdrawn.
+ */
 const Answer = Schema.toCodecJson(
   Schema.Struct({
     at: Schema.Finite,
@@ -33,29 +35,34 @@ const isDecision = Schema.is(Approval.Decision)
 
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
-/** A decision as it is stored. */
+/** Encodes an answer to a request, to store it. */
 const answerOf = (at: number, decided: Omit<typeof Answer.Type, "at">) =>
   Effect.orDie(Schema.encodeEffect(Answer)({ at, ...decided }))
 
-/** What ends the wait for a decision when a message of the user withdraws it. */
+/** The answer that ends the wait for a decision when a message of the user withdraws the request. */
 export const superseding = (at: number) => answerOf(at, { superseded: true })
 
 const late = "late"
 
-/** Holds the decision about a request. A request that changed, or was made anew, has another one. The first that is stored counts. */
+/**
+ * The row that holds the answer to a request; the first answer that is stored counts. A request that has changed, or was made again, has
+ * another digest and so another row.
+ */
 const deferredOf = ({ digest, key }: Approval.ApprovalRequest) =>
   DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
 
 const nameOf = ({ digest, key }: Pick<Approval.ApprovalRequest, "digest" | "key">): string =>
   `${key}/approval/${digest}`
 
-/** Notes that this was asked, and that something was asked about its call. */
+/**
+ * The name of the note that this request was made. `askedAbout` is that of the note that any request was made about its call.
+ */
 const asked = (request: Approval.ApprovalRequest): string => `${nameOf(request)}/waiting`
 const askedAbout = ({ key }: Approval.ApprovalRequest): string => `${key}/approval/open`
 
 /**
- * Announces the request once; then waits for its decision, no longer than the time of the call. With `endsAt` the wait ends after that
- * instant, unless a decision was stored before. Gives `undefined` if a message of the user has withdrawn the request.
+ * Announces a request once, then waits for its decision. The wait ends at `endsAt`, or with a wait around it, such as a timeout. A decision
+ * that was stored before counts. Gives `undefined` if a message of the user has withdrawn the request.
  */
 export const decided = (
   replay: Replay,
@@ -80,7 +87,7 @@ export const decided = (
   })
   const deferred = deferredOf(request)
   const answered = DurableDeferred.await(deferred)
-  // a decision at the very instant counts
+  // `endsAt` is the last instant at which a decision counts
   const over = endsAt === undefined ? Infinity : endsAt + 1
   const waiting = Effect.gen(function* () {
     yield* stillThere(replay, name, deferred)
@@ -110,7 +117,7 @@ export const decided = (
           })
       if (waited !== late) return yield* taken(waited)
       if (end < until) {
-        // a decision that was stored first counts
+        // a decision may have been stored just before, and then it counts
         yield* store(deferred, replay, yield* answerOf(over, {}))
         return yield* taken(yield* answered)
       }
@@ -126,7 +133,7 @@ export const decided = (
     const { at, decision, superseded = false } = yield* reading(replay, name, decodeAnswer(waited))
     line.advance(at)
     yield* goingOn(replay, line, name)
-    // a request that has expired is not withdrawn
+    // a request that has expired before the message came is expired, and not withdrawn
     return decision ?? (superseded && at < over ? undefined : ("expired" as const))
   })
   const announced = Effect.andThen(Effect.andThen(listing, marking), telling)
@@ -148,7 +155,7 @@ const store = (
   })
 
 /**
- * Stores a decision, unless it cannot count, and says whether it does. A late decision is stored too: it wakes a run that asks again.
+ * Stores a decision if it can count, and returns whether it counts. A late decision is stored too, because it wakes a run that asks again.
  */
 export const decide = (
   workflow: Workflow.Any,
@@ -190,7 +197,7 @@ export const decide = (
     const id = String(yield* Random.next)
     const at = yield* Clock.currentTimeMillis
     yield* store(deferred, run, yield* answerOf(at, { decision, id }))
-    // the storage of a cluster shows after a while what it holds; the first that was sent to it counts
+    // a cluster shows a row some time after it was sent, and the first decision that was sent counts
     const shown = yield* Effect.repeat(read, {
       schedule: Schedule.max([Schedule.spaced("50 millis"), Schedule.recurs(20)]),
       until: Option.isSome
@@ -201,13 +208,13 @@ export const decide = (
 
 type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>
 
-/** Whether a run has ended: also with what no schema reads. */
+/** Whether a run has ended. An end that the schemas cannot read counts too. */
 const isOver = (
   engine: WorkflowEngine["Service"],
   workflow: Workflow.Any,
   executionId: string
 ): Effect.Effect<boolean> => {
-  // the workflow of an agent is one, with schemas that need no services
+  // cast: the workflow comes from `Durable.workflow`, so its schemas need no services
   const polled = engine.poll(
     workflow as Workflow.Workflow<string, Workflow.AnyStructSchema, AnyCodec, AnyCodec>,
     executionId

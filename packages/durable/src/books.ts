@@ -1,27 +1,32 @@
-/** The spending of agents that are called within a step: booked with its run while the step runs, and in each replay that reads it. */
+/**
+ * The spending of agents that are called within a step. It is booked with the run while the step is at work, and again in each replay that
+ * reads the step.
+ */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Ledger } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
-/** The ledger of a step. The work of a step may outlive a replay: then it books with the run of the next replay. */
+/**
+ * The ledger of a step. The work of the step may outlive a replay; then its entries are booked with the run of the next replay.
+ */
 export class Books extends Ledger.Ledger {
   #run: Ledger.Ledger | undefined
   #stored = 0
 
-  /** The work of the step, whose agents book here. */
+  /** Runs the work of the step with this ledger in the place of the run's ledger. */
   keep<A, E>(run: RunContext.RunContext, work: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.provideService(work, RunContext.Current, { ...run, ledger: this })
   }
 
-  /** From now on entries are booked with this run, and so are those that are not stored yet. */
+  /** From now on, books new entries with this run too. Entries that are not stored yet are booked with it at once. */
   attach({ ledger }: RunContext.RunContext): void {
     if (this.#run === ledger) return
     this.#run = ledger
     for (const entry of this.entries.slice(this.#stored)) ledger.record(entry)
   }
 
-  /** The entries since the last call. The caller stores them. */
+  /** Returns the entries since the last call. The caller stores them. */
   take(): ReadonlyArray<Ledger.Entry> {
     const fresh = this.entries.slice(this.#stored)
     this.#stored = this.entries.length
@@ -39,7 +44,7 @@ export class Books extends Ledger.Ledger {
   }
 }
 
-/** The spending of agents within a step, since its previous part. */
+/** The ledger entries of the agents within a step, since the previous part of the step was stored. */
 export interface Spent {
   readonly ledger?: ReadonlyArray<Ledger.Entry>
 }

@@ -1,4 +1,4 @@
-/** Deferred calls that wait for their settlements, for as long as that takes, without a process. */
+/** Deferred tool calls that wait for their settlement, as long as needed, without a process. */
 import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
@@ -35,14 +35,16 @@ type Call = Parameters<Deferring["wait"]>[0]
 type Stored = Call["stored"]
 type Ended = Exit.Exit<unknown, unknown>
 
-/** Holds what ended the wait of a call: its settlement, or why none counts. The first one stays. */
+/**
+ * The row that holds what ended the wait of a call: its settlement, or the reason why none counts. The first that is stored counts.
+ */
 const deferredOf = (token: string) => DurableDeferred.make(nameOf(token), { success: Schema.Json })
 
 const nameOf = (token: string): string => `deferred/${token}`
 
 const fields = { at: Schema.Finite, id: Schema.String }
 
-/** What ended the wait of a call. */
+/** The end of a call's wait: a settlement with the result, or `Closed` with the reason why no settlement counts. */
 const Ending = Schema.Union([
   Schema.Struct({ _tag: Schema.tag("Settlement"), ...fields, exit: Schema.Json }),
   Schema.Struct({ _tag: Schema.tag("Closed"), ...fields, reason: Schema.Literals(["late", "run-over", "superseded"]) })
@@ -53,10 +55,10 @@ type Ending = typeof Ending.Type
 const decodeEnding = Schema.decodeUnknownEffect(Ending)
 const encodeEnding = Schema.encodeSync(Ending)
 
-/** What ends the wait of a call when a message of the user withdraws it. */
+/** The stored end of a call's wait when a message of the user withdraws the call. */
 export const withdrawing = (at: number) => encodeEnding({ _tag: "Closed", at, id: "", reason: "superseded" })
 
-/** How the settlement of a tool is stored. */
+/** The codec with which the settlement of a tool call is stored. */
 const codecOf = ({ failure, success }: Stored) =>
   Schema.toCodecJson(
     Schema.Union([
@@ -65,7 +67,7 @@ const codecOf = ({ failure, success }: Stored) =>
     ])
   )
 
-/** A settlement, as it is stored. A failure without a schema is a defect. */
+/** Encodes a settlement, to store it. A failure for which the tool has no schema is a defect. */
 const encoded = (stored: Stored, exit: Ended): Effect.Effect<Schema.Json> => {
   const found: Effect.Effect<unknown> = Exit.match(exit, {
     onSuccess: (value) => Effect.succeed({ _tag: "Result", value }),
@@ -75,7 +77,7 @@ const encoded = (stored: Stored, exit: Ended): Effect.Effect<Schema.Json> => {
         onSuccess: Effect.succeed
       })
   })
-  // the JSON codec of any schema encodes to JSON
+  // cast: the JSON codec of any schema encodes to JSON
   return Effect.flatMap(found, (one) =>
     Effect.orDie(Schema.encodeUnknownEffect(codecOf(stored))(one) as Effect.Effect<Schema.Json, Schema.SchemaError>)
   )
@@ -86,7 +88,7 @@ const decoded = (stored: Stored, exit: Schema.Json): Effect.Effect<Ended, Schema
     found._tag === "Result" ? Exit.succeed(found.value) : Exit.fail(found.error)
   )
 
-/** Ends the wait of a call from outside of its run, unless it has ended; gives what ended it. */
+/** Ends the wait of a call, unless it has ended already. Returns what has ended it, which may be an earlier end. */
 const end = (
   workflow: Workflow.Any,
   executionId: string,
@@ -112,7 +114,7 @@ const endingOf = (
     return Option.isSome(found) && Exit.isSuccess(found.value) ? yield* decodeEnding(found.value.value) : undefined
   })
 
-/** Settles a call from outside of its run. */
+/** Settles a call from outside of its run. Returns whether the settlement counts, or why not. */
 export const settle = (
   workflow: Workflow.Any,
   executionId: string,
@@ -129,7 +131,7 @@ export const settle = (
     return ending.id === id ? "counted" : "already-settled"
   })
 
-/** How the calls of one replay wait. */
+/** How the deferred calls of one replay wait. */
 export const deferring = (replay: Replay): Deferring => {
   const within = <A>(make: (line: Line) => Effect.Effect<A>): Effect.Effect<A> =>
     Effect.flatMap(RunContext.Current, (run) => make(replay.lines.of(run)))
@@ -138,7 +140,7 @@ export const deferring = (replay: Replay): Deferring => {
     wait: (call) =>
       Effect.flatMap(RunContext.Current, (run) => {
         const line = replay.lines.of(run)
-        // the line of a call whose run has gone on is where that call has begun
+        // a call whose run has gone on has a line of its own, which starts when the call began
         if (call.since !== undefined) line.advance(call.since)
         const isLate = call.since !== undefined
         return listed(replay, run, call, isLate).pipe(
@@ -152,7 +154,7 @@ export const deferring = (replay: Replay): Deferring => {
   }
 }
 
-/** Lists the call once. */
+/** Lists the call among the waits of its run, unless it is listed already. */
 const listed = (
   replay: Replay,
   run: RunContext.RunContext | undefined,
@@ -168,7 +170,7 @@ const listed = (
   )
 }
 
-/** Ends the wait at its beginning where a message waits that withdraws it. */
+/** Ends the wait of a call before it begins if an unread message withdraws the call. */
 const unlessSuperseded = (
   replay: Replay,
   run: RunContext.RunContext | undefined,
@@ -183,7 +185,9 @@ type Looked = Parameters<Deferring["look"]>[0]
 
 const Endings = Schema.Array(Schema.NullOr(Ending))
 
-/** What has come of calls whose run goes on. What the run sees at this safe point is recorded. */
+/**
+ * Looks for the results of deferred calls whose run has gone on. The results that the run sees at this safe point are recorded.
+ */
 const look = (
   replay: Replay,
   line: Line,
@@ -205,7 +209,7 @@ const look = (
   const name = `${base}/${line.next(base)}`
   const work = Effect.provideService(Effect.forEach(calls, lookUp), WorkflowEngine, engine)
   return Effect.flatMap(record(replay, { line, name, value: Endings, error: Schema.Never, work }), (endings) => {
-    // what is done about an end begins now
+    // the rows of the tools run from now on, so the lines of the calls advance to this time
     for (const call of calls) replay.lines.of(call.run).advance(line.time)
     return Effect.forEach(endings, (ending, index): Effect.Effect<Ended | "late" | undefined> => {
       const call = calls[index]
@@ -222,13 +226,13 @@ const close = (replay: Replay, line: Line, token: string): Effect.Effect<void> =
   const ending: Ending = { _tag: "Closed", at: line.time, id: "", reason: "run-over" }
   return Effect.asVoid(Effect.orDie(end(instance.workflow, executionId, token, ending))).pipe(
     Effect.provideService(WorkflowEngine, engine),
-    // a run at its end waits for no wake of its own
+    // with the instance of the run, the engine does not wake the run because of this row
     Effect.provideService(WorkflowInstance, instance),
     Effect.provideService(Clock.Clock, replay.clock)
   )
 }
 
-/** The wait of a call is over, while a pause between polls was under way. */
+/** The failure that ends a pause between two polls because the wait of the call is over. */
 class Over {
   readonly ending: Ending
   constructor(ending: Ending) {
@@ -243,7 +247,7 @@ const wait = (
 ): Effect.Effect<Ended | "withdrawn" | undefined> => {
   const name = nameOf(token)
   const pausing = pauses(replay, line, token, expiresAt)
-  // a poll is a step of its own
+  // each poll is recorded as a step of its own
   const polled =
     polls?.((delay) => underWay(line, pausing(Math.min(expiresAt, line.time + Duration.toMillis(delay))))) ??
     Effect.undefined
@@ -275,7 +279,10 @@ const ended = (
 
 const late = "late"
 
-/** Waits until an instant; fails when the wait of the call is over, at its deadline at the latest. */
+/**
+ * Makes the pauses of a deferred call. A pause lasts until an instant, and fails with `Over` when the wait of the call is over, at its
+ * deadline at the latest.
+ */
 const pauses = (replay: Replay, line: Line, token: string, expiresAt: number) => {
   const name = nameOf(token)
   const deferred = deferredOf(token)
@@ -323,7 +330,7 @@ type Step<Kind> = Extract<Interception.InterceptedStep, { readonly type: Kind }>
 
 const options = new WeakMap<AnyCodec, AnyCodec>()
 
-/** The answer of each poll is recorded, so that a replay does not poll. */
+/** Records the answer of each poll, so that a replay does not poll again. */
 export const poll = (
   replay: Replay,
   line: Line,
@@ -344,7 +351,7 @@ export const poll = (
   })
 }
 
-/** Cancels once. A run that goes on elsewhere cancels nothing. */
+/** Cancels the work of a deferred call once. If the run goes on in another replay, it cancels nothing. */
 export const cancel = (
   replay: Replay,
   line: Line,
@@ -356,14 +363,15 @@ export const cancel = (
   if (isLeft(replay)) return Effect.interrupt
   const base = `${line.key}/cancel`
   const name = `${base}/${line.next(base)}`
-  // an engine that ends a run begins no step
+  // an engine that ends a run runs no more steps, so a note records the cancellation
   if (replay.stopping.isSo) {
     return Effect.flatMap(isNoted(replay, name), (isDone) =>
       isDone ? Effect.void : Effect.andThen(outside(replay, self), note(replay, name))
     )
   }
   const { executionId, instance } = replay
-  // the call that cancels may be interrupted itself: an engine that suspends this step must not take it for the whole run
+  // a separate instance: the call that cancels may be interrupted itself, so an engine that suspends this step must not suspend the run
+  // with it
   const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
   const work = Effect.mapError(self, saying)
   const recorded = record(apart, { line, name, run, value, error: Said, work })

@@ -1,4 +1,6 @@
-/** Errors of workflows: of their input and of their stored rows. Each names the run, its workflow and the field. */
+/**
+ * The errors of durable workflows: about their input and about their stored rows. Each error names the workflow, the run and the field.
+ */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -7,15 +9,15 @@ import type * as Issue from "@kintsugi/core/Issue"
 
 const where = {
   message: Schema.String,
-  /** The workflow that was asked, with its version. */
+  /** The name of the workflow, with its version. */
   workflow: Schema.String,
   executionId: Schema.String
 }
 
-/** What `make` of an error takes: its fields. Its message is composed of them unless it is given. */
+/** The argument of `make`: the fields of an error. If `message` is absent, it is composed of the other fields. */
 type Made<F extends Schema.Struct.Fields> = Omit<Schema.Struct.Type<F>, "message"> & { readonly message?: string }
 
-/** The field of an issue, and what was expected there. */
+/** The first field that does not fit a schema, and what was expected there. */
 const fieldOf = (expected: string) => (issue: Issue.Issue | undefined) => ({
   field: issue?.path.join(".") ?? "",
   expected: issue?.expected ?? expected
@@ -37,7 +39,7 @@ export class UnknownRunError extends Schema.TaggedError<UnknownRunError>()("Unkn
 
 const otherFields = {
   ...where,
-  /** The workflow, with its version, under which the run was started. */
+  /** The name of the workflow, with its version, under which the run was started. */
   startedAs: Schema.String
 }
 
@@ -54,11 +56,11 @@ export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()
 
 const inputFields = {
   message: Schema.String,
-  /** The workflow, with its version. */
+  /** The name of the workflow, with its version. */
   workflow: Schema.String,
-  /** The `id` that the run was to have. */
+  /** The `id` of the run that was not started. */
   id: Schema.String,
-  /** The path in the payload of the part that does not fit, with dots between: `input`, or a field of it. */
+  /** The path of the part that does not fit in the payload, with dots between: `input`, or a field of it. */
   field: Schema.String,
   expected: Schema.String
 }
@@ -79,7 +81,7 @@ const rowFields = {
   ...where,
   /** The name of the step. */
   step: Schema.String,
-  /** The path in the stored row of the part that does not fit, with dots between; empty for the whole. */
+  /** The path of the part that does not fit in the stored row, with dots between; empty for the whole row. */
   field: Schema.String,
   expected: Schema.String
 }
@@ -126,7 +128,9 @@ export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError,
 
 const isReplayError = Schema.is(ReplayError)
 
-/** Within a run such an error is a defect, which no table sees; at the end of the run, it is its failure. */
+/**
+ * Turns a replay error at the end of a run into a failure of the run. Within the run the error is a defect, which no table handles.
+ */
 export const asFailures = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E | ReplayError, R> =>
   Effect.catchCause(self, (cause): Effect.Effect<never, E | ReplayError> => {
     for (const reason of cause.reasons) {

@@ -1,4 +1,4 @@
-/** The log of the events of a run, in the storage of its engine: what a reader in any process reads. */
+/** The log of a run's events, in the storage of its engine. Readers in any process read it. */
 import * as Cause from "effect/Cause"
 import type { WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
@@ -15,52 +15,54 @@ import { isDelta, Marks } from "./marks.ts"
 import type { Stop } from "./stop.ts"
 import type { Written } from "./words.ts"
 
-/** How long a batch is collected, and how many deltas it has at most. */
+/** How long events are collected into a batch, and after how many deltas the batch is written at once. */
 const interval = Duration.millis(250)
 const mostDeltas = 32
 
-/** How often the last batch is tried. */
+/** How many times the write of the last batch is tried. */
 const mostTries = 8
 
-/** How many events may wait for a storage that does not answer. */
+/** How many events may wait while the storage does not answer. Beyond it, the run goes on without a log. */
 const mostUnwritten = 4096
 
 /** How much JSON the log of a run holds by default, in UTF-16 code units. */
 const mostCharacters = 16 * 1024 * 1024
 
-/** A replay that writes. */
+/** The parts of a replay that the log uses to write its batches. */
 interface Replay extends Omit<Of, "workflow"> {
   readonly instance: WorkflowInstance["Service"]
   readonly clock: Clock.Clock
   readonly scope: Scope.Scope
-  /** Which process this is. */
+  /** A random id of this process. */
   readonly incarnation: string
   readonly words: Written
   readonly stopping: Pick<Stop, "isSo">
 }
 
-/** The log of one run in one process, over all of its replays there. */
+/** The log of one run in one process. All replays of the run there share it. */
 export class EventLog {
   readonly #limit: number
   #marks = new Marks()
   #unwritten: Array<AgentEvent.AgentEvent> = []
-  /** Those of the events that wait which no replay emits. */
+  /** The unwritten events that no replay emits again: they say what becomes of a text that a crash cut off. */
   readonly #unreplayed = new WeakSet<AgentEvent.AgentEvent>()
   #deltas = 0
-  /** Whether the last event that waits may be stored already, although the storage has not said so. */
+  /**
+   * Whether the last unwritten event may be stored although the storage reported a failure. Then no text is appended to that event.
+   */
   #isSealed = false
-  /** The number of the next batch. */
+  /** The number of the next batch of the log. */
   #next = 0
   #epoch = 0
-  /** The number of the next event in its epoch. */
+  /** The number of the next event, counted from 1 in each epoch. */
   #number = 1
   #characters = 0
-  /** `left`: another process writes it. */
+  /** `full`: the log has reached its limit. `left`: another process writes the log, or the storage has failed. */
   #state: "open" | "full" | "left" = "open"
   #hasFailed = false
-  /** Whether it has the end of the run: nothing comes behind it. */
+  /** Whether the log has the terminal event of the outermost run. No event comes after it. */
   #isOver = false
-  /** Open while events wait, and while so many wait that they are written at once. */
+  /** `#some` is open while events wait to be written, and `#many` while enough deltas wait to write them at once. */
   readonly #some = Latch.makeUnsafe(false)
   readonly #many = Latch.makeUnsafe(false)
   readonly #one = Semaphore.makeUnsafe(1)
@@ -73,11 +75,11 @@ export class EventLog {
     return this.#isOver
   }
 
-  /** A replay begins. What a crash cut off is retracted before anything else. */
+  /** Called when a replay begins. It first writes the events that retract what a crash cut off. */
   begin(replay: Replay, wasBegun: boolean): Effect.Effect<void> {
     const beginning = Effect.gen({ self: this }, function* () {
       const of = ofReplay(replay)
-      // without an earlier process, nothing is stored
+      // if no earlier process has begun the run, no event is stored
       const isElsewhere = wasBegun && (this.#epoch === 0 || (yield* batchAt(of, this.#next)) !== undefined)
       if (isElsewhere) {
         this.#forget()
@@ -90,7 +92,8 @@ export class EventLog {
         this.#epoch++
         this.#number = 1
         const cutOff = this.#marks.cutOff(at, (runId) => !isElsewhere && replay.words.isAtWork(runId))
-        // a process that is taken for dead may write still: from this batch on it finds that the run has left it
+        // if another process had the run, a batch is written even without events: that process may still be alive, and finds this batch
+        // when it writes
         if (cutOff.length === 0 && !isElsewhere) return
         if (yield* this.#write(replay, cutOff, "takeover")) {
           for (const event of cutOff) this.#marks.settle(event)
@@ -99,7 +102,7 @@ export class EventLog {
         yield* this.#load(of)
       }
     })
-    // the run goes on without a log
+    // if the log cannot begin, the run goes on without it
     return Effect.catchCause(beginning, (cause) =>
       Cause.hasInterrupts(cause)
         ? Effect.interrupt
@@ -107,7 +110,7 @@ export class EventLog {
     )
   }
 
-  /** An event of a replay: whether it is new. It is written with the next batch then. */
+  /** Adds an event of a replay to the next batch if it is new. Returns whether it is new. */
   add(event: AgentEvent.AgentEvent): boolean {
     const fresh = this.#isOver ? undefined : this.#marks.newOf(event)
     if (fresh === undefined) return false
@@ -116,17 +119,17 @@ export class EventLog {
     return true
   }
 
-  /** Notes whether a run goes on from a text that is cut off. */
+  /** Notes whether a run continues its text after a crash, or writes it anew. */
   continues(runId: string, isSo: boolean): void {
     this.#marks.continues(runId, isSo)
   }
 
-  /** The text of a run that a crash cut off, if its next attempt says what becomes of it. */
+  /** The text of a run that a crash cut off, if the model call that is about to begin decides what becomes of it. */
   cutOffOf(runId: string): string | undefined {
     return this.#marks.cutOffOf(runId)
   }
 
-  /** Says what becomes of it: it is kept, as a part of this text, or discarded. */
+  /** Writes what becomes of a text that a crash cut off: it is kept, as a part of the text `kept`, or discarded. */
   settle(runId: string, at: number, kept: string | undefined): void {
     for (const event of this.#marks.settlement(runId, at, kept)) {
       this.#marks.settle(event)
@@ -156,7 +159,7 @@ export class EventLog {
     if (this.#deltas >= mostDeltas) this.#many.openUnsafe()
   }
 
-  /** Writes batches while a replay is at work, and what is left at its end. */
+  /** Writes batches while a replay is at work, and the rest at the end of the replay. */
   during<A, E, R>(replay: Replay, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     const writing = Effect.gen({ self: this }, function* () {
       while (true) {
@@ -177,7 +180,7 @@ export class EventLog {
     )
   }
 
-  /** Writes the end of a run that its engine has ended. */
+  /** Writes the last events of a run that its engine has ended. */
   end(replay: Replay, events: ReadonlyArray<AgentEvent.AgentEvent>): Effect.Effect<void> {
     return Effect.suspend(() => {
       for (const event of events) this.add(event)
@@ -185,7 +188,7 @@ export class EventLog {
     })
   }
 
-  /** Writes what is left, if need be with several tries: no other batch follows. */
+  /** Writes the rest of the events. If the storage fails, it tries again, because no other batch follows. */
   #last(replay: Replay, tries: number): Effect.Effect<void> {
     return Effect.flatMap(this.#flush(replay), () =>
       this.#unwritten.length === 0 || tries <= 1
@@ -212,7 +215,7 @@ export class EventLog {
     this.#isOver = false
   }
 
-  /** Reads the batches that are stored and not counted yet. */
+  /** Reads the stored batches that this log has not read yet. */
   #load(of: Of): Effect.Effect<void, UnreadableStepError> {
     return Effect.gen({ self: this }, function* () {
       for (let batch = yield* batchAt(of, this.#next); batch !== undefined; batch = yield* batchAt(of, this.#next)) {
@@ -254,7 +257,7 @@ export class EventLog {
     this.#some.openUnsafe()
   }
 
-  /** The storage did not take them: they wait for the next batch. */
+  /** Keeps the events of a failed write for the next batch. If too many wait, the log is given up. */
   #failed(
     events: ReadonlyArray<AgentEvent.AgentEvent>,
     { executionId }: Replay,
@@ -267,7 +270,7 @@ export class EventLog {
     return Effect.logWarning(`The events of run '${executionId}' cannot be stored just now`, cause)
   }
 
-  /** Whether the batch is stored, and not one of another process in its place. */
+  /** Writes a batch. Returns whether this batch is stored, and not one of another process under the same number. */
   #write(
     replay: Replay,
     events: ReadonlyArray<AgentEvent.AgentEvent>,
@@ -298,7 +301,7 @@ export class EventLog {
         this.#characters += length
         this.#number += stored.events.length
         if (stored.kind === "full") this.#state = "full"
-        // an earlier try was stored, and more has come since
+        // an earlier try has stored a part of these events, so the others wait for the next batch
         else if (stored.events.length < storable.length) {
           this.#requeue(storable.slice(stored.events.length).map(({ event }) => event))
         }
@@ -308,7 +311,7 @@ export class EventLog {
   }
 }
 
-/** Whether it is the last event of the outermost run. */
+/** Whether this is the terminal event of the outermost run. */
 const isEnd = (event: AgentEvent.AgentEvent): boolean => event.parent === undefined && AgentEvent.isTerminal(event)
 
 const ofReplay = ({ engine, executionId, instance }: Replay): Of => ({

@@ -1,4 +1,4 @@
-/** Durable runs, on Effect's own workflow engine, and the signing of snapshots of other runs. */
+/** Durable runs on Effect's workflow engine, and the keys, claims and stores for snapshots of other runs. */
 export * as Durable from "./Durable.ts"
 export * as ResultStores from "./ResultStores.ts"
 export * as SnapshotClaims from "./SnapshotClaims.ts"

@@ -1,4 +1,7 @@
-/** Intercepts the steps of a durable run: those with an effect outside are recorded, under names that say where in the run they are. */
+/**
+ * Intercepts the steps of a durable run. Steps with an effect outside of the run are recorded, under names that say where in the run they
+ * are.
+ */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
@@ -18,10 +21,10 @@ import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
 import { collected, failing, inTime, ModelFailure, parts, type Words } from "./words.ts"
 
-/** Announces a request for approval. */
+/** Announces a request for approval to the program. */
 export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
 
-/** The interceptor of a run, and the observer of its events. */
+/** Makes the interceptor of a run, and the observer of its events. */
 export const intercepting = (replay: Replay, tell: Tell) => {
   const { handle, watch } = listening(replay)
   const read = replay.hasInbox ? reading(replay) : undefined
@@ -58,7 +61,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "put aside":
         return putAside(replay, line, run, self)
       case "compaction":
-        // the model calls of an agent are recorded
+        // an agent that compacts is not recorded as a whole, because its model calls are recorded
         return step.isAgent ? self : compaction(replay, line, run, self)
       case "token count":
         return tokenCount(replay, line, run, self)
@@ -68,7 +71,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return pins(replay, line, run, step, self)
       case "listener":
         return handle(step.event, self)
-      // what it calls is recorded
+      // these two steps are not recorded, because the calls inside of them are
       case "fixer run":
       case "stream part":
         return self
@@ -96,13 +99,19 @@ export const intercepting = (replay: Replay, tell: Tell) => {
   return { interceptor, watch }
 }
 
-/** The n-th of its kind in its line: within a line one thing comes after the other. */
+/**
+ * The name of a step: its kind, and a number that counts the steps of this kind in their line (a run or a tool call). The steps of a line
+ * follow each other, so a replay gives them the same names.
+ */
 const named = (line: Line, run: RunContext.RunContext | undefined, kind: string): string => {
   const scope = run === undefined || run.callKey !== undefined ? line.key : `${line.key}/${run.turn()}`
   return `${scope}/${kind}/${line.next(`${scope}/${kind}`)}`
 }
 
-/** When a call that waited for its turn begins. It depends on the ends of others, which a replay cannot derive from their results. */
+/**
+ * Records when a call begins that has waited for its turn. This instant depends on when other calls ended, which a replay cannot derive
+ * from their results.
+ */
 const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.Effect<void> => {
   const work = Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
   const { root } = replay.lines
@@ -110,7 +119,7 @@ const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.
   return Effect.map(at, (at) => void replay.lines.call(key, run, Math.max(at, root.time)))
 }
 
-/** An instant, in milliseconds. */
+/** The schemas of a step whose result is an instant, in milliseconds since the epoch. */
 export const Instant = { value: Schema.Finite, error: Schema.Never }
 
 type ModelCall = Extract<Interception.InterceptedStep, { readonly type: "model call" }>
@@ -141,12 +150,12 @@ const whole = (
   step: ModelCall,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<Message.Reply, LlmError.LlmError> => {
-  // by their step, models give replies and fail with their errors
+  // cast: a step of the type `model call` gives a reply, or fails with an `LlmError`
   const work = inTime(self as Effect.Effect<Message.Reply, LlmError.LlmError>)
   return modelCall(replay, line, run, step, work).pipe(Effect.catch((error) => failing(run, error)))
 }
 
-/** A model call whose words reach the run while they are written. */
+/** Records a model call whose text reaches the run while the model writes it. */
 const streamed = (
   replay: Replay,
   line: Line,
@@ -163,8 +172,8 @@ const streamed = (
 }
 
 /**
- * Tells the requests of a run apart: the agent, its tools, the length of the conversation, and the messages since the last reply.
- * Instructions may change while the run goes on.
+ * A digest that tells the requests of a run apart, by the agent, its tools, the length of the conversation, and the messages since the last
+ * reply. Instructions are left out, because they may change while the run goes on.
  */
 const requestDigest = (
   run: RunContext.RunContext | undefined,
@@ -187,19 +196,22 @@ const reasons = Schema.NullOr(Schema.String)
 
 const Reported = Schema.NullOr(Usage.Usage)
 
-/** What a provider reports of a background reply is recorded: it is booked. */
+/** Cancels a background reply, and records the usage that the provider reports then, because it is booked. */
 const cancelJob = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
-  // by its step it gives a usage, or nothing
+  // cast: a step of the type `job cancel` gives a usage or `undefined`
   const reported = Effect.map(self as Effect.Effect<Usage.Usage | undefined>, (usage) => usage ?? null)
   return Effect.map(cancel(replay, line, run, reported, Reported), (usage) => usage ?? undefined)
 }
 
-/** A policy may ask a person, and grants come and go: the answers are recorded. */
+/**
+ * Records the answer of a tool policy, or of a look-up of a grant. A policy may ask a person, and grants change with time, so a replay does
+ * not ask again.
+ */
 const policy = (
   replay: Replay,
   line: Line,
@@ -208,13 +220,15 @@ const policy = (
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown> => {
   const name = `${line.key}/${kind}/${line.next(kind)}`
-  // by their step, policies give a reason or none, and grants an id or none; both do not fail
+  // cast: a policy gives a reason or `undefined`, a look-up gives the id of a grant or `undefined`, and both do not fail
   const work = Effect.map(self as Effect.Effect<string | undefined>, (reason) => reason ?? null)
   const recorded = record(replay, { line, name, run, value: reasons, error: Schema.Never, work })
   return Effect.map(recorded, (reason) => reason ?? undefined)
 }
 
-/** The function of a compaction may do anything: what it gave is recorded. Its failure is only reported. */
+/**
+ * Records what the function of a compaction gives, because a replay could get another result. Of a failure only the message is stored.
+ */
 const compaction = (
   replay: Replay,
   line: Line,
@@ -227,11 +241,14 @@ const compaction = (
     run,
     value: Message.Transcript,
     error: Said,
-    // by its step it gives a transcript
+    // cast: a step of the type `compaction` gives a transcript
     work: Effect.mapError(self as Effect.Effect<Message.Transcript, unknown>, saying)
   })
 
-/** A provider may count otherwise in a replay, or not at all: by what it said, the conversation was shortened or not. */
+/**
+ * Records how many tokens a provider has counted. In a replay it may count otherwise, or not at all, and the count decides whether the
+ * conversation is compacted.
+ */
 const tokenCount = (
   replay: Replay,
   line: Line,
@@ -244,11 +261,14 @@ const tokenCount = (
     run,
     value: Schema.NullOr(Schema.Finite),
     error: Schema.Never,
-    // by its step it gives a number or nothing, and does not fail
+    // cast: a step of the type `token count` gives a number or `null`, and does not fail
     work: self as Effect.Effect<number | null>
   })
 
-/** A store may fail in one replay and not in another: what the model reads is decided once. */
+/**
+ * Records whether a store has taken a long result. The store may fail in one replay and not in another, but the model must read the same in
+ * both.
+ */
 const putAside = (
   replay: Replay,
   line: Line,
@@ -263,7 +283,9 @@ const putAside = (
     work: Effect.mapError(Effect.as(self, null), saying)
   })
 
-/** A server may change its tools at any time, and a check may call a model: what the run saw is recorded. */
+/**
+ * Records the result of a check: of a server's tools, which may change at any time (`pins`), or of a guardrail, which may call a model.
+ */
 const pins = (
   replay: Replay,
   line: Line,
@@ -277,11 +299,14 @@ const pins = (
     run,
     value: schema,
     error: Schema.Never,
-    // by its step it does not fail
+    // cast: steps of these types do not fail
     work: self as Effect.Effect<unknown>
   })
 
-/** A verdict may interrupt a model call whose reply was there before it: in a replay, which finds both, the reply comes first as well. */
+/**
+ * Records the verdict of a guardrail. The verdict may interrupt a model call whose reply came before it. A replay finds both at once, so it
+ * yields here, and the reply comes first again.
+ */
 const verdict = (
   replay: Replay,
   line: Line,
@@ -293,11 +318,13 @@ const verdict = (
 
 const Limit = Schema.Union([
   Schema.Struct({ type: Schema.Literals(["stop", "checkpoint", "answer"]) }),
-  // `Number`, not `Finite`: `Infinity` takes a limit away
+  // `Number`, not `Finite`, because the limit may be extended to `Infinity`
   Schema.Struct({ type: Schema.tag("extend"), limit: Schema.Number })
 ])
 
-/** The function that chooses may ask a person: what it chose is recorded. */
+/**
+ * Records what a function chooses for a turn, as a skill, or at a limit: it may ask a person, so a replay does not call it again.
+ */
 const choice = (
   replay: Replay,
   line: Line,
@@ -313,13 +340,16 @@ const choice = (
     onFailure: (error) => (replay.failures.isDeclared(error) ? Effect.fail(error) : Effect.die(error))
   })
   if (step.about === "turn") return prepared(replay, { ...at, value: step.schema, work })
-  // by their step, they give what happens at the limit, or the name of a skill
+  // cast: a choice at a limit says what happens there, and a choice of a skill gives its name or `undefined`
   if (about === "limit") return record(replay, { ...at, value: Limit, work: work as Effect.Effect<typeof Limit.Type> })
   const skill = Effect.map(work as Effect.Effect<string | undefined>, (said) => said ?? null)
   return Effect.map(record(replay, { ...at, value: reasons, work: skill }), (said) => said ?? undefined)
 }
 
-/** What was chosen for a turn is recorded. The layer of a model is no data: a replay runs the functions again for it, and for nothing else. */
+/**
+ * Records what the functions of `Agent.prepareTurn` chose. A model cannot be stored, so if they chose one, a replay runs them again to get
+ * it.
+ */
 const prepared = (replay: Replay, at: Recorded<unknown, unknown>): Effect.Effect<unknown, unknown> => {
   let hasRun = false
   const work = Effect.suspend(() => {
@@ -327,7 +357,7 @@ const prepared = (replay: Replay, at: Recorded<unknown, unknown>): Effect.Effect
     return at.work
   })
   return Effect.tap(record(replay, { ...at, work }), (found) =>
-    // by its step, a choice says so
+    // cast: the stored choice for a turn says whether it has a model
     hasRun || !(found as { readonly hasModel: boolean }).hasModel
       ? Effect.void
       : replay.lines.busy(outside(replay, at.work))
@@ -347,6 +377,6 @@ const lookUp = (
   const name = `${base}/${line.next(base)}`
   const value: AnyCodec = found.get(success) ?? Schema.Option(success)
   found.set(success, value)
-  // the failure is only reported
+  // of a failed look-up only the message is stored
   return record(replay, { line, name, run, value, error: Said, work: Effect.mapError(self, saying) })
 }

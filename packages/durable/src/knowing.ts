@@ -1,4 +1,4 @@
-/** That a run was begun: an engine cannot tell. */
+/** Notes that a run was begun. The engine alone does not tell a run at work from an unknown one. */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -9,7 +9,7 @@ import type * as DoorError from "@kintsugi/core/DoorError"
 import { UnknownRunError } from "./errors.ts"
 import { demandRow } from "./losing.ts"
 
-/** Stored for each run: an engine does not distinguish a run at work from an unknown one. */
+/** The row that is stored when a run begins. An engine does not tell a run at work from an unknown one. */
 const Begun = DurableDeferred.make("begun")
 
 export const knowing = (self: Workflow.Any, executionId: string): Effect.Effect<void, never, WorkflowEngine> => {
@@ -29,13 +29,13 @@ export const demanding = (
     yield* demandRow(self, executionId)
   })
 
-/** An end that cannot be read is an end too. */
+/** Whether a run has ended. An end that the schemas cannot read counts too. */
 export const isOver = (
   { poll }: WorkflowEngine["Service"],
   workflow: Workflow.Any,
   executionId: string
 ): Effect.Effect<boolean> => {
-  // of any workflow, the engine reads no more than its name and its schemas
+  // cast: for `poll`, an engine reads only the name and the schemas of a workflow
   const result = poll(workflow as never, executionId) as unknown as Effect.Effect<
     Option.Option<{ readonly _tag: string }>
   >

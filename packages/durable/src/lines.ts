@@ -1,6 +1,6 @@
 /**
- * The lines of work of one execution: its runs, and the calls of their tools. Within a line one thing comes after the other; lines
- * go on beside each other. So counts, random numbers and times of a line are the same in every replay, whichever line is faster.
+ * The lines of work of one execution: each run is a line, and so is each tool call. Within a line, one step follows the other; different
+ * lines go on beside each other. So the counts, random numbers and times of a line are the same in every replay, whichever line is faster.
  */
 import type * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -11,24 +11,24 @@ import type * as Random from "effect/Random"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import { seeded } from "./random.ts"
 
-/** A wait until an instant, by the time of a line. */
+/** A wait until an instant, by the recorded time of a line. */
 interface Timer {
   readonly target: number
   readonly reached: Deferred.Deferred<void>
 }
 
-/** One run, or one call of a tool. */
+/** The line of work of one run or of one tool call, with its own time, counts and random numbers. */
 export class Line {
   readonly key: string
   readonly random: Random.Random
-  /** This line and its ancestors. */
+  /** This line and its ancestors, the nearest first. */
   readonly #chain: ReadonlyArray<Line>
   readonly #timers = new Set<Timer>()
   readonly #counts = new Map<string, number>()
-  /** When the last result of this line came, and the last one of the lines within it. */
+  /** `#own`: when the last result of this line came. `#nested`: the same, with the results of the lines within it. */
   #own: number
   #nested: number
-  /** Steps under way, here and within. */
+  /** How many steps are under way in this line and in the lines within it. */
   #underWay = 0
   #isLive: boolean
 
@@ -41,13 +41,15 @@ export class Line {
     this.#isLive = parent?.isLive ?? false
   }
 
-  /** The time of its last result. While a step is under way, results within it do not count. */
+  /**
+   * The time of the last result. While a step of this line is under way, the results of lines within it do not count.
+   */
   get time(): number {
     if (this.#underWay === 0) this.#own = Math.max(this.#own, this.#nested)
     return this.#own
   }
 
-  /** Whether the replay has caught up: the line does something for the first time. */
+  /** Whether the replay of this line has caught up, so that it does something for the first time. */
   get isLive(): boolean {
     return this.#isLive
   }
@@ -56,7 +58,7 @@ export class Line {
     for (const line of this.#chain) line.#isLive = true
   }
 
-  /** A result has come. */
+  /** Notes that a result came at this time. */
   advance(at: number): void {
     this.#own = Math.max(this.#own, at)
     for (const line of this.#chain) line.#nested = Math.max(line.#nested, at)
@@ -70,21 +72,21 @@ export class Line {
     for (const line of this.#chain) line.#underWay--
   }
 
-  /** The n-th of this name in this line, counted from 1. */
+  /** Counts the uses of a name in this line, from 1. */
   next(name: string): number {
     const count = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, count)
     return count
   }
 
-  /** The first instant for which this line or an ancestor waits; `Infinity` without one. */
+  /** The earliest instant for which this line or an ancestor waits; `Infinity` if none of them waits. */
   get until(): number {
     let first = Infinity
     for (const line of this.#chain) for (const { target } of line.#timers) first = Math.min(first, target)
     return first
   }
 
-  /** Sets the time: waits of this line and its ancestors that end by then go on. */
+  /** Advances the time to this instant. Waits of this line and of its ancestors that end by then are over. */
   reach(at: number): void {
     this.advance(at)
     for (const line of this.#chain) {
@@ -98,8 +100,8 @@ export class Line {
   }
 
   /**
-   * Waits by the time of the line. A step under way ends the wait in time, and records that. Without one, the real clock ends it,
-   * unless the replay has not caught up.
+   * Waits by the time of the line. A step that is under way ends the wait in time, and records that. Without such a step the real clock
+   * ends the wait, once the replay has caught up.
    */
   sleep(duration: Duration.Duration, real: Clock.Clock): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -107,7 +109,7 @@ export class Line {
       const timer: Timer = { target, reached: Deferred.makeUnsafe() }
       this.#timers.add(timer)
       const left = Math.max(0, target - real.currentTimeMillisUnsafe())
-      // the time of the line may be that of a clock that was ahead
+      // never longer than the duration: the time of the line may come from a process whose clock was ahead
       const rest = Duration.min(Duration.millis(left), duration)
       const alone = Effect.flatMap(real.sleep(rest), () => {
         if (!this.#isLive || this.#underWay > 0) return Deferred.await(timer.reached)
@@ -122,14 +124,14 @@ export class Line {
   }
 }
 
-/** The lines of one replay. */
+/** The lines of one replay, by the ids of runs and the keys of calls. */
 export class Lines {
   readonly #executionId: string
   readonly #all = new Map<string, Line>()
   readonly #calm = Latch.makeUnsafe(true)
-  /** Steps at work, without those that wait for a person or for long. */
+  /** How many steps are at work. A step that waits for a person, or for a long time, does not count. */
   #busy = 0
-  /** What is outside of every run. */
+  /** The line for everything outside of runs. */
   readonly root: Line
 
   constructor(executionId: string) {
@@ -137,18 +139,18 @@ export class Lines {
     this.root = new Line("", executionId, undefined)
   }
 
-  /** The line in which a run, or one of its calls, is at work. */
+  /** The line of a run or, within a tool call, the line of that call. */
   of(run: RunContext.RunContext | undefined): Line {
     if (run === undefined) return this.root
     return run.callKey === undefined ? this.#ofRun(run) : this.call(run.callKey, run)
   }
 
-  /** The line of a tool call, which begins now unless it has begun already. */
+  /** The line of a tool call. It begins now, unless it exists already. */
   call(key: string, run: RunContext.RunContext, at?: number): Line {
     return this.#get(key, () => this.#ofRun(run), at)
   }
 
-  /** Counts as work while the effect lasts. */
+  /** Counts the effect as work while it lasts; `calm` waits until there is none. */
   busy<A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -163,8 +165,8 @@ export class Lines {
   }
 
   /**
-   * Waits until nothing has been at work for a while. The engine suspends an execution as soon as one of its fibers waits and no
-   * activity is under way: a fiber between two activities would be suspended with it.
+   * Waits until nothing has been at work for a while. The engine suspends an execution as soon as one of its fibers waits and no activity
+   * is under way. So without this wait it could suspend while another fiber is between two activities.
    */
   readonly calm: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (let quiet = 0; quiet < 20; quiet++) {
@@ -177,7 +179,7 @@ export class Lines {
   })
 
   #ofRun({ parent, parentCallKey, runId }: RunContext.RunContext): Line {
-    // the run or call that started it has a line already
+    // the run or the tool call that started this run has a line already
     return this.#get(runId, () => this.#all.get(parentCallKey ?? parent?.runId ?? "") ?? this.root)
   }
 

@@ -1,4 +1,4 @@
-/** The events that listeners of a replayed run get. */
+/** Decides which events of a replayed run its listeners get. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -11,26 +11,26 @@ import type { Replay } from "./recording.ts"
 import { present } from "./time.ts"
 
 /**
- * A replay emits all events of the run once more, up to the point that the run had reached. Listeners get the events that happen for
- * the first time, and the terminal event of the outermost run in any case. They may have missed the events between the last recorded
- * result and the death of a process.
+ * Makes the observer of a run's events (`watch`), and the handler around its listeners (`handle`). A replay emits all events of the run
+ * again, up to the point that the run had reached. Listeners get only the events that happen for the first time, and the terminal event of
+ * the outermost run in any case. They may miss the events between the last recorded result and the death of a process.
  */
 export const listening = (replay: Replay) => {
   const replayed = new WeakSet<AgentEvent.AgentEvent>()
-  /** Marks events that are emitted once more. An observer gets them before any listener. */
+  /** Marks the events that a replay emits again. An observer gets each event before any listener. */
   const watch: NonNullable<RunContext.RunContext["emit"]> = (event) => {
     if (event.type === "run-start" && event.parent !== undefined) replay.parents.set(event.runId, event.parent.runId)
     const isEnd = event.parent === undefined && AgentEvent.isTerminal(event)
-    // the run is suspended, not at its end
+    // the engine has suspended the run, so this event is not its end
     const isAside = !replay.stopping.isSo && (replay.instance.suspended || replay.instance.abandoned)
     if (isAside) replay.stopping.aside.push(event)
-    // nor does it end where it goes on elsewhere
+    // a run that goes on in another process has not ended here either
     const isNew = isAside || isLeft(replay) ? false : (replay.log?.add(event) ?? true)
-    // words that were heard before come once more to a replay that goes on with their model call
+    // a replay that joins a model call gets its earlier deltas again, which listeners have heard before
     const isHeard = !isNew && isDelta(event)
     if (isAside || isHeard || (!isEnd && !present(replay.lines).isLive)) replayed.add(event)
   }
-  /** Replaces the handler of a listener. */
+  /** Runs the handler of a listener, unless a replay emits the event again. */
   const handle = (event: AgentEvent.AgentEvent, handling: Effect.Effect<unknown, unknown>) =>
     replayed.has(event)
       ? Effect.void

@@ -1,6 +1,6 @@
 /**
- * The rows of the log of a run. Each is a batch of events, numbered in the order of writing: the first batch that is stored under a number has
- * it, in whichever process it was written. They are rows of the run, and are deleted with its other rows.
+ * The rows of the log of a run. Each row is a batch of events. The batches are numbered in the order of writing: the first batch that any
+ * process stores under a number keeps the number. The rows belong to the run, and are deleted with its other rows.
  */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
@@ -15,22 +15,25 @@ import * as Bounds from "@kintsugi/core/Bounds"
 import * as Issue from "@kintsugi/core/Issue"
 import { unreadable, UnreadableStepError } from "./errors.ts"
 
-/** Events that were written together. */
+/** A batch of events that were written together, as one row. */
 export type Batch = typeof Batch.Type
 
 const Batch = Schema.Struct({
-  /** The process that has written it. */
+  /** The id of the process that has written the batch. */
   writer: Schema.String,
-  /** Counts the resumptions and takeovers of the run, from 1. */
+  /** How often the run was resumed or taken over by another process, counted from 1. */
   epoch: Schema.Finite,
   /** The number of the first event in its epoch, counted from 1. */
   first: Schema.Finite,
   events: Schema.Array(Schema.Json),
-  /** `takeover`: its events retract what a crash cut off, and no replay emits them. `full`: the log ends here. */
+  /**
+   * `takeover`: the events of the batch retract what a crash cut off, and no replay emits them again. `full`: the log has reached its
+   * limit, and ends here.
+   */
   kind: Schema.optionalKey(Schema.Literals(["takeover", "full"])),
-  /** The indices of events that no replay emits: they say what becomes of a text that a crash cut off. */
+  /** The indices of events that no replay emits again, because they say what becomes of a text that a crash cut off. */
   unreplayed: Schema.optionalKey(Schema.Array(Schema.Finite)),
-  /** The runs that go on from their text in the batch if a crash cuts it off. */
+  /** The ids of the runs that would continue their text in this batch if a crash cut it off. */
   continuing: Schema.optionalKey(Schema.Array(Schema.String))
 })
 
@@ -38,14 +41,14 @@ const decodeBatch = Schema.decodeUnknownEffect(Batch)
 
 const rowOf = (nth: number) => DurableDeferred.make(`events/${nth}`, { success: Schema.Json })
 
-/** The run whose log it is. */
+/** The run that a log belongs to. */
 export interface Of {
   readonly engine: WorkflowEngine["Service"]
   readonly workflow: Workflow.Any
   readonly executionId: string
 }
 
-/** The batch with this number, counted from 0; `undefined` if there is none. */
+/** Reads the batch with this number, counted from 0; `undefined` if there is none. */
 export const batchAt = (
   { engine, executionId, workflow }: Of,
   nth: number
@@ -67,7 +70,7 @@ export const batchAt = (
     )
   )
 
-/** Writes a batch, unless there is one with this number. Returns the one that is stored. */
+/** Writes a batch, unless the number has a batch already. Returns the batch that is stored under the number. */
 export const write = (
   of: Of,
   instance: WorkflowInstance["Service"],
@@ -76,11 +79,11 @@ export const write = (
 ): Effect.Effect<Batch | undefined, UnreadableStepError> => {
   const { engine, executionId, workflow } = of
   const token = DurableDeferred.tokenFromExecutionId(rowOf(nth), { workflow, executionId })
-  // what a batch is made of is JSON
+  // cast: all fields of a batch are JSON
   const value = batch as unknown as Schema.Json
   return DurableDeferred.succeed(rowOf(nth), { token, value }).pipe(
     Effect.provideService(WorkflowEngine, engine),
-    // a run that writes its own rows is not woken by them
+    // with the instance of the run, the engine does not wake the run because of the row that it writes itself
     Effect.provideService(WorkflowInstance, instance),
     Effect.andThen(batchAt(of, nth))
   )
@@ -89,10 +92,12 @@ export const write = (
 const encodeEvent = Schema.encodeUnknownExit(AgentEvent.AgentEvent)
 const decodeEvent = Schema.decodeUnknownOption(AgentEvent.AgentEvent)
 
-/** An engine writes rows recursively, and retries for ever. */
+/**
+ * The deepest nesting of an event that a row may have. The engine writes rows recursively, and would retry a deeper one for ever.
+ */
 const deepest = 1100
 
-/** An event as JSON; `undefined` if no row can hold it. */
+/** Encodes an event as JSON; `undefined` if it does not fit its schema or is nested too deeply for a row. */
 export const encoded = (event: AgentEvent.AgentEvent): Schema.Json | undefined => {
   const exit = encodeEvent(event)
   return Exit.isSuccess(exit) && !Bounds.isDeeper(exit.value, deepest) ? exit.value : undefined
@@ -101,11 +106,14 @@ export const encoded = (event: AgentEvent.AgentEvent): Schema.Json | undefined =
 export const decoded = (json: Schema.Json): AgentEvent.AgentEvent | undefined =>
   Option.getOrUndefined(decodeEvent(json))
 
-/** The same for its place alone: run, call, type, attempt and text are the same in JSON, and nothing else of it may be read. */
+/**
+ * Reads a stored event without decoding it. Run, call, type, attempt and text are the same in JSON, and callers read no other field of it.
+ * `undefined` if it has no run id or no type.
+ */
 export const undecoded = (json: Schema.Json): AgentEvent.AgentEvent | undefined =>
   textOf(json, "runId") === "" || textOf(json, "type") === "" ? undefined : (json as unknown as AgentEvent.AgentEvent)
 
-/** A text of an event as JSON; empty if it has none. */
+/** Reads a text field of an event in JSON; empty if the event has no such text. */
 export const textOf = (json: Schema.Json, key: string): string => {
   const value = Predicate.hasProperty(json, key) ? json[key] : undefined
   return Predicate.isString(value) ? value : ""

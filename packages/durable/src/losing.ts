@@ -1,4 +1,7 @@
-/** Rows of a run may be deleted while it goes on. A run that finds a gap fails: it neither waits for ever nor repeats a step. */
+/**
+ * Finds gaps in the rows of a run, which may be deleted while the run goes on. A run that finds a gap fails, instead of waiting for ever or
+ * repeating a step.
+ */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -12,14 +15,16 @@ import * as DoorError from "@kintsugi/core/DoorError"
 import type { Replay } from "./recording.ts"
 import { rowsOf, stepId } from "./rows.ts"
 
-/** The result of a step that runs although it was recorded before: its row is gone. */
+/**
+ * The results that stand for a gap: a step gives one if a note says that the step was recorded, but its row is gone.
+ */
 export const repeated = { instant: -1, text: "repeated" } as const
 
-/** Ends the run, past everything that handles failures. */
+/** Ends the run with a `RunLostError`. It is a defect, so no policy of the agent handles it. */
 export const lose = ({ executionId }: Pick<Replay, "executionId">, missing: string): Effect.Effect<never> =>
   Effect.die(DoorError.RunLostError.make({ executionId, what: missing }))
 
-/** An execution, seen from within or from outside. */
+/** An execution, as its own replay or another process sees it. */
 type Execution = Pick<Replay, "engine" | "executionId" | "instance">
 
 const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
@@ -33,7 +38,7 @@ const noteOf = (name: string) => DurableDeferred.make(`${name}/noted`)
 export const isNoted = (replay: Execution, name: string): Effect.Effect<boolean> =>
   Effect.map(resultOf(replay, noteOf(name)), Option.isSome)
 
-/** Notes that a step is recorded, in a row of another kind that is stored after the row of the step. */
+/** Notes that a step is recorded. The note is a row of another kind, stored after the row of the step. */
 export const note = ({ engine, executionId, instance }: Execution, name: string): Effect.Effect<void> => {
   const token = DurableDeferred.tokenFromExecutionId(noteOf(name), { workflow: instance.workflow, executionId })
   return DurableDeferred.done(noteOf(name), { token, exit: Exit.void }).pipe(
@@ -42,7 +47,7 @@ export const note = ({ engine, executionId, instance }: Execution, name: string)
   )
 }
 
-/** Whether the run goes on in another replay: what stops now has not ended. */
+/** Whether the run goes on in another replay, so that work that stops now has not ended. */
 export const isLeft = ({
   instance,
   scope,
@@ -51,7 +56,9 @@ export const isLeft = ({
 }: Pick<Replay, "instance" | "scope" | "stopping" | "taken">): boolean =>
   !instance.interrupted && !stopping.isSo && (instance.suspended || taken.isSo || scope.state._tag === "Closed")
 
-/** Ends a run whose wait was over but whose stored end is gone: it would wait once more. */
+/**
+ * Fails a run whose wait was over before, but whose row with the end of the wait is gone. Without this check the run would wait again.
+ */
 export const stillThere = <S extends Schema.Constraint, E extends Schema.Constraint>(
   replay: Replay,
   name: string,
@@ -67,13 +74,15 @@ export const stillThere = <S extends Schema.Constraint, E extends Schema.Constra
   )
 }
 
-/** How long a step may wait for its engine before its row is looked at, the first time and later on. */
+/**
+ * How long a step may wait for its engine before its row is checked: the first time, and at most between later checks.
+ */
 const first = Duration.seconds(10)
 const longest = Duration.minutes(1)
 
 /**
- * Ends a run with a step whose reply is gone. The engine counts the step as done, and waits for the reply for ever: only its storage
- * shows that.
+ * Fails a run if the stored reply of one of its steps is gone. The engine counts such a step as done, and waits for the reply for ever;
+ * only the storage shows the gap.
  */
 export const orLost = <A, E, R>(
   replay: Replay,
@@ -86,7 +95,7 @@ export const orLost = <A, E, R>(
       yield* clock.sleep(pause)
       for (const step of waiting) {
         if (!(yield* rows.isLost("activity", stepId(step)))) continue
-        // steps under way record nothing from now on
+        // from now on, the steps under way record nothing
         taken.isSo = true
         return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: `the result of step '${step}'` }))
       }

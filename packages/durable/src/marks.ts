@@ -1,22 +1,22 @@
 /**
- * Which events of a run are new. A replay emits all events of the run once more, in the same order within each run, call and type; lines of
- * work go on beside each other, so no order holds between them. The events of one kind in one place are therefore counted, and the characters
- * of the texts.
+ * Finds out which events of a replay are new. A replay emits all events of the run again, in the same order within each run, call and type.
+ * Runs and calls go on beside each other, so there is no order between them. Therefore this module counts the events of each type in each
+ * run and call, and the characters of the texts.
  */
 import type { AgentEvent } from "@kintsugi/core"
 
-/** The model calls of a run: how many attempts have begun and ended, and what was written of the last one. */
+/** The model calls of a run: how many attempts have begun and ended, and the text of the last attempt. */
 interface Attempts {
   begun: number
   ended: number
   text: string
-  /** The characters of its thoughts. */
+  /** The number of characters of the thoughts of the last attempt. */
   thoughts: number
-  /** The event with which the last attempt has begun. */
+  /** The event with which the last attempt began. */
   first: AgentEvent.OfType<"model-start"> | undefined
-  /** Whether the run goes on from a text that was cut off. */
+  /** Whether the run continues a text that a crash has cut off, instead of writing it anew. */
   continues: boolean
-  /** Whether a crash has cut off the text of the last attempt, which then goes on from it or replaces it. */
+  /** Whether a crash has cut off the text of the last attempt, and it is not decided yet whether the text is kept. */
   isCutOff: boolean
 }
 
@@ -30,7 +30,9 @@ const none = (): Attempts => ({
   isCutOff: false
 })
 
-/** The attempt of a replay: how many have begun, and how many characters it has emitted. */
+/**
+ * The model calls that a replay has emitted: how many attempts have begun, and how many characters of the last one it has emitted.
+ */
 interface Seen {
   begun: number
   text: number
@@ -54,23 +56,23 @@ export const isDelta = (event: AgentEvent.AgentEvent): event is Delta =>
   event.type === "text-delta" || event.type === "reasoning-delta"
 
 export class Marks {
-  /** How many events of each kind were emitted so far, in all replays. */
+  /** How many events were emitted so far in all replays, by run, call and type. */
   readonly #emitted = new Map<string, number>()
   readonly #attempts = new Map<string, Attempts>()
-  /** The same of this replay. */
+  /** How many events this replay has emitted, by run, call and type. */
   #seen = new Map<string, number>()
   #seenAttempts = new Map<string, Seen>()
 
-  /** A replay begins, from the top. */
+  /** Starts the counts of a replay, which emits its events from the first one. */
   begin(): void {
     this.#seen = new Map()
     this.#seenAttempts = new Map()
   }
 
-  /** What is new of an event of a replay. */
+  /** Counts an event of a replay, and returns what is new of it; `undefined` if all of it was emitted before. */
   newOf(event: AgentEvent.AgentEvent): AgentEvent.AgentEvent | undefined {
     const { runId, type } = event
-    // work that emits it is not done again by a replay
+    // a replay does not repeat the work that emits progress, so progress is always new
     if (type === "tool-progress") return event
     const seen = ofKey(this.#seenAttempts, runId, unseen)
     if (isDelta(event)) return this.#restOf(event, seen)
@@ -84,10 +86,10 @@ export class Marks {
     return event
   }
 
-  /** The characters of a text that are new. */
+  /** Cuts a delta down to the characters that were not emitted before; `undefined` if there are none. */
   #restOf(event: Delta, seen: Seen): Delta | undefined {
     const { begun, ended, text, thoughts } = ofKey(this.#attempts, event.runId, none)
-    // the end of its attempt was emitted before
+    // the end of this attempt was emitted in an earlier replay, so all of its deltas were
     if (seen.begun < begun || (begun > 0 && ended >= seen.begun)) return undefined
     const kind = event.type === "text-delta" ? "text" : "thoughts"
     const before = (kind === "text" ? text.length : thoughts) - seen[kind]
@@ -98,7 +100,7 @@ export class Marks {
     return rest
   }
 
-  /** Counts an event that was emitted. */
+  /** Counts an event as emitted. */
   add(event: AgentEvent.AgentEvent): void {
     const attempts = ofKey(this.#attempts, event.runId, none)
     if (isDelta(event)) {
@@ -123,20 +125,20 @@ export class Marks {
     }
   }
 
-  /** Notes whether a run goes on from a text that is cut off. */
+  /** Notes whether a run would continue a text that a crash cuts off. */
   continues(runId: string, isSo: boolean): void {
     ofKey(this.#attempts, runId, none).continues = isSo
   }
 
-  /** Which of these runs do. */
+  /** Which runs with deltas among these events would continue their text after a crash. */
   continuing(events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyArray<string> {
     const runs = new Set(events.flatMap((event) => (isDelta(event) ? [event.runId] : [])))
     return [...runs].filter((runId) => this.#attempts.get(runId)?.continues === true)
   }
 
   /**
-   * The events that retract what was written by attempts without an end, unless they are still at work. The text of a run that continues it
-   * stays until its model is asked again.
+   * The events that retract the text of attempts without an end, unless these attempts are still at work. If a run continues its text, the
+   * text stays until its model is called again.
    */
   cutOff(at: number, isAtWork: (runId: string) => boolean): ReadonlyArray<AgentEvent.AgentEvent> {
     return [...this.#attempts].flatMap(([runId, attempts]) => {
@@ -147,24 +149,27 @@ export class Marks {
     })
   }
 
-  /** The text of a run that was cut off, if its attempt begins anew in this replay. */
+  /** The text of a run that a crash cut off, if this replay has come to the attempt that wrote it. */
   cutOffOf(runId: string): string | undefined {
     return this.#cutOff(runId)?.text
   }
 
   #cutOff(runId: string): Attempts | undefined {
     const attempts = this.#attempts.get(runId)
-    // a replay emits the attempts before it first
+    // a replay first emits the attempts before the one that was cut off
     return attempts?.isCutOff === true && this.#seenAttempts.get(runId)?.begun === attempts.begun ? attempts : undefined
   }
 
-  /** The event that says what becomes of it: it is kept, as a part of a text, or discarded. */
+  /**
+   * The event that says whether the text that a crash cut off is kept, as a part of the text `kept`, or discarded. Empty if no text was cut
+   * off.
+   */
   settlement(runId: string, at: number, kept: string | undefined): ReadonlyArray<AgentEvent.AgentEvent> {
     const attempts = this.#cutOff(runId)
     return attempts === undefined ? [] : settlementOf(attempts, at, kept)
   }
 
-  /** Such an event was written. */
+  /** Notes that an event has said what becomes of a text that was cut off. */
   settle({ runId, type }: AgentEvent.AgentEvent): void {
     const attempts = ofKey(this.#attempts, runId, none)
     attempts.isCutOff = false

@@ -1,11 +1,11 @@
-/** What a process remembers of its runs while they are at work there, over all of their replays. */
+/** Keeps the log and the streamed text of each run that is at work in this process, over all of its replays. */
 import type { WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Effect from "effect/Effect"
 import { EventLog } from "./eventLog.ts"
 import type { Replay } from "./recording.ts"
 import { Written } from "./words.ts"
 
-/** Whether events are stored, and how much of them. */
+/** The option `events` of a workflow: whether events are stored, and how many characters of them. */
 export type Events = boolean | { readonly maxCharacters?: number }
 
 export class Memory {
@@ -26,7 +26,7 @@ export class Memory {
     return made
   }
 
-  /** Forgets a run behind a replay, unless a replay in this process goes on with it. */
+  /** Forgets a run at the end of a replay, unless another replay in this process may follow. */
   behind<A, E, R>(instance: WorkflowInstance["Service"], self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.ensuring(
       self,

@@ -1,8 +1,9 @@
-/** Pseudo-random numbers: the same draws for the same seed. */
+/** Pseudo-random numbers: the same seed gives the same numbers. */
 import type * as Random from "effect/Random"
 
 /**
- * Draws of one seed: 128 bits out of its text, then `sfc32`. They differ between seeds as well as chance does, and are no secret.
+ * A generator of random numbers for a seed. It hashes the seed to 128 bits (`cyrb128`), and draws with `sfc32`. Different seeds give
+ * independent numbers, which are not secret.
  *
  * Source: `cyrb128` and `sfc32`, both in the public domain (bryc, "PRNGs"; C. Doty-Humphrey, PractRand).
  */
@@ -17,7 +18,7 @@ export const seeded = (seed: string): Random.Random => {
     c = (c + sum) | 0
     return sum >>> 0
   }
-  // what is left of the seed's own pattern
+  // the first numbers still show the pattern of the seed, so they are dropped
   for (let i = 0; i < 12; i++) next32()
   const next53 = (): number => (next32() >>> 5) * 2 ** 26 + (next32() >>> 6)
   return {
@@ -26,7 +27,7 @@ export const seeded = (seed: string): Random.Random => {
   }
 }
 
-/** 128 bits of a text, in hexadecimal: they tell texts apart, and are no secret. */
+/** A hash of a text: 128 bits in hexadecimal. It tells texts apart, and is not cryptographic. */
 export const fingerprint = (text: string): string =>
   hashOf(text)
     .map((part) => (part >>> 0).toString(16).padStart(8, "0"))

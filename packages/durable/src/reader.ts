@@ -1,4 +1,4 @@
-/** Reads the log of a durable run, in any process. */
+/** Reads the log of a durable run's events, in any process. */
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as Cause from "effect/Cause"
@@ -14,23 +14,23 @@ import { type UnknownRunError, type UnreadableStepError } from "./errors.ts"
 import { demanding, isOver } from "./knowing.ts"
 import { type Batch, batchAt, decoded, type Of, textOf } from "./logRows.ts"
 
-/** How long a reader waits for the next batch: at first, and of a run that does nothing. */
+/** The pause before a reader looks for the next batch again: 250 ms at first, up to 5 s while the run emits nothing. */
 const first = Duration.millis(250)
 const longest = Duration.seconds(5)
 
-/** A workflow whose runs may have a log. */
+/** A workflow, and whether its runs have a log of events. */
 interface Logged {
   readonly workflow: Workflow.Any
   readonly hasEvents: boolean
 }
 
-/** How the events of a run are read. */
+/** The options of `Durable.events`. */
 interface EventsOptions {
   /** The cursor of the last event that was read. By default the reader begins at the first event. */
   readonly after?: string
   /**
-   * What happens if the log has no event with this cursor: by default the stream fails with `CursorExpiredError`. With `"state"` it begins with an
-   * `events-lost` event, which has the conversation with which the run has begun, and all events follow.
+   * What happens if the log has no event with the cursor `after`. By default the stream fails with `CursorExpiredError`. With `"state"` it
+   * begins with an `events-lost` event, which has the conversation with which the run began, and all events of the run follow.
    */
   readonly onGap?: "fail" | "state"
 }
@@ -74,17 +74,17 @@ export const events = (
     { bufferSize: 256, strategy: "suspend" }
   )
 
-/** What JavaScript gives that are no options. */
+/** Says what is wrong with the options of a caller in JavaScript; `undefined` if they are valid. */
 const wrongIn = (options: unknown): string | undefined => {
   if (!Predicate.isObject(options)) return "the third argument must be options"
   const { onGap } = options
   return [undefined, "fail", "state"].includes(onGap as undefined) ? undefined : "onGap must be 'fail' or 'state'"
 }
 
-/** What a reader has before the first event. */
+/** The cursor before the first event of a run. */
 const oldestOf = (runId: string): string => Cursor.of({ runId, epoch: "1", number: 0 })
 
-/** The position of a text that is no cursor. */
+/** The position for a text that is no cursor. */
 const unknown = { runId: "", epoch: "", number: 0 }
 
 /** The types of the events that end a run. */
@@ -98,13 +98,13 @@ const ends: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
 class Reader {
   readonly #of: Of
   readonly #queue: Queue.Queue<AgentEvent.AgentEvent, EventsError | Cause.Done>
-  /** The outermost run: that of the first event. */
+  /** The id of the outermost run, which emits the first event. */
   #runId: string | undefined
-  /** Where the reader has arrived before; `undefined` if it begins. */
+  /** The position of the cursor after which the reader goes on; `undefined` if it begins at the first event. */
   readonly #position: ReturnType<typeof Cursor.read>
-  /** Whether the event of the cursor was found. */
+  /** Whether the event of the cursor was found in the log. */
   #isFound: boolean
-  /** Whether it says first that it has lost its place. */
+  /** Whether the stream must begin with an `events-lost` event. */
   #isLost: boolean
 
   constructor(
@@ -137,7 +137,7 @@ class Reader {
           continue
         }
         if (!this.#isFound && (nth > 0 || wasOver)) return yield* this.#unfound
-        // a batch may have come between the two looks
+        // the run was over before this look for a batch, so no other batch follows
         if (wasOver) return yield* this.#end(nth)
         wasOver = yield* isOver(this.#of.engine, this.#of.workflow, this.#of.executionId)
         if (wasOver) continue
@@ -147,13 +147,13 @@ class Reader {
     })
   }
 
-  /** Whether the batch has the end of the run. */
+  /** Emits the events of a batch that come after the cursor. Returns whether the run ends in this batch. */
   #give(batch: Batch): Effect.Effect<boolean, EventsError> {
     return Effect.gen({ self: this }, function* () {
       const events: Array<AgentEvent.AgentEvent> = []
       let isEnd = false
       for (const [index, json] of batch.events.entries()) {
-        // what is not given need not be decoded
+        // read without decoding the whole event, which may lie before the cursor
         const runId = textOf(json, "runId")
         this.#runId ??= runId
         const number = batch.first + index
@@ -173,7 +173,7 @@ class Reader {
     })
   }
 
-  /** What stands before the first event of the run. */
+  /** The `events-lost` event for the beginning of the stream, if the reader has lost its place. */
   #lost({ agent, at, runId, turn, ...event }: AgentEvent.AgentEvent): ReadonlyArray<AgentEvent.AgentEvent> {
     if (!this.#isLost) return []
     this.#isLost = false
@@ -181,7 +181,7 @@ class Reader {
     return [{ type: "events-lost", runId, agent, turn, at, transcript, cursor: oldestOf(runId) }]
   }
 
-  /** Whether an event comes behind the cursor. */
+  /** Whether the event with this number comes after the cursor. */
   #isBehind(runId: string, epoch: number, number: number): boolean {
     if (this.#position === undefined) return true
     const before = Number(this.#position.epoch)
@@ -190,7 +190,10 @@ class Reader {
     return epoch > before || (epoch === before && number > this.#position.number)
   }
 
-  /** The run is over, and its log has no terminal event: it was stopped from outside, or a row is gone. */
+  /**
+   * Ends the stream of a run that is over without a terminal event in its log. The run may have been stopped from outside. If a batch
+   * follows the missing one, a row of the log is gone, and the stream fails.
+   */
   #end(nth: number): Effect.Effect<void, EventsError> {
     const { executionId } = this.#of
     return Effect.flatMap(batchAt(this.#of, nth + 1), (next) => {
@@ -200,7 +203,7 @@ class Reader {
     })
   }
 
-  /** The log has no event with this cursor. */
+  /** Fails, because the log has no event with the cursor of the reader. */
   get #unfound(): Effect.Effect<never, DoorError.CursorExpiredError> {
     const { runId } = this.#position ?? unknown
     if (this.#position === unknown) return this.#expired("malformed")

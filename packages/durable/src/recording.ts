@@ -1,4 +1,4 @@
-/** One recorded step: it runs once, and every later replay reads its result. */
+/** Records the steps of durable runs: each step runs once, and every later replay reads its stored result. */
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -28,71 +28,87 @@ import type { Rows } from "./rows.ts"
 import type { Stop } from "./stop.ts"
 import { Counted, type Words, type Written } from "./words.ts"
 
-/** Any schema whose values can be stored without the help of services. */
+/** Any schema that encodes and decodes values without the help of services. */
 export type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** Work of this process, by execution and step: it goes on while its workflow is replayed. */
+/**
+ * The work of steps that is under way in this process, by execution and step. It goes on while its workflow is replayed.
+ */
 export type AtWork = Map<string, Working>
 
 interface Working {
   readonly fiber: Fiber.Fiber<unknown, unknown>
-  /** The spending of agents within it; only of a step that may call agents. */
+  /** The ledger of the agents that the step calls; `undefined` for a step that cannot call agents. */
   readonly books: Books | undefined
 }
 
-/** One replay of one execution. */
+/**
+ * The state of one replay of a durable run, which the engine calls an execution. The first pass through a run is a replay too.
+ */
 export interface Replay {
   readonly executionId: string
   readonly engine: WorkflowEngine["Service"]
   readonly instance: WorkflowInstance["Service"]
-  /** Whether the engine has taken the run off this process: it goes on in another one, or here later. */
+  /** Whether the engine has taken the run from this process: it goes on in another process, or here later. */
   readonly taken: { isSo: boolean }
-  /** Whether the run was stopped from outside: it ends then. */
+  /** Whether `Durable.interrupt` has stopped the run, which ends it. */
   readonly stopping: Stop
   readonly lines: Lines
-  /** Decides about calls within a step, which cannot wait without a process. */
+  /** Decides about tool calls within a step. Such calls cannot wait for a person without a process. */
   readonly approver: Approval.Approver["Service"]
-  /** The clock and the random numbers of this process. */
+  /** The real clock and random numbers of this process; `random` is not repeated by a replay. */
   readonly clock: Clock.Clock
   readonly random: Random.Random
-  /** The scope of work that outlives its replay. */
+  /** The scope for the work of steps, which may outlive the replay that began it. */
   readonly scope: Scope.Scope
   readonly atWork: AtWork
-  /** The words of the model calls of the execution that are at work in this process. */
+  /** The text of the run's model calls that are streaming in this process. */
   readonly words: Written
-  /** The log of its events; `undefined` if it is switched off. */
+  /** The log of the run's events; `undefined` with the option `events: false`. */
   readonly log: EventLog | undefined
-  /** Steps that must not run twice, which this process has announced and not begun yet. */
+  /**
+   * The keys of steps that must not run twice. This process has recorded that it begins them, and has not begun them yet.
+   */
   readonly intents: Set<string>
-  /** Which process this is. */
+  /** A random id that distinguishes this process from earlier and other processes of the workflow. */
   readonly incarnation: string
-  /** The stored rows of the run, if the storage can be read, and the steps that wait for their engine. */
+  /**
+   * `rows`: the stored rows of the run, `undefined` if the engine has no storage to read. `waiting`: the steps whose result the engine has
+   * not given yet.
+   */
   readonly rows: Rows | undefined
   readonly waiting: Set<string>
-  /** Whether messages can be said to the run. */
+  /** Whether `Durable.say` can send messages to the run. */
   readonly hasInbox: boolean
-  /** The parents of the runs that have begun, by their ids. */
+  /** The parent of each run that has begun: the keys and the values are run ids. */
   readonly parents: Map<string, string>
-  /** The failures of the run, and so of the functions that decide within it. */
+  /** The failures with which the run may end. Functions that decide within the run may fail with the same errors. */
   readonly failures: { readonly schema: AnyCodec; readonly isDeclared: (error: unknown) => boolean }
 }
 
-/** A step: its name is the same in every replay, and no other step of the execution has it. */
+/** A step to record. Its name is the same in every replay, and is unique within the execution. */
 export interface Recorded<A, E> {
   readonly line: Line
   readonly name: string
   readonly value: Schema.Codec<A, unknown>
   readonly error: Schema.Codec<E, unknown>
   readonly work: Effect.Effect<A, E>
-  /** A digest of the request, where a replay could make another one: the stored result is given to no other request. */
+  /**
+   * A digest of the step's request. If a replay makes a request with another digest, it does not get the stored result: the agent has
+   * changed.
+   */
   readonly asks?: string
-  /** The run of a step that may call agents: their spending is stored with the result. */
+  /** The run of a step that may call agents. What these agents spend is stored with the result of the step. */
   readonly run?: RunContext.RunContext | undefined
-  /** The words of a streamed model call: what they count is stored where the step is cut off. */
+  /**
+   * The text of a streamed model call. If the step is cut off, the usage that the provider has counted so far is stored.
+   */
   readonly words?: Words
 }
 
-/** How a step ended, and when. `Late`: a wait of its line ended first. */
+/**
+ * The stored result of a step, and when it ended. `Late`: a wait of the run, such as a timeout, was over before the step was.
+ */
 type Outcome =
   | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Stamped)
   | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Stamped)
@@ -102,7 +118,9 @@ interface Stamped extends Spent {
   readonly requestDigest?: string
 }
 
-/** Runs a step, or reads its stored result, and advances the time of its line. */
+/**
+ * Runs a step, or reads its stored result, and advances the time of its line (of its run or tool call) to the end of the step.
+ */
 export const record = <A, E>(
   replay: Replay,
   { asks, error, line, name, run, value, words, work }: Recorded<A, E>
@@ -111,7 +129,7 @@ export const record = <A, E>(
   const outcome = outcomeOf(value, error)
   let wasLate = false
   const stepping = Effect.gen(function* () {
-    // lines that begin at once all begin before one of them goes on: what is recorded comes at once
+    // steps that begin together must all begin before one of them goes on, and a stored result is there at once
     yield* Effect.yieldNow
     for (let part = 1; ; part++) {
       const { until } = line
@@ -135,7 +153,7 @@ export const record = <A, E>(
       if (!isDone) rebook(run, ended.ledger)
       if (ended._tag !== "Late") {
         line.advance(ended.at)
-        // by the schemas of the step
+        // cast: the schemas of this step have decoded it
         return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
       }
       wasLate = true
@@ -151,21 +169,21 @@ export const record = <A, E>(
     line,
     Effect.onExit(stepping, (exit) => {
       const isCut = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
-      // a replay goes on with work under way; any other end of a step stops it
+      // a suspended replay leaves the work of its step to the next replay; any other end of a step stops the work
       if (isCut && replay.instance.suspended && !replay.stopping.isSo) return Effect.void
       const at = replay.atWork.get(key)
       const stopping = Effect.suspend(() => {
         replay.atWork.delete(key)
         return at === undefined ? Effect.void : Fiber.interrupt(at.fiber)
       })
-      // one that goes on elsewhere is not cut off
+      // an interrupted step is not over if its run goes on in another process
       const isOver = isCut && !replay.taken.isSo && replay.scope.state._tag !== "Closed"
       return wasLate && isOver && run !== undefined ? cutOff(replay, name, run, at?.books, stopping) : stopping
     })
   )
 }
 
-/** Stops a step that was not over in time, and stores the spending of its agents up to their end. */
+/** Stops a step that a timeout has ended, and stores what its agents have spent until they stop. */
 const cutOff = (
   replay: Replay,
   name: string,
@@ -180,7 +198,7 @@ const cutOff = (
     return Effect.flatMap(stopping, () => Effect.orDie(encodeSpent(spentOf(books))))
   })
   const step = `${name}/cut-off`
-  // the run goes on after any end of this activity: an engine that suspends it must not take it for the whole run
+  // a separate instance: the run goes on after this activity, so an engine that suspends the activity must not suspend the run with it
   const { executionId, instance } = replay
   const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
   const keeping = Effect.gen(function* () {
@@ -190,13 +208,16 @@ const cutOff = (
     yield* stopping
     rebook(run, ledger)
   })
-  // an activity gives up in a fiber that is interrupted
+  // forked, because an activity does not run in a fiber that is interrupted
   return Effect.flatMap(Effect.forkChild(keeping), (fiber) =>
     Effect.flatMap(Fiber.await(fiber), (exit) => (apart.instance.suspended ? Effect.void : exit))
   )
 }
 
-/** Records that a wait outside of steps is over: one replay learns from it that it is the first to go on. */
+/**
+ * Records that a wait outside of recorded steps is over. Only the first replay that gets here runs this activity, and so learns that it is
+ * the first.
+ */
 export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect<void> =>
   replay.lines.busy(
     activity(
@@ -206,7 +227,9 @@ export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect
     )
   )
 
-/** Marks a step of a line as under way: it records the waits of the line meanwhile. */
+/**
+ * Marks a step of a run or tool call as under way while the effect lasts. Meanwhile the step records which waits of that line are over.
+ */
 export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.acquireUseRelease(
     Effect.sync(() => line.begin()),
@@ -214,19 +237,21 @@ export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Ef
     () => Effect.sync(() => line.end())
   )
 
-/** Lets the fibers act whose wait is over: one of them may interrupt the fiber that yields here. */
+/**
+ * Yields ten times, so that the fibers whose wait is over can act. One of them may interrupt the fiber that yields here.
+ */
 export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
   discard: true
 })
 
-/** A failure that is only reported. */
+/** The schema of a failure of which only the message is stored. */
 export const Said = Schema.Struct({ message: Schema.String })
 
 export const saying = (error: unknown): typeof Said.Type => ({
   message: Redaction.foreign(ErrorCause.messageOf(error))
 })
 
-/** Reads the stored result of a step by its schema. */
+/** Decodes the stored result of a step. A result that does not fit the schema is a defect, an `UnreadableStepError`. */
 export const reading = <A>(
   { executionId, instance }: Replay,
   step: string,
@@ -242,7 +267,10 @@ export const reading = <A>(
 const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentError =>
   ChangedAgentError.make({ workflow: instance.workflow._tag, executionId, step })
 
-/** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
+/**
+ * Makes an activity of the engine out of the work of a step. The engine does not know the recorded time, so the activity gets the real
+ * clock of the process. Its result is JSON or `undefined`.
+ */
 export const activity = (
   replay: Replay,
   name: string,
@@ -255,11 +283,11 @@ export const activity = (
   })
   const made = Activity.make({
     name,
-    // the reader has its schema, and reports where it does not fit
+    // the caller decodes the JSON with the schema of the step, and reports a misfit
     success: Stored,
-    // what was interrupted is not simply done again
+    // no retries: an interrupted activity may have had side effects
     interruptRetryPolicy: never,
-    // what is encoded by a schema for JSON is JSON
+    // cast: a schema for JSON has encoded the result
     execute: apart(replay, begins as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>)
   })
   const done = made.pipe(
@@ -281,11 +309,11 @@ const apart = <A, E, R>({ approver, random }: Replay, self: Effect.Effect<A, E, 
   self.pipe(
     Effect.provideService(Random.Random, random),
     Effect.provideService(Approval.Approver, approver),
-    // runs that it starts are parts of it
+    // runs that start within a step are parts of it, so their own steps are not intercepted
     Effect.provideService(Interception.Current, undefined)
   )
 
-/** Work that is not recorded, by the clock of the process. */
+/** Runs an effect without recording it, by the real clock of the process. */
 export const outside = <A, E, R>(replay: Replay, self: Effect.Effect<A, E, R>) =>
   Effect.provideService(apart(replay, self), Clock.Clock, replay.clock)
 
@@ -294,13 +322,15 @@ const never = Schedule.recurs(0)
 const Stored = Schema.Union([Schema.Json, Schema.Undefined])
 
 /**
- * The time left until an instant, by the clock of this process. The process that recorded the instant may have had a clock that was
- * ahead: so the wait is at most as long as was decided, from one instant to the other.
+ * The time left until an instant, by the clock of this process. It is never longer than the wait that was decided: the clock of the process
+ * that recorded the instant may have been ahead.
  */
 export const remainder = (clock: Clock.Clock, from: number, until: number): Duration.Duration =>
   Duration.millis(Math.max(0, Math.min(until - clock.currentTimeMillisUnsafe(), until - from)))
 
-/** Goes on with the work of a step, or begins it; until that instant at most. */
+/**
+ * Begins the work of a step, or joins it if an earlier replay has begun it, and waits for its end, until the given instant at most.
+ */
 const working = (
   { atWork, clock, instance, scope, stopping, taken }: Replay,
   key: string,
@@ -321,7 +351,8 @@ const working = (
         ? Effect.asSome(ended)
         : Effect.raceFirst(Effect.asSome(ended), Effect.as(clock.sleep(remainder(clock, from, until)), Option.none())),
       () => {
-        // a replay in this process goes on with it; one elsewhere begins it again
+        // a suspended run leaves its work to the next replay in this process; for a replay in another process, which begins the work again,
+        // it stops here
         if (instance.suspended && !instance.abandoned) return Effect.void
         atWork.delete(key)
         return Fiber.interrupt(fiber)
@@ -332,26 +363,29 @@ const working = (
     const at = Math.min(clock.currentTimeMillisUnsafe(), until)
     if (Exit.isSuccess(exit.value)) return { ended: { _tag: "Done", at, value: exit.value.value }, books }
     const { cause } = exit.value
-    // nothing is recorded of what ends with the process: it is begun again
+    // work that ends because the process shuts down is not recorded: the next process begins it again
     if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
-    // nor of what ends because its run goes on elsewhere, where it is begun again, or is stopped
+    // work that ends because its run was stopped, or goes on in another process, is not recorded
     if (Cause.hasInterrupts(cause) && (taken.isSo || stopping.isSo) && !instance.suspended) {
       return yield* Effect.flatMap(WorkflowInstance, Workflow.suspend)
     }
-    // no typed failure is left in a cause that is passed on
+    // cast: a cause with an interruption or a defect is passed on, and has no typed failure
     if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
     return { ended: { _tag: "Failed", at, error: Cause.squash(cause) }, books }
   })
 
 const late: Outcome = { _tag: "Late" }
 
-/** How outcomes are stored and read. */
+/** Encodes the outcome of a step to JSON, and decodes it. */
 interface OutcomeCodec {
   readonly encode: (outcome: Outcome) => Effect.Effect<unknown>
   readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
 }
 
-/** Arguments of a call may have 1,000 levels, and a row a few around them. The engine writes rows recursively, and retries for ever. */
+/**
+ * The deepest nesting of JSON in a row: the arguments of a call may have 1,000 levels, and the row adds a few around them. The engine
+ * writes rows recursively, and would retry a deeper row for ever.
+ */
 const deepest = 1100
 
 const storable = (encoded: unknown): Effect.Effect<void> =>
@@ -361,7 +395,7 @@ const storable = (encoded: unknown): Effect.Effect<void> =>
 
 const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 
-/** Schemas are compiled once for each pair, however often it is recorded. */
+/** Makes the codec for the outcome of steps with these schemas. It is compiled once for each pair of schemas. */
 const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const compiled = outcomes.get(value)?.get(error)
   if (compiled !== undefined) return compiled
@@ -375,7 +409,7 @@ const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   )
   const encode = Schema.encodeEffect(schema)
   const made: OutcomeCodec = {
-    // a tool that gives what its own schema refuses is broken
+    // dies if a tool gives a value that its own schema refuses
     encode: (outcome) => Effect.tap(Effect.orDie(encode(outcome)), storable),
     decode: Schema.decodeUnknownEffect(schema)
   }

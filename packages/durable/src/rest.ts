@@ -1,17 +1,22 @@
-/** A model call that a crash has cut off: it goes on from the text in the log, if its run continues texts, or it replaces the text. */
+/**
+ * A model call that a crash has cut off. If its run continues texts, the call goes on from the text in the log; otherwise the call writes a
+ * new text, which replaces the old one.
+ */
 import * as Effect from "effect/Effect"
 import type * as Interception from "@kintsugi/core/Interception"
 import type { Replay } from "./recording.ts"
 
 type Of = Pick<Replay, "clock" | "log">
 
-/** What the words of a model call begin with, and where the others come from. */
+/** `before`: the text with which the reply begins. `self`: the effect that gives the stream of the other parts. */
 interface Rest {
   readonly before: string
   readonly self: Effect.Effect<unknown, unknown>
 }
 
-/** The work of a model call begins: it says what becomes of the text. */
+/**
+ * Called when the work of a model call begins. It writes to the log whether the text that was cut off is kept or discarded.
+ */
 export const restOf = (
   { clock, log }: Of,
   runId: string,
@@ -25,7 +30,9 @@ export const restOf = (
   return found === undefined ? { before: "", self } : { before: found.before, self: Effect.succeed(found.parts) }
 }
 
-/** The result of a model call was recorded, but the log lacks it: the text comes once more, in one part. */
+/**
+ * Discards the text in the log that a crash cut off. The result of the model call was recorded, so its whole text comes again, in one part.
+ */
 export const replaced = ({ clock, log }: Of, runId: string): void => {
   log?.settle(runId, clock.currentTimeMillisUnsafe(), undefined)
 }

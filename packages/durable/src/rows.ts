@@ -1,6 +1,6 @@
 /**
- * The rows of a run that the engine of `effect/cluster` stores: one message for each run, step and decision, and the reply to each. Rows
- * may be deleted by hand; then the engine waits for a reply that never comes.
+ * Reads the rows that the engine of `effect/cluster` stores for a run: one message for the run, for each step and for each decision, and
+ * the reply to each. If the rows are deleted by hand, the engine waits for a reply that never comes.
  */
 import type { EntityAddress } from "effect/cluster/EntityAddress"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
@@ -9,29 +9,32 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Workflow from "effect/workflow/Workflow"
 
-/** The storage of the engine, by its key: an engine without a cluster has none, and loads nothing of it. */
+/**
+ * The message storage of the engine, found by its key alone, so that this module loads nothing of the cluster. An engine without a cluster
+ * has no such storage.
+ */
 class Storage extends Context.Service<Storage, MessageStorage["Service"]>()("effect/cluster/MessageStorage") {}
 
-/** Rows of one run. */
+/** Looks for the rows of one run. */
 export interface Rows {
-  /** Whether there is a message; false if the storage cannot be read just now. */
+  /** Whether a message is stored; `false` if the storage cannot be read at the moment. */
   readonly has: (tag: Tag, id: string) => Effect.Effect<boolean>
-  /** Whether a message was replied to, and the reply is gone. */
+  /** Whether the storage counts a message as replied to, although the reply is gone. */
   readonly isLost: (tag: Tag, id: string) => Effect.Effect<boolean>
 }
 
-/** The subject of a message: the run, with the id `""`, or one of its steps, with its attempt. */
+/** The subject of a message: `run` with the id `""`, or `activity` with the id of a step. */
 type Tag = "run" | "activity"
 
-/** The message of a step that is an activity. */
+/** The id of the message of a step, which is the first attempt of an activity. */
 export const stepId = (name: string): string => `${name}/1`
 
-/** The rows of a run, where the storage of its engine is in the context. */
+/** The reader for the rows of a run; `undefined` if the context has no message storage. */
 export const rowsOf = (workflow: Workflow.Any, executionId: string): Effect.Effect<Rows | undefined> =>
   Effect.map(Effect.serviceOption(Storage), (found) => {
     if (Option.isNone(found)) return undefined
     const storage = found.value
-    // of an address, storage reads these two for the key of a message
+    // cast: for the key of a message, the storage reads only these two fields of an address
     const address = { entityType: `Workflow/${workflow._tag}`, entityId: executionId } as EntityAddress
     const idOf = (tag: Tag, id: string) => storage.requestIdForPrimaryKey({ address, tag, id })
     const seemsLost = (tag: Tag, id: string) =>
@@ -41,7 +44,7 @@ export const rowsOf = (workflow: Workflow.Any, executionId: string): Effect.Effe
         const isAnswered = Effect.map(storage.repliesForUnfiltered([message.value]), ({ length }) => length > 0)
         if (yield* isAnswered) return false
         const waiting = yield* storage.unprocessedMessagesById([message.value])
-        // it may have been answered meanwhile
+        // a reply may have come between the two looks
         return waiting.length === 0 && !(yield* isAnswered)
       }).pipe(Effect.orElseSucceed(() => false))
     return {
@@ -49,7 +52,7 @@ export const rowsOf = (workflow: Workflow.Any, executionId: string): Effect.Effe
       isLost: (tag, id) =>
         Effect.gen(function* () {
           if (!(yield* seemsLost(tag, id))) return false
-          // an engine that begins a message again takes its reply away first
+          // an engine that begins a message again first deletes its reply, so look a second time
           yield* Effect.sleep("2 seconds")
           return yield* seemsLost(tag, id)
         })

@@ -1,4 +1,6 @@
-/** Saying something to a durable run, from any process: the message is stored, and may withdraw what the run waits for. */
+/**
+ * Sends a message to a durable run, from any process. The message is stored, and may withdraw what the run waits for.
+ */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -19,19 +21,21 @@ import { listedIn } from "./waiting.ts"
 /** A message for a durable run. */
 interface Saying {
   readonly executionId: string
-  /** The same message may be said again, with the same id: it is read once. */
+  /** The id of the message. If the same message is sent twice with the same id, the run reads it once. */
   readonly id: string
   readonly message: string | Message.UserContent
-  /** The id of the run that reads it, such as a sub-agent, from its events. The outermost run by default. */
+  /**
+   * The id of the run that reads the message, such as a sub-agent, as the events of the run show it. By default the outermost run.
+   */
   readonly to?: string
   /**
-   * Withdraws all that the run and its sub-agents wait for, such as approvals: these calls are not run, and the run goes on. Of a decision and
-   * such a message the first that is stored counts. By default the requests stay open.
+   * Withdraws everything that the run and its sub-agents wait for, such as approvals: those calls do not run, and the run goes on. If a
+   * decision and such a message compete, the first that is stored counts. By default the requests stay open.
    */
   readonly supersede?: boolean
 }
 
-/** A workflow whose runs may hear messages. */
+/** A workflow, and whether messages can be sent to its runs. */
 interface Hearing {
   readonly workflow: Workflow.Any
   readonly hasInbox: boolean
@@ -77,7 +81,7 @@ export const say = (
 
 const isContent = Schema.is(Message.UserContent)
 
-/** What is wrong with a message, of a caller without types. */
+/** Says what is wrong with a message of a caller in JavaScript; `undefined` if it is valid. */
 const wrongOf = (given: {
   readonly [Key in "id" | "message" | "supersede" | "to"]: unknown
 }): string | undefined => {
@@ -91,7 +95,9 @@ const wrongOf = (given: {
   return isBlank ? "the message must be more than blank" : undefined
 }
 
-/** Ends the waits that a message withdraws, until the run has read it: what it asks after that is asked anew. */
+/**
+ * Ends the waits that a message withdraws. It stops once the run has read the message, because requests after that are new ones.
+ */
 const withdraw = Effect.fnUntraced(function* (
   of: {
     readonly engine: WorkflowEngine["Service"]

@@ -1,6 +1,6 @@
 /**
- * What is said to a durable run. Each message has a row of its own, numbered in the order of arrival: the first message that is stored under
- * a number has it, in whichever process it was said. The run reads the rows at its safe points, and records what it has read.
+ * The messages to a durable run. Each message has a row of its own, numbered in the order of arrival: the first message that any process
+ * stores under a number keeps the number. The run reads the rows at its safe points, and records what it has read.
  */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
@@ -15,15 +15,15 @@ import type * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
 import { record, type Replay } from "./recording.ts"
 
-/** How many messages may wait for a run. */
+/** The most unread messages of a run. */
 const capacity = 64
 
 const Stored = Schema.Struct({
   id: Schema.String,
   message: Message.User,
-  /** The id of the run that reads it; the outermost run by default. */
+  /** The id of the run that should read the message; by default the outermost run reads it. */
   to: Schema.optionalKey(Schema.String),
-  /** Whether it withdraws the requests for which that run waits. */
+  /** Set if the message withdraws the requests for which that run waits. */
   supersede: Schema.optionalKey(Schema.Literal(true))
 })
 
@@ -33,10 +33,10 @@ const decode = Schema.decodeUnknownEffect(StoredJson)
 
 const rowOf = (nth: number) => DurableDeferred.make(`said/${nth}`, { success: Schema.Json })
 
-/** Stored when the run has read the message with this number. */
+/** The row that is stored when the run has read the message with this number. */
 const readOf = (nth: number) => DurableDeferred.make(`said/${nth}/read`)
 
-/** A message to a run, as it is stored. */
+/** A message to a run, in the form in which it is stored. */
 export type Said = typeof Stored.Type
 
 interface Of {
@@ -55,13 +55,13 @@ const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
     WorkflowInstance.initial(workflow, executionId)
   )
 
-/** The message with this number. */
+/** The message with this number; `undefined` if there is none. */
 const storedAt = (of: Of, nth: number): Effect.Effect<Said | undefined> =>
   Effect.flatMap(resultOf(of, rowOf(nth)), (result) =>
     Option.isNone(result) || Exit.isFailure(result.value) ? Effect.undefined : Effect.orDie(decode(result.value.value))
   )
 
-/** All messages that were said, with whether each is read. */
+/** All messages to a run, and whether the run has read each of them. */
 const all = Effect.fnUntraced(function* (of: Of) {
   const found: Array<{ readonly said: Said; readonly isRead: boolean }> = []
   for (let nth = 0; ; nth++) {
@@ -71,21 +71,24 @@ const all = Effect.fnUntraced(function* (of: Of) {
   }
 })
 
-/** The messages of a run that no safe point has read. */
+/** The messages that a run has not read yet. */
 export const unreadOf = (of: Of): Effect.Effect<ReadonlyArray<Said>> =>
   Effect.map(all(of), (found) => found.flatMap(({ isRead, said }) => (isRead ? [] : said)))
 
-/** Whether a message withdraws the requests of a run: that run, or one of its ancestors, is to read it. */
+/**
+ * Whether a message withdraws the requests of a run: it supersedes, and its reader is that run or one of its ancestors. `within` has their
+ * ids.
+ */
 export const withdraws = ({ supersede, to }: Said, within: ReadonlyArray<string>): boolean =>
   supersede === true && (to === undefined || within.includes(to))
 
-/** A run and its ancestors, the nearest first. */
+/** The ids of a run and its ancestors, the nearest first. */
 export const ancestry = ({ parents }: Pick<Replay, "parents">, runId: string): ReadonlyArray<string> => {
   const parent = parents.get(runId)
   return parent === undefined ? [runId] : [runId, ...ancestry({ parents }, parent)]
 }
 
-/** Whether a message waits that withdraws what this run is about to wait for. */
+/** Whether an unread message withdraws the request for which this run is about to wait. */
 export const isSuperseded = (replay: Replay, runId: string): Effect.Effect<boolean> => {
   if (!replay.hasInbox) return Effect.succeed(false)
   const { engine, executionId, instance } = replay
@@ -93,7 +96,7 @@ export const isSuperseded = (replay: Replay, runId: string): Effect.Effect<boole
   return Effect.map(unread, (found) => found.some((said) => withdraws(said, ancestry(replay, runId))))
 }
 
-/** Stores a message under the first number that is free, unless one with its id is stored. */
+/** Stores a message under the first free number, unless a message with its id is stored already. */
 export const put = Effect.fnUntraced(function* (of: Of, said: Said) {
   const { engine, executionId, workflow } = of
   const found = yield* all(of)
@@ -105,7 +108,7 @@ export const put = Effect.fnUntraced(function* (of: Of, said: Said) {
   for (let nth = found.length; ; nth++) {
     const row = rowOf(nth)
     const token = DurableDeferred.tokenFromExecutionId(row, { workflow, executionId })
-    // another process may have stored its message under this number meanwhile, or this very message
+    // another process may have taken this number meanwhile, or has stored this very message
     yield* Effect.provideService(DurableDeferred.succeed(row, { token, value }), WorkflowEngine, engine)
     if ((yield* storedAt(of, nth))?.id === said.id) return
   }
@@ -113,11 +116,11 @@ export const put = Effect.fnUntraced(function* (of: Of, said: Said) {
 
 const Read = Schema.Struct({ next: Schema.Finite, messages: Schema.Array(Message.SaidMessage) })
 
-/** Reads the messages to a run that have come since it read the last time. */
+/** Makes the function with which a run reads the messages that have come since it read the last time. */
 export const reading = (replay: Replay) => {
   const { engine, executionId, instance } = replay
   const of: Of = { engine, executionId, workflow: instance.workflow }
-  /** The number from which each run has still to read. */
+  /** The number of the first message that each run has not read yet, by run id. */
   const from = new Map<string, number>()
   return (
     line: Line,

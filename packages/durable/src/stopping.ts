@@ -1,4 +1,6 @@
-/** Stopping a durable run, from any process: that it is to stop is stored, and then its engine interrupts it where it is at work. */
+/**
+ * Stops a durable run, from any process: a row notes that the run must stop, and then the engine interrupts it where it is at work.
+ */
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Effect from "effect/Effect"
@@ -13,7 +15,7 @@ import { unreadOf } from "./saying.ts"
 
 const name = "interrupt"
 
-/** That a run without a log has stopped, and its listeners have heard it. */
+/** The name of the note that a run without a log has stopped, and that its listeners have got the last event. */
 const heard = "interrupted"
 
 /**
@@ -35,10 +37,12 @@ export const interrupt = (
 
 type Execution = Pick<Replay, "engine" | "executionId" | "instance">
 
-/** Whether a run is to stop. */
+/** Whether `Durable.interrupt` has stopped a run. */
 export const isStopped = (of: Execution): Effect.Effect<boolean> => isNoted(of, name)
 
-/** Looks whether a run is to stop, and what was said to it that it has not read. */
+/**
+ * Looks whether a run must stop. If so, it also reads the messages that the run has not read. Returns whether it must stop.
+ */
 const look = (replay: Replay): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     if (!(yield* isStopped(replay))) return false
@@ -47,24 +51,30 @@ const look = (replay: Replay): Effect.Effect<boolean> =>
     return (stopping.isSo = true)
   })
 
-/** Notes an interruption from outside before it reaches the run: it does not end the run, unless the run is to stop. */
+/**
+ * Runs a replay, and finds out what an interruption of it means: the run was stopped, or the engine has taken it from this process to
+ * continue it elsewhere.
+ */
 export const watched = <A, E, R>(replay: Replay, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkChild(self, { startImmediately: true }), (fiber) =>
     Effect.onInterrupt(Fiber.join(fiber), () =>
       Effect.flatMap(look(replay), (isSo) => {
         replay.taken.isSo = !isSo
         const stopped = Fiber.interrupt(fiber)
-        // a log says so itself
+        // a run with a log notes its end there
         return isSo && replay.log === undefined ? Effect.andThen(stopped, note(replay, heard)) : stopped
       })
     )
   )
 
-/** Looks at the beginning of a replay whether its run is to stop. Returns whether it has ended before, and the engine has only to know. */
+/**
+ * Looks at the beginning of a replay whether its run must stop, and if so tells the engine. Returns whether an earlier process has ended
+ * the run already, so that only the engine has to learn of it.
+ */
 export const hasStopped = (replay: Replay): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const { engine, executionId, instance, log, scope, stopping } = replay
-    // an engine that ends the run where it would have put it aside
+    // the engine may end a run instead of suspending it; then the log gets the last events here
     if (log !== undefined) {
       yield* Scope.addFinalizer(
         instance.scope,
@@ -72,7 +82,7 @@ export const hasStopped = (replay: Replay): Effect.Effect<boolean> =>
       )
     }
     if (!(yield* look(replay))) return false
-    // the process that asked for it may have died in between; no run waits for its own engine
+    // the process that called `interrupt` may have died before it told the engine; forked, because a run cannot wait for its own end
     yield* Effect.forkIn(engine.interrupt(instance.workflow, executionId), scope)
     return log === undefined ? yield* isNoted(replay, heard) : log.isOver
   })

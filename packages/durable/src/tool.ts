@@ -1,4 +1,7 @@
-/** One attempt of a tool: it runs once, unless its process dies. An unsafe tool records first that it begins. */
+/**
+ * Records an attempt of a tool: it runs once, unless its process dies. An unsafe tool first records that it begins, so that it never runs
+ * twice.
+ */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { KintsugiError, ToolError } from "@kintsugi/core"
@@ -19,7 +22,7 @@ export const attempt = (
 ): Effect.Effect<unknown, unknown> => {
   const base = `${run?.callKey ?? idempotencyKey}/run/${attempt}`
   const count = line.next(base)
-  // an attempt that was lost without an effect is repeated
+  // an attempt that was lost without an effect runs again, under another name
   const name = count === 1 ? base : `${base}/${count}`
   const value = stored.success
   const { error, isDeclared } = failuresOf(stored)
@@ -32,7 +35,10 @@ export const attempt = (
     : record(replay, { line, name, run, value, error, work })
 }
 
-/** Undoes a call at most once: a compensation that began in another process is reported, and does not begin anew. */
+/**
+ * Records the compensation of a tool call. It runs at most once: if another process has begun it and left no end, it fails with
+ * `OutcomeUnknownError` and does not run again.
+ */
 export const compensation = (
   replay: Replay,
   line: Line,
@@ -42,7 +48,7 @@ export const compensation = (
 ): Effect.Effect<unknown, unknown> => {
   const base = `${callKey ?? idempotencyKey}/undo`
   const count = line.next(base)
-  // a caller may give two runs of one execution the same id
+  // the caller may give two runs of one execution the same id, so a count tells them apart
   const name = count === 1 ? base : `${base}/${count}`
   const work = Effect.asVoid(Effect.mapError(self, saying))
   const undone = once(replay, line, name, work, (work) =>
@@ -54,8 +60,9 @@ export const compensation = (
 }
 
 /**
- * Work that must not run twice first records that it begins, and in which process. A process that reads this of another process, and
- * finds no end of the work, does not begin it. If only a note says that this was recorded, the run is lost.
+ * Runs work that must not run twice. It first records that the work begins, and in which process. Another process that reads this, and
+ * finds no end of the work, fails and does not run it. A second row notes that the first was stored: if only the note is left, rows are
+ * missing and the run fails.
  */
 const once = (
   replay: Replay,
@@ -93,7 +100,7 @@ const isLost = Schema.is(Lost)
 
 const orLost = (error: AnyCodec): AnyCodec => memoised(losing, error, () => Schema.Union([Lost, error]))
 
-/** The schema of all that a tool may fail with: its own failures, and those of this library. */
+/** The schema of everything that a tool may fail with: its own failures, and the errors of this library. */
 export const failuresOf = ({ failure }: Pick<Attempt["stored"], "failure">) => {
   const error =
     failure === undefined
@@ -113,7 +120,7 @@ const unstorable = (tool: string, failure: unknown): TypeError =>
     `Durable: tool '${tool}' failed with '${tagOf(failure)}', of which it has no schema: give it one as \`failure\``
   )
 
-/** Schemas are compiled once. */
+/** Makes a schema once for each key, because compiling it takes long. */
 const memoised = <A>(cache: WeakMap<object, A>, key: object, make: () => A): A => {
   const before = cache.get(key)
   if (before !== undefined) return before

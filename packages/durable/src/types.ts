@@ -1,4 +1,4 @@
-/** What the types of an agent say about its runs as a workflow. */
+/** Derives the types of a workflow (input, output, failures) from the type of its agent. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Agent, KintsugiError, Tool, ToolError } from "@kintsugi/core"
@@ -7,27 +7,29 @@ type InputOf<A> = A extends (input: infer I) => unknown ? I : never
 type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
 export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
 
-/** Its tools, as far as its type has them: it lacks those of the parts of a composition. */
+/** The tools of an agent, as far as its type has them. The type of a composition lacks the tools of its parts. */
 type ToolsOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
 
-/** The failures of an agent in memory, and the one of its unsafe tools after the death of a process. */
+/**
+ * The failures of an agent in memory, and `OutcomeUnknownError` if it has unsafe tools, which may have run when a process died.
+ */
 export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown>
   ? E | ([Agent.UnsafeOf<A>] extends [never] ? never : ToolError.OutcomeUnknownError)
   : never
 
-/** The failures that are not this library's. */
+/** The failures that are not errors of this library. */
 type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>
 
 /**
- * What the options have to be for an agent of this type. An agent that is made in the place of the argument is `unknown` at first: its
- * function gives a function, and the compiler leaves such an argument for a second pass, which only comes where the first goes well.
+ * The requirements on the options for an agent of type `A`. If the agent is made in the place of the argument, `A` is `unknown` at first,
+ * and nothing is required: TypeScript infers such an argument in a second pass, which only comes if the first one has no errors.
  */
 export type For<A, Input extends Schema.Top, Output extends Schema.Top, Failure> = unknown extends A
   ? unknown
   : CheckTools<A> & Fits<A, Input, Output> & Errors<Foreign<ErrorOf<A>>, Failure>
 
-/** Options of workflows by their names elsewhere. */
+/** Names of options elsewhere, and the sentence that says what to use here. */
 interface Elsewhere {
   readonly payload: "its name here is input"
   readonly inputSchema: "its name here is input"
@@ -41,21 +43,29 @@ interface Elsewhere {
   readonly timeout: "the agent has budget: { maxDuration }"
 }
 
-/** Refuses options that there are not, with a sentence. */
+/**
+ * Rejects options that do not exist. The type of such an option is a sentence that names it, so the compiler shows the sentence.
+ */
 export type Present<Given, Declared> = {
   readonly [K in keyof Given]: K extends Declared
     ? unknown
     : Refused<`There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K]}` : ""}`>
 }
 
-/** What no value has. Editors offer the values of a literal type, and would offer the sentence. */
+/**
+ * A type without values, which carries a sentence for the compiler's message. A literal type would not do, because editors offer its value
+ * as a completion.
+ */
 interface Refused<Sentence> {
   readonly [refused]: Sentence
 }
 
 declare const refused: unique symbol
 
-/** The schema of failures that are not this library's. It has to cover all of them: a schema of fewer would pass the compiler too. */
+/**
+ * The `error` option: the schema of the agent's failures that are not errors of this library. The type checks that the schema covers all of
+ * them.
+ */
 type Errors<E, Failure> = [E] extends [never]
   ? { readonly error?: undefined }
   : Failure extends Schema.Top
@@ -68,10 +78,12 @@ interface ErrorSchemaMisses<E> {
   readonly ErrorSchemaMisses: E
 }
 
-/** The table of a tool, with the marks that its options leave there. */
+/**
+ * The table of a tool's policy. Its type has marks of the tool's options, such as whether its failures have a schema.
+ */
 type TableOf<T> = T extends Tool.Tool<string, infer _P, unknown, unknown, unknown, infer Table, unknown> ? Table : never
 
-/** The names of tools whose failures cannot be stored. */
+/** The names of the tools whose failures cannot be stored, as they have no schema. */
 type Unstorable<T> = T extends Tool.AnyTool
   ? [Foreign<Tool.ErrorOf<T>>] extends [never]
     ? never
@@ -80,7 +92,7 @@ type Unstorable<T> = T extends Tool.AnyTool
       : Tool.NameOf<T>
   : never
 
-/** Requires an agent whose tools each have the schema of their own failures. */
+/** Rejects an agent if one of its tools has failures of its own, and no schema for them. */
 type CheckTools<A> = A extends Agent.AnyPart
   ? [Unstorable<ToolsOf<A>>] extends [never]
     ? unknown
@@ -95,7 +107,7 @@ interface OnlyAgentsBecomeWorkflows {
   readonly OnlyAgentsBecomeWorkflows: never
 }
 
-/** Requires the schemas of the agent's input and output. */
+/** Requires that the schemas of the options fit the agent's input and output. */
 type Fits<A, Input extends Schema.Top, Output extends Schema.Top> = ([Input["Type"]] extends [InputOf<A>]
   ? unknown
   : { readonly input: Schema.Codec<InputOf<A>, unknown> }) &

@@ -1,4 +1,4 @@
-/** Waits before another attempt, which survive a restart. */
+/** The waits of a durable run before another attempt. They survive a restart. */
 import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -9,10 +9,10 @@ import type { Line } from "./lines.ts"
 import { stillThere } from "./losing.ts"
 import { acted, activity, goingOn, remainder, type Replay, underWay } from "./recording.ts"
 
-/** A shorter wait stays in this process; a longer one needs no process. */
+/** In milliseconds. A shorter wait stays in this process; during a longer one the run needs no process. */
 const short = Duration.toMillis("1 minute")
 
-/** The wait ends at an instant that is set when it begins: a restart does not prolong it. */
+/** Waits until an instant that is set when the wait begins, so a restart does not prolong the wait. */
 export const wait = (replay: Replay, line: Line, name: string, delay: Duration.Duration): Effect.Effect<void> =>
   underWay(
     line,
@@ -44,7 +44,7 @@ const sleep = (replay: Replay, line: Line, name: string, until: number): Effect.
     const rest = Duration.max(remainder(clock, from, until), Duration.millis(1))
     const alarm = DurableClock.make({ name, duration: rest })
     yield* stillThere(replay, name, alarm.deferred)
-    // each replay sets it once more, which the engine ignores
+    // each replay sets this alarm again, and the engine ignores all but the first
     yield* engine.scheduleClock(instance.workflow, { executionId: replay.executionId, clock: alarm })
     yield* lines.calm
     yield* DurableDeferred.await(alarm.deferred)

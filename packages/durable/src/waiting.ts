@@ -1,6 +1,6 @@
 /**
- * What a durable run waits for. Each call that waits has a row of its own, numbered in the order in which the calls began to wait, so that any
- * process can list them. The row names another one, which is stored when the wait is over.
+ * Lists what a durable run waits for. Each call that waits has a row of its own, so any process can list them; the rows are numbered in the
+ * order in which the calls began to wait. A row names the row that is stored when the wait is over.
  */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
@@ -20,9 +20,9 @@ const Stored = Schema.toCodecJson(
   Schema.Struct({
     waiting: Snapshot.Waiting,
     end: Schema.String,
-    /** The ancestors of the run that waits, the nearest first. */
+    /** The ids of the ancestors of the run that waits, the nearest first. */
     ancestors: Schema.optionalKey(Schema.Array(Schema.String)),
-    /** Set for a call whose run goes on: no message withdraws it. */
+    /** Set for a deferred call whose run has gone on without it. No message withdraws such a call. */
     isLate: Schema.optionalKey(Schema.Literal(true))
   })
 )
@@ -41,13 +41,13 @@ const storedAt = (of: Execution, nth: number): Effect.Effect<typeof Stored.Type 
     Option.isNone(found) || Exit.isFailure(found.value) ? Effect.undefined : Effect.orDie(decode(found.value.value))
   )
 
-/** A request, as what its call waits for. */
+/** The entry of the list for a request for approval. */
 export const waitingFor = (request: Approval.ApprovalRequest): Snapshot.Waiting => {
   const { agent, callId, expiresAt, failed, runId, tool } = request
   return { type: failed === undefined ? "approval" : "ask", runId, agent, callId, tool, request, expiresAt }
 }
 
-/** Lists a call, until `end` is stored: under the first number that is free, unless it is listed. */
+/** Lists a call until the row `end` is stored. The call gets the first free number, unless it is listed already. */
 export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string, isLate = false): Effect.Effect<void> =>
   Effect.gen(function* () {
     const ancestors = ancestry(replay, waiting.runId ?? "").slice(1)
@@ -62,26 +62,26 @@ export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string, isL
         executionId: replay.executionId
       })
       yield* Effect.provideService(DurableDeferred.succeed(rowOf(nth), { token, value }), WorkflowEngine, replay.engine)
-      // another call may have got this number
+      // another call may have taken this number meanwhile, so look which one is stored
       if ((yield* storedAt(replay, nth))?.end === end) return
     }
   })
 
 const withdrawn = (end: string): string => `${end}/withdrawn`
 
-/** Whether the call of this wait has ended without what it waited for. */
+/** Whether the wait with this `end` was over without its decision or result, because its call ended. */
 export const isWithdrawn = (of: Execution, end: string): Effect.Effect<boolean> => isNoted(of, withdrawn(end))
 
-/** A call that ends while it waits is no longer listed, unless the run goes on in another replay. */
+/** Runs a wait. If the wait is cut off, its call is no longer listed, unless the run goes on in another replay. */
 export const untilOver = <A>(replay: Replay, end: string, self: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.onExit(self, (exit) => (Exit.isSuccess(exit) || isLeft(replay) ? Effect.void : note(replay, withdrawn(end))))
 
 /**
- * What is listed and not over: what the call waits for, what ends it, its run with the ancestors of that, and whether that run goes on without
- * it.
+ * Lists the waits that are not over: the entry of each, the row that ends it, its run and the ancestors of that run, and whether that run
+ * goes on without the result.
  */
 export const listedIn = Effect.fnUntraced(function* (of: Execution) {
-  // storage that shows a row late may have got it twice
+  // a map, because a storage that shows rows late may store a call twice
   const found = new Map<string, typeof Stored.Type>()
   for (let nth = 0; ; nth++) {
     const stored = yield* storedAt(of, nth)
@@ -102,7 +102,7 @@ export const listedIn = Effect.fnUntraced(function* (of: Execution) {
   return all
 })
 
-/** What a run waits for now, with the messages to it that it has not read. */
+/** The decisions, deferred calls and unread messages that a run has at this moment. */
 export const waitingNow = (
   { hasInbox, workflow }: { readonly hasInbox: boolean; readonly workflow: Workflow.Any },
   executionId: string

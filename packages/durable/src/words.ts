@@ -1,4 +1,6 @@
-/** The words of a streamed model call: they reach the run while its step is at work, and a replay reads them from the stored step. */
+/**
+ * The text of a streamed model call. It reaches the run while the step of the call is at work; a replay reads it from the stored step.
+ */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,15 +15,17 @@ const counts = () => {
   return { usage, isEstimated, resent, cost }
 }
 
-/** What a provider has counted of a reply so far. */
+/** The usage that a provider has counted for a reply so far. */
 export const Counted = /* @__PURE__ */ Schema.Struct(/* @__PURE__ */ counts())
 
-/** What a model has written of the reply that this process is waiting for. A replay in this process hears all of it. */
+/**
+ * The parts so far of the streamed reply that this process is waiting for. Each replay in this process gets all of them.
+ */
 export class Words {
   readonly #parts: Array<Model.Part> = []
   #counted: Extract<Model.Part, { readonly type: "usage" }> | undefined
   #hear: ((part: Model.Part) => void) | undefined
-  /** Whether its model is at work in this process. */
+  /** Whether the model call is at work in this process. */
   isAtWork = false
 
   begin(): void {
@@ -31,15 +35,17 @@ export class Words {
   }
 
   push(part: Model.Part): void {
-    // the end comes with the stored reply, as in a replay
+    // the finish part comes with the stored reply, as in a replay
     if (part.type === "finish") return
-    // counts replace those before
+    // each usage part has the whole usage so far, so it replaces the one before
     if (part.type === "usage") this.#counted = part
     else this.#parts.push(part)
     this.#hear?.(part)
   }
 
-  /** What the provider has counted so far, for a step that is cut off: a replay books the same. */
+  /**
+   * The usage that the provider has counted so far. It is stored if the step is cut off, so that a replay books the same.
+   */
   get counts(): { readonly counted?: typeof Counted.Type } {
     if (this.#counted === undefined) return {}
     const { type: _, ...counted } = this.#counted
@@ -48,13 +54,16 @@ export class Words {
 
   end(exit: Exit.Exit<unknown, unknown>): void {
     this.isAtWork = false
-    // what is cut off is begun again
+    // a model call that was cut off begins again, with no parts
     if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) return
     this.#parts.length = 0
     this.#counted = undefined
   }
 
-  /** Gives the parts so far, and then each part as it comes, in the place of an earlier receiver. Returns how many words were given. */
+  /**
+   * Gives the parts so far, and then each part as it comes. Replaces an earlier receiver. The function that it returns tells how many parts
+   * the receiver got, without usage.
+   */
   hear(take: (part: Model.Part) => void): () => number {
     let given = 0
     const hear = (part: Model.Part): void => {
@@ -68,9 +77,9 @@ export class Words {
   }
 }
 
-/** The words of all runs of an execution in this process. */
+/** The streamed model calls of all runs of an execution in this process. */
 export class Written {
-  /** By run: a run has one model call at a time. */
+  /** By run id, as a run has one model call at a time. */
   readonly #all = new Map<string, { readonly step: string; readonly words: Words }>()
 
   of(runId: string, step: string): Words {
@@ -86,24 +95,26 @@ export class Written {
   }
 }
 
-/** A model call was not made, or was cut short: the run has no time left for its waits. */
+/** The failure of a model call that did not run, or was cut short, because the run had no time left. */
 const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
 
-/** A model call that broke off after some words, or after its provider had counted some. */
+/**
+ * The failure of a streamed model call that broke off after some text, or after its provider had counted some usage.
+ */
 const Broken = Schema.Struct({
   _tag: Schema.tag("Broken"),
   error: Schema.Union([LlmError.LlmError, OutOfTime]),
-  /** What a reader has seen of it: a replay shows it again. */
+  /** The text that a reader has seen, which a replay shows again. */
   shown: Schema.Struct({ reasoning: Schema.String, text: Schema.String }),
   counted: Schema.optionalKey(Counted)
 })
 
-/** How a model call fails, as its step is stored. */
+/** How a model call fails, in the form in which its step is stored. */
 export type ModelFailure = typeof ModelFailure.Type
 
 export const ModelFailure = Schema.Union([LlmError.LlmError, OutOfTime, Broken])
 
-/** A model call that its run has no time for ends like any other step. */
+/** Turns the end of the run's time, a defect, into a typed failure that the step of the model call can store. */
 export const inTime = (
   self: Effect.Effect<Message.Reply, LlmError.LlmError>
 ): Effect.Effect<Message.Reply, LlmError.LlmError | typeof OutOfTime.Type> =>
@@ -111,7 +122,7 @@ export const inTime = (
     RunContext.isLimit(defect) ? Effect.fail({ _tag: "OutOfTime" } as const) : Effect.die(defect)
   )
 
-/** The failure of a step, in the run. */
+/** Fails as the stored step of a model call did. If the run had no time left, the run ends at its limit again. */
 export const failing = (
   run: RunContext.RunContext | undefined,
   error: ModelFailure
@@ -121,11 +132,13 @@ export const failing = (
   return run === undefined ? Effect.die(error) : RunContext.endOfTime(run)
 }
 
-/** The whole of a reply that comes in parts, behind a text that it goes on from. */
+/**
+ * Collects a streamed reply into a whole one. If the reply continues a text that a crash cut off, it begins with that text.
+ */
 export const collected = (
   model: string,
   words: Words,
-  // a streamed model call gives its parts
+  // the effect gives a stream of `Model.Part`, as each streamed model call does
   begin: () => { readonly before: string; readonly self: Effect.Effect<unknown, unknown> }
 ): Effect.Effect<Message.Reply, ModelFailure> =>
   Effect.suspend(() => {
@@ -146,7 +159,7 @@ export const collected = (
     })
     const hear = (part: Model.Part) => {
       const taking = Effect.sync(() => take(part))
-      // thoughts are the first part of a message
+      // thoughts come before the text in a message
       const isFirst = part.type === "reasoning-delta" || part.type === "usage"
       return isFirst || left === "" ? taking : Effect.andThen(takeBefore, taking)
     }
@@ -176,8 +189,8 @@ const cutOff = (model: string) =>
   LlmError.NetworkError.make({ host: model, what: `The stream of model '${model}' ended before its end`, model })
 
 /**
- * The parts of a recorded reply: those that are written just now, and then the rest of what was recorded. `anew` is called before all of it
- * comes from the record.
+ * The parts of a recorded model call: first the parts that stream in this process, then the rest from the stored reply. `anew` is called if
+ * no part has streamed, so all come from the stored reply.
  */
 export const parts = (
   words: Words,
@@ -191,7 +204,7 @@ export const parts = (
     const ending = Effect.matchEffect(recorded, {
       onSuccess: (reply) =>
         Effect.sync(() => {
-          // a reply that only names a background reply has no text: what the log has is of a later step
+          // a reply that only names a background job has no text, so a text that the log has belongs to a later step
           if (given() === 0 && reply.content.some(({ type }) => type !== "provider-item")) anew()
           const all = Model.partsOf(reply)
           for (const part of given() === 0 ? all : all.slice(reply.content.length)) offer(part)

@@ -1,4 +1,4 @@
-/** Effect's own engine: its runs are rows of a SQL database. */
+/** The engine of `effect/cluster`, which stores its runs as rows of a SQL database. */
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import * as RunnerHealth from "effect/cluster/RunnerHealth"
@@ -17,10 +17,10 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 
-/** The engine, with the storage that `Durable.poll` asks about a run that says nothing. */
+/** A workflow engine, with the storage in which `Durable.poll` looks for lost rows. */
 type Engine<E, R> = Layer.Layer<WorkflowEngine | MessageStorage, E, R | ShardingConfig | SqlClient>
 
-/** The engine of a process that is alone with its database. */
+/** The engine of a process that is the only one on its database. */
 export const alone = <E, R>(runners: Layer.Layer<RunnerStorage, E, R>): Engine<E, R> =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provide(Layer.provideMerge(Sharding.layer, Runners.layerNoop)),
@@ -29,7 +29,7 @@ export const alone = <E, R>(runners: Layer.Layer<RunnerStorage, E, R>): Engine<E
     Layer.provide(Digest.layerWebCrypto)
   )
 
-/** What is used of the sockets of `@effect/platform-node-shared`. */
+/** The layers that the engine uses of the sockets of `@effect/platform-node-shared`. */
 export interface Sockets {
   readonly layerClientProtocol: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization>
   readonly layerSocketServer: Layer.Layer<SocketServer, SocketServerError, ShardingConfig>
@@ -38,7 +38,7 @@ export interface Sockets {
 const protocolOf = ({ layerClientProtocol }: Sockets) =>
   Layer.provideMerge(layerClientProtocol, RpcSerialization.layerNdjson)
 
-/** The engine of one runner of several: it listens at the address of its config. */
+/** The engine of one runner among several. It listens at the address of its config. */
 export const runner = (sockets: Sockets): Engine<SqlError | SocketServerError, never> =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provide(SocketRunner.layer),
@@ -49,7 +49,7 @@ export const runner = (sockets: Sockets): Engine<SqlError | SocketServerError, n
     Layer.provide(Digest.layerWebCrypto)
   )
 
-/** The engine of a process that starts runs and serves none. */
+/** The engine of a process that starts runs, and does not serve them. */
 export const client = (sockets: Sockets): Engine<SqlError, never> =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provide(SocketRunner.layerClientOnly),

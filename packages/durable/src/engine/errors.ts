@@ -1,11 +1,11 @@
-/** The errors of an engine that cannot begin. */
+/** The error of an engine that cannot open its folder. */
 import * as Schema from "effect/Schema"
 
 const folderFields = {
   message: Schema.String,
   /** The folder as an absolute path. */
   folder: Schema.String,
-  /** The id of the process that has the folder. */
+  /** The id of the process that uses the folder. */
   pid: Schema.Int
 }
 

@@ -1,4 +1,7 @@
-/** Engines to install. What an engine needs is loaded when its layer is built: a program without one carries nothing of it. */
+/**
+ * The layers of engines. The packages of an engine are loaded when its layer is built, so a program without that layer does not bundle
+ * them.
+ */
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import type { ShardingConfig } from "effect/cluster/ShardingConfig"
 import * as Effect from "effect/Effect"
@@ -10,12 +13,14 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Engine from "effect/workflow/WorkflowEngine"
 import { FolderInUseError } from "./errors.ts"
 
-/** The times and sizes of Effect's cluster, by its own names and defaults. */
+/** The settings of Effect's cluster, by its own names and with its own defaults. */
 type Settings = Partial<Omit<ShardingConfig["Service"], "runnerAddress">>
 
 /** The options of `layerPglite`. */
 export interface PgliteOptions {
-  /** The folder of the database, made if it does not exist. A relative path begins at the working directory. */
+  /**
+   * The folder of the database. It is created if it does not exist. A relative path begins at the working directory.
+   */
   readonly folder: string
   readonly sharding?: Settings
 }
@@ -24,11 +29,11 @@ export interface PgliteOptions {
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: Redacted.Redacted
-  /** How many connections the process holds at most, 10 by default. Some of them keep locks: 3 is the least. */
+  /** The most connections that the process holds: 10 by default, and at least 3, because some of them hold locks. */
   readonly maxConnections?: number
   /**
-   * The address at which other runners reach this one, where several processes serve the runs of one database. `"client"` is a process that
-   * starts runs, decides and reads, and serves none. Without it the process is the only one, and a second one fails.
+   * The address at which the other runners reach this one, if several processes serve the runs of one database. `"client"` is for a process
+   * that starts runs, decides and reads, and serves no run. Without `runner`, one process serves the database, and a second one fails.
    */
   readonly runner?: { readonly host: string; readonly port: number } | "client"
   readonly sharding?: Settings
@@ -53,7 +58,7 @@ export const layerPglite = (
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("./pglite.ts")),
-      // the modules that are loaded here import none that is there already: a bundler would keep a statement of each such module
+      // `pglite.ts` gets the error as an argument, because a bundler would keep a statement for each module that it shares with this one
       ({ layer }) => layer(options, FolderInUseError.make)
     )
   )

@@ -1,4 +1,4 @@
-/** A lock file: one process has a folder at a time, and the folder of a dead process is free. */
+/** A lock file: one process at a time uses a folder, and the folder of a dead process is free. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
@@ -7,16 +7,19 @@ import { join } from "node:path"
 import { kill, pid as ownPid } from "node:process"
 import { unusable } from "./unusable.ts"
 
-/** The process that has a folder. */
+/** The process that uses a folder, as the lock file names it. */
 interface Holder {
   readonly pid: number
-  /** When the process began, as far as the system tells: another process may get the same id later. */
+  /** When the process began, or empty if the system does not tell. Another process may get the same id later. */
   readonly since: string
 }
 
 const NAME = "kintsugi.lock"
 
-/** Makes a folder where there is none, and takes it until the scope closes. It fails with what `inUse` makes of the process that has it. */
+/**
+ * Creates a folder if it does not exist, and locks it until the scope closes. If another process has the lock, it fails with the error that
+ * `inUse` makes.
+ */
 export const lock = <E>(
   folder: string,
   inUse: (holder: { readonly folder: string; readonly pid: number }) => E
@@ -36,9 +39,9 @@ export const lock = <E>(
   return Effect.acquireRelease(taking, () => Effect.sync(() => Fs.rmSync(file, { force: true })))
 }
 
-/** Takes the lock, or gives the living process that has it. */
+/** Takes the lock and returns `undefined`, or returns the living process that has it. */
 const take = (file: string, own: string): Holder | undefined => {
-  // a lock appears with its content, or not at all
+  // written under another name first, so that the lock file appears with its whole content
   const mine = `${file}.${ownPid}.${performance.now()}`
   Fs.writeFileSync(mine, own)
   try {
@@ -48,10 +51,10 @@ const take = (file: string, own: string): Holder | undefined => {
       if (text === undefined) continue
       const holder: Holder = JSON.parse(text)
       if (isAlive(holder)) return holder
-      // of several processes that find the dead one, the first moves its lock away
+      // several processes may find the lock of a dead process: the first one moves that lock away
       const dead = `${mine}.dead`
       if (!tried(() => Fs.renameSync(file, dead), "ENOENT")) continue
-      // a slower process has moved the lock of the first: it goes back
+      // another process was faster, and this one has moved its fresh lock: put it back
       if (textOf(dead) !== text) tried(() => Fs.linkSync(dead, file), "EEXIST")
       Fs.rmSync(dead, { force: true })
     }
@@ -60,7 +63,7 @@ const take = (file: string, own: string): Holder | undefined => {
   }
 }
 
-/** Whether it could be done; with any other error than this one it throws. */
+/** Returns whether `act` succeeded, and `false` if it failed with the error code `expected`. Throws any other error. */
 const tried = (act: () => void, expected: string): boolean => {
   try {
     act()
@@ -89,11 +92,14 @@ const isAlive = ({ pid, since: before }: Holder): boolean => {
   return now === "" || before === "" || now === before
 }
 
-/** The boot of the machine and the start of a process, where the system tells of both. A container gives its first processes the same ids each time. */
+/**
+ * Identifies a start of a process by the boot of the machine and the start time. Process ids do not suffice: a container gives its first
+ * processes the same ids each time. Empty if the system does not tell.
+ */
 const since = (pid: number): string => {
   try {
     const stat = Fs.readFileSync(`/proc/${pid}/stat`, "utf8")
-    // the name of the program stands in parentheses, and may have any sign
+    // the name of the program is in parentheses, and may contain spaces and parentheses itself
     const start = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]
     return `${Fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}/${start}`
   } catch {

@@ -1,16 +1,16 @@
-/** Packages that only an engine needs: they are optional, and no bundler sees their names. */
+/** Loads the packages that only one engine needs. They are optional, so their names must be hidden from bundlers. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
 
-/** An engine, and the packages that it needs. */
+/** The name of an engine's layer, and the packages that it needs. */
 export interface Needed {
   readonly layer: string
   readonly packages: ReadonlyArray<string>
 }
 
-/** The file of a module. A package that is not installed is a defect with the line that installs it. */
+/** The path of a module's file. If its package is not installed, the defect has the command that installs it. */
 export const find = ({ layer, packages }: Needed, module: string): Effect.Effect<string> => {
   const owner = packages.find((name) => module === name || module.startsWith(`${name}/`)) ?? module
   return Effect.try({
@@ -25,7 +25,7 @@ export const find = ({ layer, packages }: Needed, module: string): Effect.Effect
   }).pipe(Effect.orDie)
 }
 
-/** A module, as the caller knows it. */
+/** Imports a module of an optional package, with the type that the caller states. */
 export const load = <A>(needed: Needed, module: string): Effect.Effect<A> =>
   Effect.flatMap(find(needed, module), (file) =>
     Effect.tryPromise({

@@ -32,7 +32,7 @@ export const layer = <E>({ folder, sharding }: PgliteOptions, inUse: Parameters<
         username: "postgres",
         database: "postgres",
         password: Redacted.make("none"),
-        // PGlite is one session, and its server is this process
+        // PGlite has one session, and its server ends with this process, so one connection stays open for ever
         maxConnections: 1,
         minConnections: 1,
         connectionTTL: "1000 days",

@@ -12,7 +12,7 @@ import { alone, client, runner, type Sockets } from "./clusters.ts"
 import type { PostgresOptions } from "./layers.ts"
 import { load, type Needed } from "./peers.ts"
 
-/** What is used of `@effect/sql-pg`. */
+/** The layer that the engine uses of `@effect/sql-pg`, and its options. */
 export interface SqlPg {
   readonly layer: (config: {
     readonly url?: Redacted.Redacted
@@ -31,11 +31,14 @@ export interface SqlPg {
 const oneRunner: Needed = { layer: "layerPostgres", packages: ["@effect/sql-pg"] }
 const several: Needed = { ...oneRunner, packages: [...oneRunner.packages, "@effect/platform-node-shared"] }
 
-/** One such process at a time has the database: a lock of its session ends with it, however it ends. */
+/**
+ * Takes a lock that only one process at a time has on the database, and fails with `SqlError` if another one has it. The lock belongs to a
+ * session of the database, so it ends with the process, even after a crash.
+ */
 const isOnly = Layer.effectDiscard(
   Effect.gen(function* () {
     const session = yield* (yield* SqlClient).reserve
-    // "kintsugi" as a number; the shards of the cluster are pairs of numbers
+    // "kintsugi" in hexadecimal; the locks of the cluster's shards are pairs of numbers, so they do not clash
     const taking = "SELECT pg_try_advisory_lock(x'6b696e7473756769'::bigint) AS taken"
     const [row] = yield* session.execute(taking, [], undefined)
     if (row?.taken === true) return

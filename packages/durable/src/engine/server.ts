@@ -1,18 +1,23 @@
-/** PGlite behind its socket, in a worker thread: its work does not stop the event loop of the program. */
+/**
+ * Serves PGlite on a socket, from a worker thread, so that the database does not block the event loop of the program.
+ */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { Worker } from "node:worker_threads"
 import { unusable } from "./unusable.ts"
 
-/** The files of the packages, and where the data are. */
+/** The files of the two packages, and the folder of the data. */
 interface Files {
   readonly pglite: string
   readonly socket: string
   readonly data: string
 }
 
-/** The worker, as a text: no bundler has to find its file. It says its port, or why there is none, and ends at the first message. */
+/**
+ * The source of the worker. It is a string so that bundlers need not find a file. The worker sends its port, or the error that stopped it,
+ * and ends at the first message.
+ */
 const program = `
 const { parentPort, workerData } = require("node:worker_threads")
 const main = async () => {
@@ -29,7 +34,7 @@ main().catch((fault) => {
   parentPort.close()
 })`
 
-/** Starts the server and gives its port. It ends with the scope, after what is written has been written. */
+/** Starts the server, and gives its port. The server ends with the scope, after its writes are done. */
 export const serve = (files: Files): Effect.Effect<number, SqlError, Scope.Scope> =>
   Effect.gen(function* () {
     const [worker, ended] = yield* Effect.acquireRelease(
