@@ -21,11 +21,10 @@ import * as Input from "./schema.ts"
 interface ForeignTool<in In, out Out> {
   readonly description?: unknown
   /**
-   * A schema of the SDK (`jsonSchema`, `zodSchema`), or a Standard Schema with JSON Schema support (zod from 4.2,
-   * arktype …).
+   * A schema of the SDK (`jsonSchema`, `zodSchema`), or a Standard Schema that can give a JSON Schema (such as zod from 4.2, or arktype).
    */
   readonly inputSchema: unknown
-  // It gets the call options of the SDK.
+  // `never`: the SDK's call options, which this module passes to the tool, need no type here.
   readonly execute?: (input: In, options: never) => AsyncIterable<Out> | PromiseLike<Out> | Out
   readonly needsApproval?: unknown
   readonly toModelOutput?: unknown
@@ -35,32 +34,32 @@ interface ForeignTool<in In, out Out> {
 export interface AiToolResult<out A> {
   readonly value: A
   readonly text: string
-  /** Set if `toModelOutput` makes the result an error for the model. */
+  /** Set if the output of `toModelOutput` is an error for the model. */
   readonly isError?: true
-  /** What the model reads, if `toModelOutput` gives images or files. */
+  /** The parts that the model reads, if `toModelOutput` gives images or files. */
   readonly parts?: Message.UserContent
 }
 
-/** What a tool of the SDK does not declare. */
+/** Options for facts that a tool of the SDK does not declare. */
 interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
-  /** The effect of running the tool twice. The SDK has no field for that; `undeclared` by default. */
+  /** The effect of running the tool twice; `undeclared` by default, as the SDK has no field for it. */
   readonly sideEffects?: S
   /** Where the tool runs; `local` by default. */
   readonly kind?: Kind
   /** The longest text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
-  /** When a result is put aside, instead of `maxResultChars`: made by `Tool.putAside`. */
+  /** When a long result is put aside, as `Tool.putAside` says. It excludes `maxResultChars`. */
   readonly putAside?: ReturnType<typeof Tool.putAside>
   /**
-   * `true` for a tool with `needsApproval`: an agent with it asks for an `Approver`. Without the option, such a tool
-   * is refused.
+   * Must be `true` for a tool with `needsApproval`: an agent with the tool then requires an `Approver`. Without the option, such a tool
+   * throws.
    */
   readonly approval?: Approval
   /** The JSON Schema of the input, if the schema of the tool cannot give one synchronously. */
   readonly jsonSchema?: RawSchema.RawSchema
   /** The bounds of the JSON Schema; 128 levels, 20,000 nodes with references followed and 256 KiB by default. */
   readonly bounds?: Partial<Bounds.Bounds>
-  /** Passed to the tool as its `context`. */
+  /** The value that the tool gets as its `context`. */
   readonly context?: unknown
 }
 
@@ -98,7 +97,7 @@ export const tool = <
   options: Options<S, Approval> = {}
 ): AiTool<Name, In, Out, S, Approval> => made(name, Tool.namesFor([name]).join(), foreign, options)
 
-/** Of both options, the tool refuses one. */
+/** Passes on the options about the length of a result. If both are given, `Tool.make` refuses one. */
 const lengthOf = ({ maxResultChars, putAside }: Pick<Options<never, never>, "maxResultChars" | "putAside">) =>
   ({
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
@@ -114,7 +113,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
   const { execute, needsApproval, toModelOutput } = foreign
   const { approval, bounds, context, jsonSchema, kind = "local", sideEffects } = options
   if (!Predicate.isFunction(execute)) throw new TypeError(`AiSdk: tool '${name}' has no execute, so it cannot run here`)
-  // An unknown form of `needsApproval` requires approval.
+  // A value of `needsApproval` that this module does not know requires approval.
   const asks = Predicate.isNotNullish(needsApproval) && needsApproval !== false
   if (asks && approval !== true) {
     throw new TypeError(`AiSdk: tool '${name}' needs approval: say approval: true, and provide an Approver`)
@@ -137,7 +136,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
         const checked = yield* Effect.mapError(late(params), (wrong) =>
           ExecutionError.make({ ...call, category: "parameter", message: `the arguments do not fit: ${wrong}` })
         )
-        // Tools of the SDK may write into their input.
+        // A copy, because tools of the SDK may write into their input.
         const input = copyOf(checked)
         const value = yield* running(execute, input, about, progress, thrown)
         if (!Predicate.isFunction(toModelOutput)) {
@@ -158,8 +157,8 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
   const guarded = asks
     ? plain.pipe(Tool.requireApproval({ when: (params) => approvalOf(needsApproval, params) }))
     : plain
-  // The types follow from `foreign`: its schema gives the input of `execute`, which gives the output; the option says
-  // whether it needs approval.
+  // The types follow from `foreign`: its schema gives the input of `execute`, and `execute` gives the output. The option `approval` says
+  // whether the tool needs approval.
   return guarded as unknown as AiTool<Name, In, Out, S, Approval>
 }
 
@@ -174,7 +173,7 @@ const answerOf: Schema.Codec<AiToolResult<unknown>, string | { readonly text: st
   Schema.decodeTo(
     Schema.Struct({ value: Schema.Unknown, isError: Schema.optionalKey(Schema.Literal(true)), ...seen }),
     SchemaTransformation.transform({
-      // A replacement of the result is a text.
+      // A table may replace the result by a text, so a text is decoded too.
       decode: (said): AiToolResult<unknown> =>
         Predicate.isString(said) ? { value: said, text: said } : { value: said.text, ...said },
       encode: ({ parts, text }) => (parts === undefined ? text : { text, parts })
@@ -182,7 +181,9 @@ const answerOf: Schema.Codec<AiToolResult<unknown>, string | { readonly text: st
   )
 )
 
-/** Whether a call needs approval. A predicate that fails requires it. */
+/**
+ * Asks `needsApproval` whether a call needs approval. If that function fails, the effect fails, and the call needs approval.
+ */
 const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<boolean, unknown> =>
   Predicate.isFunction(needsApproval)
     ? Effect.tryPromise(async () => (await needsApproval(copyOf(params), { toolCallId: "", messages: [] })) !== false)
@@ -191,9 +192,11 @@ const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<bool
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   Predicate.hasProperty(value, Symbol.asyncIterator)
 
-/** Runs the tool. Its signal is aborted when the call is interrupted. Of a generator, the last value is the result. */
+/**
+ * Runs the tool. If the call is interrupted, the tool's abort signal fires. If the tool is a generator, its last value is the result.
+ */
 const running = (
-  // any function: its parameters are those of the SDK
+  // `Function`, because the types of the SDK declare the parameters
   execute: Function,
   input: unknown,
   about: object,
@@ -218,7 +221,10 @@ const running = (
     )
   })
 
-/** The last yielded value. An interrupted generator is told to return, and not awaited: it may be stuck. */
+/**
+ * Reads an iterator, and gives its last value. If it is interrupted, it calls `return` of the iterator and does not wait, because the
+ * iterator may be stuck.
+ */
 const drained = (
   iterator: AsyncIterator<unknown>,
   progress: (data: unknown) => Effect.Effect<void>,
@@ -227,7 +233,7 @@ const drained = (
   const from = (last: unknown): Effect.Effect<unknown, ExecutionError> =>
     Effect.flatMap(Effect.tryPromise({ try: () => iterator.next(), catch: thrown }), (step) => {
       if (!Predicate.isObject(step)) return Effect.fail(thrown(new TypeError("its iterator gave no object")))
-      // A generator that never waits would block all timers, even that of its own time limit.
+      // Yields after each value: a generator that never waits would block all timers, even that of its own time limit.
       return step.done === true
         ? Effect.succeed(last)
         : progress(step.value).pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(from(step.value)))
@@ -239,10 +245,10 @@ const drained = (
   )
 }
 
-/** Tools by name, as `generateText` takes them. */
+/** A set of tools by name, as `generateText` of the SDK takes them. */
 type ToolSet = Readonly<Record<string, ForeignTool<never, unknown>>>
 
-/** The tools of a set, each under its name. */
+/** The union of the tools of a set, each with its name. */
 type ToolsOf<Set extends ToolSet> = {
   readonly [Name in keyof Set & string]: Set[Name] extends ForeignTool<infer In, infer Out>
     ? AiTool<Name, In, Out>
@@ -252,7 +258,7 @@ type ToolsOf<Set extends ToolSet> = {
 /** All tools of a set, in order. Throws as `tool` does; use `tool` for a tool that needs options. */
 export const tools = <const Set extends ToolSet>(set: Set): ReadonlyArray<ToolsOf<Set>> => {
   const names = Tool.namesFor(Object.keys(set))
-  // The type of each tool follows from its entry.
+  // The type of each tool follows from its entry in the set.
   return Object.entries(set).map(([name, foreign], index) =>
     made(name, names[index] ?? name, foreign, {})
   ) as unknown as ReadonlyArray<ToolsOf<Set>>

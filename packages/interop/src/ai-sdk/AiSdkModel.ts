@@ -14,22 +14,29 @@ import type { CallSettings, LanguageModel, ProviderTool, Version } from "./speci
 
 export type { CallOptions, LanguageModel } from "./specification.ts"
 
-/** What is sent with each call, and what is known of the model. */
+/** The options of `layer`: what each call sends, and facts about the model that the SDK does not know. */
 interface Options {
-  /** Sent with each call, in the names of the SDK: `temperature`, `maxOutputTokens`, `providerOptions` … */
+  /**
+   * Settings of each call, with the names of the SDK, such as `temperature`, `maxOutputTokens` or `providerOptions`.
+   */
   readonly settings?: CallSettings
-  /** Tools that the provider runs, as `anthropic.tools.webSearch_20250305()` makes them: offered beside those of the agent. */
+  /**
+   * Tools that the provider runs, such as `anthropic.tools.webSearch_20250305()`. They are offered beside the tools of the agent.
+   */
   readonly providerTools?: ReadonlyArray<ProviderTool>
-  /** How many tokens a request and its reply may have together, for `Agent.compactAt`. */
+  /** The size of the context window in tokens (request and reply together), for `Agent.compactAt`. */
   readonly contextWindow?: number
   /**
-   * What the model costs, or `reported` where its provider says the cost of each reply, as the AI Gateway, OpenRouter and xAI do; a cost that it
-   * says counts in any case.
+   * The price of the model, or `reported` if the provider reports the cost of each reply, as the AI Gateway, OpenRouter and xAI do. A
+   * reported cost counts in either case.
    */
   readonly price?: Model.Service["price"]
-  /** Keys that the model was made with: no error, event, span or log shows them. Without, keys of a known form alone are hidden. */
+  /**
+   * The API keys with which the model was made, so that no error, event, span or log shows them. Without this option, only keys of a known
+   * form are redacted.
+   */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
-  /** Time limits, sizes and resends; by default those of every model. */
+  /** The time limits, sizes and resends of the transport; by default those of every model. */
   readonly transport?: Transport.Options
 }
 
@@ -70,7 +77,7 @@ export const layer = (languageModel: LanguageModel, options: Options = {}): Laye
 
 const versions: ReadonlyArray<unknown> = ["v2", "v3", "v4"] satisfies ReadonlyArray<Version>
 
-/** Programs without types pass anything. */
+/** The version of a model. It checks the argument, because programs in JavaScript may pass anything. */
 const versionOf = (model: LanguageModel | string): Version => {
   if (typeof model === "string") {
     throw new TypeError(`AiSdkModel: '${model}' is the name of a model; give the model, such as openai('${model}')`)
@@ -81,10 +88,13 @@ const versionOf = (model: LanguageModel | string): Version => {
   )
 }
 
-/** The provider as the SDK names it: `openai.responses`. One without an interface gets one, or its data were those of our own provider. */
+/**
+ * The name of the provider in opaque data, such as `openai.responses`. A name without a dot gets the suffix `.ai-sdk`, so that its data
+ * differ from those of this library's own providers.
+ */
 const nameOf = (provider: string): string => (provider.includes(".") ? provider : `${provider}.ai-sdk`)
 
-/** The name in errors about connections. */
+/** The host name that errors about connections show. */
 const hostOf = (provider: string): string => {
   const host = provider.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")
   return URL.canParse(`https://${host}`) ? host : "ai-sdk"

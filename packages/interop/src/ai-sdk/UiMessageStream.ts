@@ -33,7 +33,7 @@ export const fromStream = <E, R>(
       () => new Drawing(options),
       (drawing, event) => [drawing, drawing.chunksOf(event)] as const
     ),
-    // The last event already reports the failure.
+    // The last event has reported the failure already.
     Stream.catch(() => Stream.empty)
   )
 

@@ -1,8 +1,8 @@
-/** The chunks of a UI message. */
+/** The chunks of the AI SDK's UI message stream. */
 import type { AgentEvent, Message } from "@kintsugi/core"
 import type * as Usage from "@kintsugi/core/Usage"
 
-/** A part of a message that is streamed. */
+/** The kinds of text that a message streams in pieces. */
 export type Block = "text" | "reasoning"
 
 /** A chunk of a UI message stream. */
@@ -11,7 +11,7 @@ export type Chunk =
   | { readonly type: "start-step" | "reset-step" | "finish-step" | "abort" }
   | { readonly type: `${Block}-start` | `${Block}-end`; readonly id: string }
   | { readonly type: `${Block}-delta`; readonly id: string; readonly delta: string }
-  /** A page that the text names as its source. */
+  /** A web page that the text names as its source. */
   | { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title?: string }
   | ({ readonly type: "tool-input-available"; readonly toolName: string; readonly input: unknown } & OfTool)
   | ({ readonly type: "tool-output-available"; readonly output: unknown; readonly preliminary?: true } & OfTool)
@@ -34,36 +34,39 @@ export type Chunk =
   | { readonly type: "finish"; readonly finishReason: FinishReason; readonly messageMetadata: Metadata }
 
 interface OfTool {
-  /** The call's id; with its turn appended if an earlier turn had the same id. */
+  /** The id of the call. If an earlier turn had a call with this id, the turn is appended. */
   readonly toolCallId: string
-  /** Front ends know these tools only by name. */
+  /** The SDK's mark of tools that a front end knows only by name. */
   readonly dynamic: true
 }
 
-/** Why a message ended, in the words of the SDK. */
+/** The reason why a message ended, in the words of the SDK. */
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other"
 
-/** Metadata of a finished message about its run. */
+/** The metadata of a finished message: facts about its run. */
 interface Metadata {
   readonly usage: Usage.Usage
   /** Whether the run waits for a decision. It then resumes in a new stream. */
   readonly isSuspended: boolean
-  /** The limit at which the run has answered; absent if it came to its end by itself. */
+  /** The limit at which the run gave its answer; absent if the run reached no limit. */
   readonly endedBy?: AgentEvent.OfType<"run-completed">["endedBy"]
-  /** What the last reply says about itself: its ids, its model and its service tier; absent if it says nothing. */
+  /** The ids, the model and the service tier of the last reply; absent if the reply has none of these facts. */
   readonly reply?: Pick<Message.Reply, (typeof facts)[number]>
 }
 
-/** The facts of a reply that a message has. */
+/** The fields of a reply that its message shows to front ends. */
 export const facts = ["model", "responseId", "requestId", "rawFinish", "serviceTier"] as const
 
-/** Options of what a reader sees. */
+/** The options of the conversion to chunks. */
 export interface Options {
-  /** The text about a failure that ends a run; its code by default, because its message may hold private data. */
+  /**
+   * Makes the text about a failure that ends a run. By default the text is the code of the error, because its message may hold private
+   * data.
+   */
   readonly describe?: (error: unknown) => string
   /**
-   * Whether `reset-step` removes discarded text; true by default. Version 6 of the SDK does not know that chunk: with
-   * `false` the text stays, and its replacement begins a new step.
+   * Whether a `reset-step` chunk removes discarded text; `true` by default. Version 6 of the SDK does not know that chunk. With `false` the
+   * text stays, and the text that replaces it begins a new step.
    */
   readonly resets?: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * A language model of the SDK behind an HTTP client: a request of the transport is one call of `doGenerate` or `doStream`, and what they give
- * is its answer, as JSON. So the transport alone resends, waits and gives up, as for every other model.
+ * Makes an HTTP client of a language model of the SDK. Each request of the transport becomes one call of `doGenerate` or `doStream`, and
+ * the result of the call becomes the response, as JSON. So the transport alone resends, waits and gives up, as for every other model.
  */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -17,13 +17,13 @@ import * as Warnings from "./warnings.ts"
 import * as Urls from "./urls.ts"
 import type { CallSettings, LanguageModel, Version } from "./specification.ts"
 
-/** The ends of the addresses of the two ways to call. */
+/** The last segment of the URL, which names the function to call: for a whole reply, or for a stream. */
 export const ways = { whole: "doGenerate", streamed: "doStream" } as const
 
-/** The texts of a provider may differ with each request. */
+/** The most warnings that are logged for one model, because a provider may word them differently in each request. */
 const mostLogged = 100
 
-/** The client of a model. Each thing that the SDK warns of is logged once. */
+/** Makes the client of a model. Each different warning of the SDK is logged once. */
 export const make = (model: LanguageModel, to: Addressee<Version>, settings: CallSettings): HttpClient.HttpClient => {
   const logged = new Set<string>()
   const warning = (warnings: unknown): Effect.Effect<void> =>
@@ -45,7 +45,7 @@ export const make = (model: LanguageModel, to: Addressee<Version>, settings: Cal
               sent: sentIn(request),
               isStreamed: url.pathname.endsWith(ways.streamed),
               signal,
-              // a stream says it between its parts
+              // forks the log entry, because a stream reports its warnings from a callback between its parts
               warn: (warnings) => void Effect.runForkWith(context)(warning(warnings))
             }),
           catch: (cause) =>
@@ -58,7 +58,7 @@ export const make = (model: LanguageModel, to: Addressee<Version>, settings: Cal
 }
 
 const sentIn = ({ body }: HttpClientRequest.HttpClientRequest): Sent => {
-  // the codec of the same model has written it
+  // cast: the codec of the same model has written this body
   const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : "{}"
   return JSON.parse(text) as Sent
 }
@@ -70,7 +70,7 @@ interface Call {
   readonly warn: (warnings: unknown) => void
 }
 
-/** The answer of a model. It rejects where the connection failed. */
+/** Calls the model, and makes an HTTP response of the result. It rejects if the connection failed. */
 const answering = async (
   model: LanguageModel,
   to: Addressee<Version>,
@@ -84,7 +84,7 @@ const answering = async (
   try {
     await Urls.check(sent.messages, model.supportedUrls)
     const own = optionsOf(sent, to)
-    // each version takes its own options, which `optionsOf` makes of the version of the model
+    // cast: `optionsOf` makes the options of the version that the model has
     const options = {
       ...settings,
       ...own,
@@ -110,9 +110,12 @@ const answering = async (
   }
 }
 
-/** Both, of which the options of one request win, as for every other model. Objects are merged, unless their types differ. */
+/**
+ * Merges provider options. The options of the request win over the settings, as for every other model. Objects are merged, unless their
+ * `type` differs.
+ */
 const merged = (settings: Schema.JsonObject, own: Schema.JsonObject): Schema.JsonObject => {
-  // entries, because a provider may have any name
+  // a map, because a provider may be named `__proto__`
   const all = new Map(Object.entries(settings))
   for (const [name, value] of Object.entries(own)) {
     const [one, more] = [Metadata.objectOf(all.get(name)), Metadata.objectOf(value)]
@@ -123,7 +126,9 @@ const merged = (settings: Schema.JsonObject, own: Schema.JsonObject): Schema.Jso
   return Object.fromEntries(all)
 }
 
-/** The provider broke off a whole reply, as the SDK says from version 4 on: a broken connection. */
+/**
+ * The error for a reply that the provider broke off, which the SDK reports from version 4 on. It counts as a broken connection.
+ */
 class Interrupted extends Error {
   override readonly name = "ConnectionClosed"
   readonly code = "ECONNRESET"
@@ -139,7 +144,7 @@ const answerOf = (failure: unknown): Response => {
   return new Response(written({ type: "error", error: thrown }))
 }
 
-/** The parts of a stream, one in a line. A reader that goes away aborts the call. */
+/** The parts of a stream as lines of JSON. If the reader cancels the stream, the call is aborted. */
 const linesOf = (parts: ReadableStream<unknown>, stop: () => void, warn: Call["warn"]): ReadableStream<Uint8Array> => {
   const reader = parts.getReader()
   const encoder = new TextEncoder()
@@ -169,16 +174,16 @@ const linesOf = (parts: ReadableStream<unknown>, stop: () => void, warn: Call["w
     if (thrown.type === "connection") return controller.error(thrown.cause)
     controller.enqueue(line({ type: "error", error: thrown }))
     controller.close()
-    // nothing is read behind a failure
+    // no parts are read after a failure, so the call is stopped
     stop()
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** JSON, bytes in base64. Throws for what cannot be written down. */
+/** Writes a value as JSON, with bytes in base64. Throws if JSON cannot represent the value. */
 const written = (value: unknown): string =>
   JSON.stringify(value, function (this: unknown, key: string, json: unknown): unknown {
-    // `Buffer` would write itself down as a list of numbers
+    // read from the parent object, because `toJSON` of a `Buffer` gives a list of numbers
     const bytes = Predicate.hasProperty(this, key) ? this[key] : json
     return bytes instanceof Uint8Array ? Result.getOrElse(encoded(bytes), () => "") : json
   })
@@ -192,7 +197,7 @@ const factsIn = (response: unknown): object => {
   return { id, modelId }
 }
 
-/** What describes the bytes of the provider's own answer is not true of this one. */
+/** Headers about the bytes of the provider's response, which are wrong for the response that this module makes. */
 const ofBytes: ReadonlySet<string> = new Set(["content-length", "content-encoding", "transfer-encoding"])
 
 const headersOf = (response: unknown): Headers => {

@@ -1,4 +1,6 @@
-/** The codec between requests and replies, and the JSON that `client` reads and writes. */
+/**
+ * The codec for the models of the SDK: it writes requests as JSON for `client.ts`, and reads the JSON of its replies.
+ */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -17,13 +19,13 @@ import type { Version } from "./specification.ts"
 type Answer = Parameters<Provider.Codec["classify"]>[0]
 type Read = Result.Result<ReadonlyArray<Model.Part>, LlmError.LlmError>
 
-/** The codec of one model. */
+/** Makes the codec of one model. */
 export const make = (
   source: Provider.Source,
   to: Addressee<Version>,
   contextWindow: number | undefined
 ): Provider.Codec => {
-  // it knows the error names and the bodies of all providers
+  // the codec of OpenAI's chat completions knows the error names and error bodies of all providers
   const { classify } = OpenAiChat.make(source)
   return {
     providerTools: to.providerTools.length > 0,
@@ -56,7 +58,7 @@ export const make = (
   }
 }
 
-/** Of the options of a request, only those of a named provider can be passed on. */
+/** Refuses request options that do not belong to a named provider, because the SDK cannot pass them on. */
 const unnamed = (
   { model, provider }: Provider.Source,
   options: Model.Request["options"]
@@ -83,7 +85,7 @@ const parsed = (
     : Result.succeed(json)
 }
 
-/** A whole reply is read as its parts, and ends as a stream does. */
+/** Decodes a whole reply: its content is read like the parts of a stream, and then its end. */
 const decode = (
   reading: Reading,
   source: Provider.Source,
@@ -109,7 +111,7 @@ const empty: Message.Reply = {
   usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 }
 
-/** Reads the parts of one reply, and its end. */
+/** Reads the parts of one reply, and its finish part. */
 class Reading {
   readonly #source: Provider.Source
   readonly #answer: Answer
@@ -155,7 +157,7 @@ class Reading {
     const metadata = Metadata.byProvider(providerMetadata)
     const usage = usageOf(counts, metadata)
     const { raw, unified } = finishOf(finishReason)
-    // the stream counts as broken off
+    // without a finish part, the stream counts as broken off
     if (unified === "interrupted") return Result.succeed([{ type: "usage", usage }])
     const failure = Failure.ended(this.#source, this.#answer, { raw, unified, usage })
     if (failure !== undefined) return Result.fail(failure)
@@ -174,7 +176,7 @@ class Reading {
     ])
   }
 
-  /** A reply that waits for the client, where nothing can give the answer. */
+  /** The error for a reply that waits for an approval of the client, which a run cannot give. */
   #unanswerable(kind: string): LlmError.LlmError {
     const { model, provider } = this.#source
     return LlmError.CapabilityMismatchError.make({

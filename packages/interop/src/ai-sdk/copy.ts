@@ -1,6 +1,6 @@
 /**
- * Copies inputs for functions of the AI SDK, which may write into them: our values are frozen and shared with other
- * readers.
+ * Copies inputs for functions of the AI SDK. These functions may write into their inputs, but the values of this library are frozen and
+ * shared.
  */
 import * as Predicate from "effect/Predicate"
 

@@ -1,4 +1,4 @@
-/** Converts the events of one run to chunks of a UI message. */
+/** Converts the events of one run to chunks of a UI message stream. */
 import type { AgentEvent, Message } from "@kintsugi/core"
 import * as Bounds from "@kintsugi/core/Bounds"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
@@ -6,10 +6,10 @@ import * as Result from "effect/Result"
 import { type Block, type Chunk, facts, type FinishReason, type Options } from "./chunk.ts"
 import { sourcesOf } from "./sources.ts"
 
-/** An event of one call of the run. */
+/** An event about a tool call of the run. */
 type OfCall = Extract<AgentEvent.AgentEvent, { readonly callId: string; readonly tool: string }>
 
-/** An event that ends a run, with what it has spent. */
+/** An event that ends a run and has the run's usage. */
 type Ended = Extract<AgentEvent.AgentEvent, { readonly ledger: unknown }>
 
 const finishReasons: Readonly<Record<Message.FinishReason, FinishReason>> = {
@@ -24,26 +24,28 @@ const finishReasons: Readonly<Record<Message.FinishReason, FinishReason>> = {
 export class Drawing {
   readonly #describe: (error: unknown) => string
   readonly #resets: boolean
-  /** The converted run: that of the first event. */
+  /** The id of the converted run, which is the run of the first event. */
   #runId: string | undefined
   #hasBegun = false
   #isInStep = false
   #isEnded = false
-  /** The current block, and its number. */
+  /** The kind of the open block of text, and the number of blocks so far. */
   #current: Block | undefined
   #blocks = 0
-  /** Whether the current attempt was streamed. Its reply is then not shown again. */
+  /** Whether the reply of the current attempt was streamed. Then the whole reply is not shown again. */
   #isStreamed = false
-  /** The text that the reply goes on from: a reader has it, of this stream or of the one before it. */
+  /**
+   * The text that the current reply continues. The reader has this text already, from this stream or from an earlier one.
+   */
   #prefix = ""
-  /** The ids of this turn's calls as sent to the reader, and all ids sent so far. */
+  /** `#ids`: the id under which the reader knows each call of this turn. `#given`: all ids that the reader has got. */
   #ids = new Map<string, string>()
   readonly #given = new Set<string>()
-  /** The approval id of each call. */
+  /** The id of the request for approval of each call, by call id. */
   readonly #approvals = new Map<string, string>()
-  /** What the last reply says about itself. */
+  /** The ids, model and service tier of the last reply. */
   #facts: Pick<Extract<Chunk, { readonly type: "finish" }>["messageMetadata"], "reply"> = {}
-  /** The chunks of the current event. */
+  /** The chunks that the current event gives. */
   #chunks: Array<Chunk> = []
 
   constructor({ describe = (error) => RecoveryAdvice.labelsOf(error).code, resets = true }: Options = {}) {
@@ -66,7 +68,7 @@ export class Drawing {
       case "events-lost":
         return this.#goOn(event.text ?? "")
       case "turn-start":
-        // What the model reads in the turn of an answer at a limit is not said to the user.
+        // If the turn gives an answer at a limit, it has a message for the model, which the user must not see.
         this.#ids = new Map()
         return
       case "model-start":
@@ -79,12 +81,12 @@ export class Drawing {
         this.#isStreamed = true
         return this.#write("reasoning", event.text)
       case "attempt-continued":
-        // What is written from here on comes behind it.
+        // Text from here on comes after the kept text.
         this.#prefix = event.kept
         return
       case "attempt-discarded":
         this.#prefix = ""
-        // Text of a composition's part was not shown.
+        // The discarded text of a part of a composition was not shown, so there is nothing to remove.
         return event.discardedRunId === undefined ? this.#discard() : undefined
       case "model-end":
         return this.#reply(event.reply, event.turn)
@@ -104,16 +106,18 @@ export class Drawing {
         this.#endStep()
         this.#isEnded = true
         return this.#say({ type: "abort" })
-      // A server that has changed a tool is a matter of operators, as limits, verdicts and compactions are: no part of a message is about it.
-      // So is what was chosen for a turn (`turn-prepared`).
-      // The verdict of a guardrail is a matter of operators too: of a withheld answer no part was shown, or what was shown is reset.
-      // What was said to the run (`message-queued` and the like) is no part of the message of its model.
+      // All other events are for operators, and no part of a message: limits, verdicts, compactions, `tool-changed`, `turn-prepared`. So is
+      // the verdict of a guardrail: a withheld answer was not shown, or is reset. Messages to the run (`message-queued` and the like) are
+      // not part of the model's message either.
       default:
         return "callId" in event ? this.#ofCall(event) : undefined
     }
   }
 
-  /** The beginning was lost, with finished replies: the message goes on with what the model call at work has written. */
+  /**
+   * Goes on after events were lost. The lost beginning had the finished replies, so the message goes on with the text of the model call
+   * that is at work.
+   */
   #goOn(text: string): void {
     if (this.#isInStep) this.#discard()
     this.#begin()
@@ -175,7 +179,7 @@ export class Drawing {
     this.#beginStep()
   }
 
-  /** Shows a whole reply, or the calls of a streamed one. */
+  /** Shows a whole reply, or only the calls of a reply that was streamed. */
   #reply(reply: Message.Reply, turn: number): void {
     const { content } = reply
     const said = facts.flatMap((name) => (reply[name] === undefined ? [] : [[name, reply[name]] as const]))
@@ -196,14 +200,16 @@ export class Drawing {
     for (const source of sourcesOf(content)) this.#say({ type: "source-url", sourceId: source.url, ...source })
   }
 
-  /** What of a whole text a reader does not have yet. */
+  /** The part of a text that the reader does not have yet. */
   #unseen(text: string): string {
     const prefix = this.#prefix
     this.#prefix = ""
     return text.startsWith(prefix) ? text.slice(prefix.length) : text
   }
 
-  /** Makes call ids unique: they may repeat from turn to turn, and a reader treats equal ids as one call. */
+  /**
+   * Makes an id that is unique in the message. Call ids may repeat in later turns, but a reader treats equal ids as one call.
+   */
   #idFor(callId: string, turn: number): string {
     const id = this.#given.has(callId) ? `${callId}#${turn}` : callId
     this.#given.add(id)
@@ -222,9 +228,9 @@ export class Drawing {
           dynamic: true,
           preliminary: true
         })
-      // `tool-waiting`, `result-put-aside` and `result-cut` have no part in this protocol: the call has its input, and its output comes
-      // with `tool-end`. Nor has `tool-result`: the output of that call has been shown, and the message is for the model. Nor has
-      // `parts-described`: it is about what the model reads, and images of results are not in events
+      // This protocol has no chunk for `tool-waiting`, `result-put-aside` and `result-cut`: the input of the call was shown, and `tool-end`
+      // has its output. It has none for `tool-result` either, which is a message for the model about a call whose output was shown, nor for
+      // `parts-described`, which says what the model reads.
       case "tool-end":
         return this.#settle(toolCallId, event.use.settlement)
       case "tool-denied":
@@ -235,9 +241,10 @@ export class Drawing {
         this.#approvals.set(event.callId, digest)
         return this.#say({ type: "tool-approval-request", toolCallId, approvalId: digest, reason })
       }
-      // `approval-expired` has no part in this format: what becomes of the call follows it
+      // This protocol has no chunk for `approval-expired`: the events after it show what becomes of the call.
       case "approval-decided": {
-        // The reader has the requests of an earlier stream in its own record. A call that a grant admits has no request.
+        // Without a request in this stream there is no id: the reader got the request in an earlier stream. `by` is set if a grant admitted
+        // the call, without a request.
         const approvalId = this.#approvals.get(event.callId)
         if (approvalId === undefined || event.by !== undefined) return
         const { decision } = event
@@ -259,7 +266,7 @@ export class Drawing {
     }
   }
 
-  /** Shows the output of a table or a function, which is in no reply, as text. */
+  /** Shows the output of a run as text if no reply has it, because a table or a function made it. */
   #complete(event: AgentEvent.OfType<"run-completed">): void {
     if (event.finish === undefined) {
       this.#beginStep()
@@ -279,15 +286,15 @@ export class Drawing {
   }
 }
 
-/** The arguments of a call: usually JSON in a text. */
+/** The arguments of a call, which are usually a text with JSON. */
 const inputOf = (args: Message.ToolCall["arguments"]): unknown =>
   typeof args === "string" ? jsonOr(args) : shown(args)
 
-/** Parses JSON; a text with JSON that is too deep to write stays a text. */
+/** Parses JSON. A text that is no JSON, or that is nested too deeply to be written again, stays a text. */
 const jsonOr = (text: string): unknown => {
   const json = Result.try((): unknown => JSON.parse(text))
   return Result.isSuccess(json) && !Bounds.isDeeper(json.success) ? json.success : text
 }
 
-/** A value to write as JSON; a mark replaces one that is too deep. */
+/** Gives a value that can be written as JSON; "…" stands for a value that is nested too deeply. */
 const shown = (value: unknown): unknown => (Bounds.isDeeper(value) ? "…" : value)

@@ -1,4 +1,4 @@
-/** What models of the SDK throw, as plain data, and as the error of a model. */
+/** Reads the failures that models of the SDK throw: first as plain data, then as an error of this library. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Provider from "@kintsugi/providers/Provider"
@@ -7,7 +7,9 @@ import * as Result from "effect/Result"
 import type { Json, JsonObject } from "effect/Schema"
 import * as Metadata from "./metadata.ts"
 
-/** A failure that a model throws: the answer of a server, a broken connection, or anything else. */
+/**
+ * A failure that a model throws, as plain data: an HTTP response with an error status, a broken connection, or any other failure.
+ */
 export type Thrown =
   | {
       readonly type: "answer"
@@ -22,14 +24,16 @@ type Answer = Parameters<Provider.Codec["classify"]>[0]
 
 const apiCall = "AI_APICallError"
 
-/** Reads a failure by its structure: the packages of providers may each have a copy of the classes. */
+/**
+ * Reads a failure by its fields, and not by its class: each package of the SDK may have its own copy of the classes.
+ */
 export const thrown = (failure: unknown): Thrown => {
   const status = numberIn(failure, "statusCode")
   if (status !== undefined && status >= 400 && status < 600) {
     return { type: "answer", status, headers: headersOf(failure), body: bodyOf(failure) }
   }
   const { message, name } = namesOf(failure)
-  // the SDK makes one without a status where `fetch` fails
+  // an API error without a status: the SDK throws it if `fetch` fails
   const isUnanswered = name === apiCall && status === undefined
   if (isUnanswered || (!name.startsWith("AI_") && isOfConnection(failure, message))) {
     return { type: "connection", cause: failure }
@@ -37,7 +41,9 @@ export const thrown = (failure: unknown): Thrown => {
   return { type: "other", name, message, data: isPlain(failure) ? asJson(failure) : null }
 }
 
-/** The words are those of `fetch`, of Node and of browsers, which has no code of its own. */
+/**
+ * Whether a failure is a broken connection. Failures of `fetch` have no code, so they are known by the words of Node and of browsers.
+ */
 const isOfConnection = (failure: unknown, message: string): boolean =>
   ForeignFailure.connectionOf(failure) !== "broken" ||
   (failure instanceof TypeError && ["fetch failed", "terminated", "Failed to fetch"].includes(message))
@@ -52,7 +58,7 @@ const textIn = (value: unknown, key: string): string => {
   return Predicate.isString(found) ? found : ""
 }
 
-/** A getter of a foreign failure may throw. */
+/** Reads a property safely: a getter of a foreign failure may throw. */
 const propertyOf = (value: unknown, key: string): unknown =>
   Result.getOrElse(
     Result.try(() => (Predicate.hasProperty(value, key) ? value[key] : undefined)),
@@ -64,7 +70,7 @@ const namesOf = (failure: unknown): { readonly name: string; readonly message: s
     ? { name: "Error", message: failure }
     : { name: textIn(failure, "name") || "Error", message: textIn(failure, "message") }
 
-/** Whether it is what an event of the provider held, and no error of a program. */
+/** Whether the failure is plain data from a provider's event, and not an `Error`. */
 const isPlain = (failure: unknown): boolean => Predicate.isObject(failure) && !Predicate.isError(failure)
 
 const headersOf = (failure: unknown): Readonly<Record<string, string>> => {
@@ -75,7 +81,9 @@ const headersOf = (failure: unknown): Readonly<Record<string, string>> => {
   )
 }
 
-/** The body of the server; without one, its words as the SDK has read them. */
+/**
+ * The body of the server's response. If the failure has no body, it is composed of the fields that the SDK has read from it.
+ */
 const bodyOf = (failure: unknown): string => {
   const body = textIn(failure, "responseBody")
   if (body !== "") return body
@@ -91,7 +99,7 @@ const bodyOf = (failure: unknown): string => {
   })
 }
 
-/** JSON of anything; `null` for what cannot be written down. */
+/** Converts any value to JSON; `null` if it cannot be written as JSON. */
 export const asJson = (value: unknown): Json => {
   const text = Result.try((): unknown => JSON.stringify(value))
   if (Result.isFailure(text) || !Predicate.isString(text.success)) return null
@@ -99,7 +107,7 @@ export const asJson = (value: unknown): Json => {
   return json
 }
 
-/** The failures of the SDK's own classes, by their names in lower case. */
+/** The errors of this library for error classes of the SDK, whose names are in lower case. */
 const named = {
   ai_loadapikeyerror: "AuthenticationError",
   ai_nosuchmodelerror: "ModelNotFoundError",
@@ -109,10 +117,10 @@ const named = {
   ai_nosuchproviderreferenceerror: "InvalidRequestError"
 } as const
 
-/** What a model cannot do, in the words of the SDK. */
+/** The name of the SDK's error for a missing capability of a model. */
 export const unsupported = "AI_UnsupportedFunctionalityError"
 
-/** How a reply ends that is none, in the words of the SDK and of providers. */
+/** The errors for finish reasons that mean a failure, by the words of the SDK and of providers. */
 const endings = {
   "content-filter": "ContentFilteredError",
   refusal: "ContentFilteredError",
@@ -120,7 +128,7 @@ const endings = {
   malformed_function_call: "MalformedToolCallError"
 } as const
 
-/** The error of a reply that ended like this; `undefined` for one that is a reply. */
+/** The error for a reply with such a finish reason; `undefined` if the reply did not fail. */
 export const ended = (
   source: Provider.Source,
   answer: Answer,
@@ -136,7 +144,10 @@ export const ended = (
   return Provider.failure(source, answer, { codes: [words], text, ...(usage === undefined ? {} : { usage }) }, endings)
 }
 
-/** The error of a failure that came without a status, or within a stream. `classify` reads the bodies of providers. */
+/**
+ * Makes the error for a failure that came without an HTTP status, or within a stream. `classify` reads error bodies in the forms of the
+ * providers.
+ */
 export const failureOf = (
   source: Provider.Source,
   answer: Answer,

@@ -1,17 +1,24 @@
-/** What a provider of the SDK says beside a part, by the names of providers: it goes back with the part, unchanged. */
+/**
+ * The provider metadata of parts, by the names of providers. It is kept with each part, and sent back with it unchanged.
+ */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import type { Json, JsonObject } from "effect/Schema"
 import type { ByProvider } from "./specification.ts"
 
-/** The field with the signature of a thought, as Google's providers name it: models of other families do not get it. */
+/**
+ * The field in which Google's providers give the signature of a thought. It is kept apart, because models of other families must not get
+ * it.
+ */
 const signature = "thoughtSignature"
 
-/** The metadata of a part, as data of this provider. */
+/** The metadata of a part, as opaque data of the provider; nothing if there is no metadata. */
 export const opaqueOf = (provider: string, metadata: ByProvider): { readonly opaque?: Message.Opaque } =>
   Object.keys(metadata).length === 0 ? {} : { opaque: { provider, data: dataOf(metadata) } }
 
-/** The signatures stand apart: where the thoughts of a message are left out, these are, too. */
+/**
+ * Separates the signatures of thoughts from the other metadata: if the thoughts of a message are left out, their signatures are too.
+ */
 export const dataOf = (metadata: ByProvider): JsonObject => {
   const signatures: Record<string, Json> = {}
   const rest: Record<string, Json> = {}
@@ -22,7 +29,7 @@ export const dataOf = (metadata: ByProvider): JsonObject => {
   return { metadata: rest, ...(Object.keys(signatures).length === 0 ? {} : { [signature]: signatures }) }
 }
 
-/** The options that a part goes back with. */
+/** The `providerOptions` with which a part is sent back: its metadata and its signatures. */
 export const optionsOf = (data: Json | undefined): { readonly providerOptions?: ByProvider } => {
   const options: ByProvider = { ...byProvider(fieldOf(data, "metadata")) }
   for (const [name, signed] of Object.entries(objectOf(fieldOf(data, signature)) ?? {})) {
@@ -31,7 +38,7 @@ export const optionsOf = (data: Json | undefined): { readonly providerOptions?: 
   return Object.keys(options).length === 0 ? {} : { providerOptions: options }
 }
 
-/** Metadata as the specification has it: an object for each provider. Anything else is left out. */
+/** Reads metadata as the specification defines it: one object for each provider. Other values are left out. */
 export const byProvider = (json: Json | undefined): ByProvider =>
   Object.fromEntries(
     Object.entries(objectOf(json) ?? {}).flatMap(([name, data]): ReadonlyArray<[string, JsonObject]> => {
@@ -40,7 +47,7 @@ export const byProvider = (json: Json | undefined): ByProvider =>
     })
   )
 
-/** The metadata of the pieces of one part: what comes later is added, and replaces fields of the same name. */
+/** Merges the metadata of the pieces of one part. The fields of a later piece replace those of the same name. */
 export const merged = (before: ByProvider, after: ByProvider): ByProvider => {
   const all = { ...before }
   for (const [name, data] of Object.entries(after)) all[name] = { ...all[name], ...data }
@@ -49,7 +56,7 @@ export const merged = (before: ByProvider, after: ByProvider): ByProvider => {
 
 export const objectOf = (json: Json | undefined): JsonObject | undefined => (isObject(json) ? json : undefined)
 
-/** An object within JSON holds JSON. */
+/** A type guard for JSON: an object within JSON has JSON in its fields. */
 const isObject = (json: Json | undefined): json is JsonObject => Predicate.isObject(json)
 
 export const fieldOf = (json: Json | undefined, key: string): Json | undefined => {

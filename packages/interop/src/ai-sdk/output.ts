@@ -1,27 +1,27 @@
-/** The text for a model from the result of an AI SDK tool. */
+/** Makes the text that a model reads of the result of an AI SDK tool. */
 import * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 
 export interface Said {
   readonly text: string
   readonly isError: boolean
-  /** The content in its order, if there are images or files in it. */
+  /** The parts of the content in their order, if any of them is an image or a file. */
   readonly parts?: Message.UserContent
 }
 
 /**
- * Without `toModelOutput`: a text unchanged, other values as JSON; `undefined` as `null`, as in the SDK. Throws for
- * values that are not JSON: cycles, functions, bigints, or getters that throw.
+ * The text of a result without `toModelOutput`. A text stays unchanged, other values become JSON, and `undefined` becomes `null`, as in the
+ * SDK. Throws for values that are not JSON: cycles, functions, bigints, or getters that throw.
  */
 export const plain = (value: unknown = null): string => {
   if (Predicate.isString(value)) return value
-  // The declared type lacks `undefined`.
+  // `JSON.stringify` may give `undefined`, which its declared type does not say.
   const json: string | undefined = JSON.stringify(value)
   if (json === undefined) throw new TypeError(`no JSON can be made of this ${typeof value}`)
   return json
 }
 
-/** Reads the result of `toModelOutput`. Throws if it is unreadable. */
+/** Reads the output of `toModelOutput`. Throws if it cannot be written as JSON. */
 export const said = (output: unknown): Said => {
   const type = Predicate.hasProperty(output, "type") ? output.type : undefined
   const value = Predicate.hasProperty(output, "value") ? output.value : undefined
@@ -47,7 +47,9 @@ export const said = (output: unknown): Said => {
   }
 }
 
-/** A part of the content: the SDK has had several names for images and files. */
+/**
+ * Reads one part of the content. Versions of the SDK have different types for images and files, so it looks at the fields.
+ */
 const part = (one: unknown): Message.UserContent[number] => {
   const text = field(one, "text")
   if (text !== undefined) return Message.text(text)

@@ -1,4 +1,4 @@
-/** A request as the options of one call to a language model of the SDK. */
+/** Converts a request to the options of one call to a language model of the SDK. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -16,13 +16,13 @@ import type {
 } from "./specification.ts"
 import { type Attachment, fileOf, givenBy, speaking } from "./versions.ts"
 
-/** What of a request is sent. */
+/** The fields of a request that are sent to the client. */
 export type Sent = Pick<Model.Request, "messages" | "output" | "tools" | "toolChoice" | "options">
 
-/** To whom. */
+/** The model that a request is for: its version, its provider, and the tools that the provider runs. */
 export interface Addressee<V extends Version> {
   readonly version: V
-  /** The name of the provider in opaque data. */
+  /** The name of the provider. Opaque data with this name is sent to the model. */
   readonly provider: string
   readonly providerTools: ReadonlyArray<ProviderTool>
 }
@@ -31,7 +31,7 @@ type PromptOf<V extends Version> = PromptMessage<Parts[V]["data"], Parts[V]["sho
 type PartOf<V extends Version> = AssistantPart<Parts[V]["data"], Parts[V]["shown"], Parts[V]["further"]>
 type ResultOf<V extends Version> = ResultPart<Parts[V]["shown"]>
 
-/** The options of a call, without those of every call. */
+/** The options of one call, without the settings that are the same for every call. */
 export const optionsOf = <V extends Version>(sent: Sent, to: Addressee<V>): CallOptions<V> => {
   const { messages, options, output, toolChoice, tools } = sent
   const isObject = output?.schema["type"] === "object"
@@ -42,7 +42,7 @@ export const optionsOf = <V extends Version>(sent: Sent, to: Addressee<V>): Call
       type: "function" as const,
       name,
       description,
-      // a JSON Schema
+      // cast: `parameters` is a JSON Schema
       inputSchema: parameters as never
     })),
     ...to.providerTools.map((tool) => ({ ...tool, type: speaking[to.version].providerTool }))
@@ -51,14 +51,14 @@ export const optionsOf = <V extends Version>(sent: Sent, to: Addressee<V>): Call
     prompt: [...asText, ...messages.flatMap((message) => messageOf(message, to))],
     ...(declared.length === 0 ? {} : { tools: declared, toolChoice: choiceOf(toolChoice) }),
     ...(output !== undefined && isObject
-      ? // a JSON Schema
+      ? // cast: `schema` is a JSON Schema
         { responseFormat: { type: "json", name: output.name, schema: output.schema as never } }
       : {}),
     ...(options === undefined ? {} : { providerOptions: Metadata.byProvider(options) })
   }
 }
 
-/** Providers take schemas of objects alone. */
+/** Asks in a text for an answer that fits the schema, because providers only take schemas of objects as a format. */
 const inWords = (schema: JsonObject): string =>
   `Answer with JSON alone that fits this JSON Schema: ${JSON.stringify(schema)}`
 
@@ -90,10 +90,10 @@ const filePart = <V extends Version>(part: Attachment, { provider, version }: Ad
   ...(part.type === "file" && part.name !== undefined ? { filename: part.name } : {})
 })
 
-/** `openai` of `openai.responses`: the name under which providers of the SDK keep files. */
+/** The first part of a provider's name, `openai` of `openai.responses`. Providers of the SDK store files under it. */
 const firstOf = (provider: string): string => provider.split(".")[0] ?? provider
 
-/** An assistant message, and the results of its calls behind it. */
+/** Converts an assistant message, followed by a message with the results of its calls. */
 const assistant = <V extends Version>(message: Message.Assistant, to: Addressee<V>): ReadonlyArray<PromptOf<V>> => {
   const content: Array<PartOf<V>> = []
   const results: Array<ResultOf<V>> = []
@@ -128,7 +128,10 @@ const assistant = <V extends Version>(message: Message.Assistant, to: Addressee<
   ]
 }
 
-/** Providers demand an object; a text that is none is wrapped, so that the conversation can still be sent. */
+/**
+ * The input of a tool call, which must be an object for providers. Other arguments are wrapped in one, so that the conversation can still
+ * be sent.
+ */
 const inputOf = (args: Json): JsonObject => {
   if (args === null || args === "") return {}
   const parsed = Predicate.isString(args) ? Result.try((): Json => JSON.parse(args)) : Result.succeed(args)
@@ -152,10 +155,12 @@ const outputOf = <V extends Version>(
   return isWhole ? { type: "content", value: shown } : { type: "text", value: text }
 }
 
-/** Providers that write all content of a result as text would send an image as its base64. These read it as an image. */
+/** The providers that read an image in a tool result as an image. The others would send the text of its base64. */
 const withParts = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock)\b|\.(?:responses|anthropic)\b/
 
-/** Whether an image or a file in a result is sent as such: of other types, providers of the SDK leave them out with a warning, or throw. */
+/**
+ * Whether an image or a file in a tool result is sent as such. Providers of the SDK leave out other types with a warning, or throw.
+ */
 export const isTaken = (part: Attachment, { provider, version }: Pick<Addressee<Version>, "provider" | "version">) => {
   const given = givenBy(part)
   const isReadable = part.type === "image" ? images.test(part.mediaType) : part.mediaType === "application/pdf"
@@ -165,7 +170,9 @@ export const isTaken = (part: Attachment, { provider, version }: Pick<Addressee<
 
 const images = /^image\/(?:png|jpeg|gif|webp)$/
 
-/** What the provider has done or said on its own side. */
+/**
+ * Adds a part of the provider to the message: a call or a result of a tool that the provider ran, a file, or metadata of a text.
+ */
 const addItem = <V extends Version>(content: Array<PartOf<V>>, data: Json, { provider, version }: Addressee<V>) => {
   const own = Metadata.optionsOf(data)
   const part = Metadata.objectOf(Metadata.fieldOf(data, "part"))
@@ -200,7 +207,7 @@ const addItem = <V extends Version>(content: Array<PartOf<V>>, data: Json, { pro
   }
 }
 
-/** Gives the metadata back to the last so many characters. */
+/** Attaches metadata to the last `length` characters of the text before it. */
 const mark = <V extends Version>(
   content: Array<PartOf<V>>,
   length: number,

@@ -1,20 +1,23 @@
-/** The parts of a reply of the SDK, whole or streamed, as parts of a reply of ours. They come as JSON, see `client`. */
+/**
+ * Converts the parts of a reply of the AI SDK, whole or streamed, to parts of a reply of this library. The parts come as JSON, as
+ * `client.ts` writes it.
+ */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type { Json, JsonObject } from "effect/Schema"
 import * as Metadata from "./metadata.ts"
 import type { ByProvider } from "./specification.ts"
 
-/** A text or a thought that has begun. */
+/** A text or a thought that is streaming: its length so far, and the metadata of its pieces so far. */
 interface Begun {
   readonly length: number
   readonly metadata: ByProvider
 }
 
-/** The part of a reply that asks its reader for something: no run can give the answer. */
+/** The type of a part with which the model asks the client for an approval. A run cannot give the answer. */
 export const approvalRequest = "tool-approval-request"
 
-/** Reads the parts of one reply in their order. What the provider says beside a part stays with it. */
+/** Converts the parts of one reply, in their order. The provider's metadata of a part stays with that part. */
 export class PartReader {
   readonly #provider: string
   readonly #begun = new Map<string, Begun>()
@@ -52,11 +55,11 @@ export class PartReader {
       case "tool-call":
         return [part["providerExecuted"] === true ? this.#item(toolName, part, metadata) : this.#call(part, metadata)]
       case "tool-result":
-        // the last result replaces those before it
+        // a preliminary result is replaced by a later one, so only the final one is kept
         return part["preliminary"] === true ? [] : [this.#item(`${toolName} result`, part, metadata)]
       case "custom":
         return [this.#item(Metadata.textOf(part["kind"]) ?? type, part, metadata)]
-      // A call comes whole behind its pieces. The decoder reads what is about the reply as a whole.
+      // A call comes as a whole after its pieces, so these are skipped. `codec.ts` reads the parts about the reply as a whole.
       case "tool-input-start":
       case "tool-input-delta":
       case "tool-input-end":
@@ -68,7 +71,7 @@ export class PartReader {
       case "error":
         return []
       default:
-        // sources, files, and what later versions may add
+        // sources, files, and kinds of parts that later versions of the SDK may add
         return [this.#item(type, part, metadata)]
     }
   }
@@ -94,7 +97,7 @@ export class PartReader {
     return [{ type: "provider-item", kind: "text", opaque: { ...opaque, data } }]
   }
 
-  /** The sources that a text cites. */
+  /** An item with the sources that a text cites, if there are any. */
   #cited({ citations }: JsonObject): ReadonlyArray<Message.ProviderItem> {
     return Array.isArray(citations) && citations.length > 0
       ? [{ type: "provider-item", kind: "citations", opaque: { provider: this.#provider, data: { citations } } }]
@@ -124,7 +127,7 @@ export class PartReader {
 
 const none: Begun = { length: 0, metadata: {} }
 
-/** `text-delta` and `text-end` of one id belong together. */
+/** The key of a text or a thought: `text-start`, `text-delta` and `text-end` with the same id share it. */
 const keyOf = (part: JsonObject): string => {
   const { id, type } = texts(part)
   return `${type.slice(0, type.indexOf("-"))} ${id}`
@@ -144,25 +147,28 @@ const texts = (part: JsonObject) => {
   }
 }
 
-/** The word of a finish reason, and that of the provider, which version 2 does not have. */
+/**
+ * The finish reason of the SDK (`unified`), and the provider's own word for it (`raw`), which version 2 does not have.
+ */
 export const finishOf = (reason: Json | undefined): { readonly unified: string; readonly raw: string | undefined } => ({
   unified: Metadata.textOf(reason) ?? Metadata.textOf(Metadata.fieldOf(reason, "unified")) ?? "other",
   raw: Metadata.textOf(Metadata.fieldOf(reason, "raw"))
 })
 
-/** How a reply ended, that is a reply. */
+/** The finish reasons of replies, by the words of the SDK and of providers. Other words mean a failure, or `other`. */
 export const finishes: ReadonlyMap<string, Message.FinishReason> = new Map<string, Message.FinishReason>([
   ["stop", "stop"],
   ["length", "length"],
   ["tool-calls", "tool-calls"],
-  // words of providers, which their packages call "stop" or "other": these come first
+  // words of providers, for which their packages say "stop" or "other"; so the provider's word is looked up first
   ["pause_turn", "paused"],
   ["model_context_window_exceeded", "length"]
 ])
 
 /**
- * The counts of a reply. In version 2, packages for Anthropic leave what is read from and written to the cache out of `inputTokens`, and have
- * what is written beside the usage (`@ai-sdk/anthropic` 2, looked up on 2026-11-26); from version 3 on the total has all.
+ * The usage of a reply. From version 3 on, the input total includes the tokens that were read from and written to the cache. In version 2,
+ * packages for Anthropic leave them out of `inputTokens`, and have the cache writes in the metadata beside the usage (`@ai-sdk/anthropic`
+ * 2, looked up on 2026-11-26).
  */
 export const usageOf = (usage: Json | undefined, metadata: ByProvider): Message.Reply["usage"] => {
   const [input, output] = [Metadata.fieldOf(usage, "inputTokens"), Metadata.fieldOf(usage, "outputTokens")]
@@ -192,8 +198,8 @@ export const usageOf = (usage: Json | undefined, metadata: ByProvider): Message.
 }
 
 /**
- * What the provider says that the reply cost, in US dollars: the AI Gateway of Vercel, OpenRouter, or xAI in ticks of 10^-10 dollars
- * (`@ai-sdk/gateway`, `@openrouter/ai-sdk-provider`, `@ai-sdk/xai`, looked up on 2026-11-26).
+ * The cost of a reply in US dollars, if the provider reports it in the metadata. Vercel's AI Gateway and OpenRouter report dollars; xAI
+ * reports ticks of 10^-10 dollars (`@ai-sdk/gateway`, `@openrouter/ai-sdk-provider`, `@ai-sdk/xai`, looked up on 2026-11-26).
  */
 export const costIn = (metadata: ByProvider): { readonly cost?: number } => {
   const { gateway, openrouter, xai } = metadata
@@ -205,7 +211,7 @@ export const costIn = (metadata: ByProvider): { readonly cost?: number } => {
   return cost === undefined ? {} : { cost }
 }
 
-/** A number, or the text of one. */
+/** An amount of dollars: a number, or the text of a number. `undefined` if it is neither, or negative. */
 const dollarsIn = (json: Json | undefined): number | undefined => {
   const dollars = typeof json === "string" && /^\d{1,9}(?:\.\d{1,20})?$/.test(json) ? Number(json) : json
   return typeof dollars === "number" && Number.isFinite(dollars) && dollars >= 0 ? dollars : undefined

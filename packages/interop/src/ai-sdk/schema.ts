@@ -1,4 +1,4 @@
-/** The input schema of an AI SDK tool as a codec: its JSON Schema, and its check. */
+/** Makes a codec of an AI SDK tool's input schema: it takes the JSON Schema and the validation from it. */
 import * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -14,19 +14,22 @@ interface Wrong {
   readonly path: ReadonlyArray<PropertyKey>
 }
 
-/** The value for the tool, or the issues. */
+/** The checked value, or what is wrong with it. */
 type Checked = Result.Result<unknown, ReadonlyArray<Wrong>>
 
 type Check = (value: unknown) => Checked | PromiseLike<Checked>
 
 export interface Input {
-  /** Checks everything that can be checked synchronously. */
+  /** Decodes the input, and checks it as far as that is possible synchronously. */
   readonly codec: Schema.Codec<unknown, unknown>
-  /** Checks asynchronously; fails with the issues as one line. */
+  /** Checks an input whose validation is asynchronous. It fails with the issues as one line. */
   readonly late: (params: unknown) => Effect.Effect<unknown, string>
 }
 
-/** Throws a `TypeError` if no JSON Schema is given or available synchronously; an `InputTooLargeError` beyond a bound. */
+/**
+ * Reads an input schema. Throws a `TypeError` if no JSON Schema is given or available synchronously, and an `InputTooLargeError` for a JSON
+ * Schema beyond a bound.
+ */
 export const read = (
   tool: string,
   inputSchema: unknown,
@@ -41,7 +44,7 @@ export const read = (
     )
   }
   const check = checkOf(schema)
-  // Inputs whose check needs a promise. The input of a tool is an object.
+  // The inputs whose check gives a promise, and so is not done yet. A set of objects will do, as the input of a tool is an object.
   const unchecked = new WeakSet<object>()
   const decode = (value: Schema.Json): Effect.Effect<unknown, SchemaIssue.Issue> => {
     const checked = check(value)
@@ -78,11 +81,11 @@ const isLazy = (schema: unknown): schema is () => unknown => Predicate.isFunctio
 export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   Predicate.hasProperty(value, "then") && Predicate.isFunction(value.then)
 
-/** The JSON Schema of the SDK's own schemas, and of a Standard Schema that has one. */
+/** The JSON Schema of a schema: of the SDK's own kind, or of a Standard Schema that can give one. */
 const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
   if (!Predicate.isObjectKeyword(schema)) return undefined
   const own = "jsonSchema" in schema ? schema.jsonSchema : undefined
-  // A promise without fields would look like an empty object.
+  // A promise has no own fields, so it would pass for an empty JSON Schema.
   if (!isPromise(own) && isJsonObject(own)) return own
   const standard = "~standard" in schema ? schema["~standard"] : undefined
   if (!Predicate.hasProperty(standard, "jsonSchema") || !Predicate.hasProperty(standard.jsonSchema, "input")) {
@@ -95,8 +98,8 @@ const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
 }
 
 /**
- * The check of a schema. Standard Schemas come first, because they have many methods of their own. Some schemas write
- * defaults into the checked value.
+ * The validation of a schema. It looks for a Standard Schema first, because such a schema may also have a method `validate` of its own. It
+ * checks a copy, because some schemas write defaults into the value.
  */
 const checkOf = (schema: unknown): Check => {
   const standard = Predicate.hasProperty(schema, "~standard") ? schema["~standard"] : undefined
@@ -111,7 +114,7 @@ const validates = (schema: unknown): schema is { readonly validate: (value: unkn
 const thenOr = (given: unknown, read: (answer: unknown) => Checked): Checked | PromiseLike<Checked> =>
   isPromise(given) ? given.then(read) : read(given)
 
-/** `{ success: true, value }` or `{ success: false, error }`. */
+/** Reads the answer of the SDK's own schema: `{ success: true, value }` or `{ success: false, error }`. */
 const fromOwn = (answer: unknown): Checked => {
   if (Predicate.hasProperty(answer, "success") && answer.success === true) {
     return Result.succeed("value" in answer ? answer.value : undefined)
@@ -120,7 +123,7 @@ const fromOwn = (answer: unknown): Checked => {
   return Result.fail([{ message: error instanceof Error ? error.message : "a valid value", path: [] }])
 }
 
-/** `{ value }` or `{ issues }`. */
+/** Reads the answer of a Standard Schema: `{ value }` or `{ issues }`. */
 const fromStandard = (answer: unknown): Checked => {
   const issues = Predicate.hasProperty(answer, "issues") ? answer.issues : undefined
   if (!Array.isArray(issues)) return Result.succeed(Predicate.hasProperty(answer, "value") ? answer.value : undefined)

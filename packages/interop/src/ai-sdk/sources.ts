@@ -1,14 +1,17 @@
-/** The web pages that a reply names as the sources of its text, from the provider items of every wire. */
+/** Finds the web pages that a reply names as the sources of its text, in the provider items of all wires. */
 import type { Message } from "@kintsugi/core"
 import * as Predicate from "effect/Predicate"
 
-/** A page, and its title if the provider gives one. */
+/** A web page, with its title if the provider gives one. */
 interface Source {
   readonly url: string
   readonly title?: string
 }
 
-/** The kinds of items that are about the text before them. Results of a search that no text cites are no sources. */
+/**
+ * The kinds of provider items that name sources of the text before them. Items with search results are not among them, as the text may not
+ * cite them.
+ */
 const kinds: ReadonlySet<string> = new Set([
   // chat completions
   "annotations",
@@ -24,7 +27,7 @@ const kinds: ReadonlySet<string> = new Set([
   "source"
 ])
 
-/** The pages in the order of the reply, each once. */
+/** The web pages that a reply cites, in order, each once. */
 export const sourcesOf = (content: Message.Reply["content"]): ReadonlyArray<Source> => {
   const found = new Map<string, Source>()
   for (const part of content) {
@@ -33,10 +36,10 @@ export const sourcesOf = (content: Message.Reply["content"]): ReadonlyArray<Sour
   return [...found.values()]
 }
 
-/** No wire nests a source deeper. */
+/** How many levels of an item are searched. No wire nests a source deeper. */
 const deepest = 6
 
-/** The names of the lists that hold addresses alone. */
+/** The names of lists whose elements are plain URLs. */
 const bare: ReadonlySet<string> = new Set(["citations"])
 
 const look = (value: unknown, found: Map<string, Source>, levels: number): void => {

@@ -1,10 +1,10 @@
 /**
- * The language models of the AI SDK by their shape: versions 2, 3 and 4 of the specification, as `@ai-sdk/provider` declares them (read in
- * 4.0.38, which has all three, on 2026-11-26). This module does not need the package; `test/sdk/aiSdkModel.test-d.ts` compares.
+ * The types of the AI SDK's language models, by their shape: versions 2, 3 and 4 of the specification, as `@ai-sdk/provider` 4.0.38
+ * declares them (read on 2026-11-26). This module does not need that package; `test/sdk/aiSdkModel.test-d.ts` compares the types.
  */
 import type { Json, JsonObject } from "effect/Schema"
 
-/** The versions that are read. */
+/** The versions of the specification that this library supports. */
 export type Version = "v2" | "v3" | "v4"
 
 /**
@@ -16,12 +16,12 @@ export interface LanguageModel {
   readonly provider: string
   readonly modelId: string
   readonly supportedUrls?: unknown
-  // Each version has call options of its own; `CallOptions` has what this library sends.
+  // `never`: each version has its own call options. `CallOptions` has those that this library passes.
   readonly doGenerate: (options: never) => PromiseLike<Generated>
   readonly doStream: (options: never) => PromiseLike<Streamed>
 }
 
-/** What `doGenerate` gives. The parts are read as JSON. */
+/** The result of `doGenerate`. Its parts are read as JSON. */
 interface Generated {
   readonly content: ReadonlyArray<unknown>
   readonly finishReason: unknown
@@ -30,13 +30,13 @@ interface Generated {
   readonly response?: unknown
 }
 
-/** What `doStream` gives. */
+/** The result of `doStream`: the stream of parts, and facts about the response. */
 interface Streamed {
   readonly stream: ReadableStream<unknown>
   readonly response?: unknown
 }
 
-/** Data for providers, by their names. */
+/** Options or metadata for providers, by their names. */
 export type ByProvider = Record<string, JsonObject>
 
 interface Optional {
@@ -90,7 +90,7 @@ interface CustomPart extends Optional {
   kind: `${string}.${string}`
 }
 
-/** A part of an assistant message. `Further` are those of a version alone. */
+/** A part of an assistant message. `Further` has the parts that only one version has. */
 export type AssistantPart<Data, Shown, Further> =
   | TextPart
   | ReasoningPart
@@ -106,7 +106,10 @@ export type PromptMessage<Data, Shown, Further> =
   | { role: "assistant"; content: Array<AssistantPart<Data, Shown, Further>> }
   | { role: "tool"; content: Array<ResultPart<Shown>> }
 
-/** What differs between the versions: how files are given, how they stand in results, and what else an assistant message has. */
+/**
+ * The types that differ between the versions: `data` of a file in a message, `shown` for a file in a tool result, and `further` parts of an
+ * assistant message.
+ */
 export interface Parts {
   readonly v2: {
     data: string | URL
@@ -128,20 +131,22 @@ export interface Parts {
   }
 }
 
-/** How version 4 gives a file. */
+/** The content of a file in version 4. */
 export type DataOfV4 =
   | { type: "data"; data: string }
   | { type: "url"; url: URL }
   | { type: "reference"; reference: Record<string, string> }
 
-/** A tool that the provider runs, as the SDK declares it; each version has a word of its own for its `type`. */
+/**
+ * A tool that the provider runs, as the SDK declares it, but without the field `type`, whose value depends on the version.
+ */
 export interface ProviderTool {
   readonly id: `${string}.${string}`
   readonly name: string
   readonly args: Record<string, unknown>
 }
 
-/** The options of one call, as a version takes them. */
+/** The options of one call, as version `V` of the specification defines them. */
 export interface CallOptions<V extends Version> {
   prompt: Array<PromptMessage<Parts[V]["data"], Parts[V]["shown"], Parts[V]["further"]>>
   tools?: Array<
@@ -149,7 +154,7 @@ export interface CallOptions<V extends Version> {
         type: "function"
         name: string
         description: string
-        // any JSON Schema: their type of it lists all keywords
+        // `never`, because the SDK's type for a JSON Schema lists all keywords
         inputSchema: never
       }
     | (ProviderTool & { type: V extends "v2" ? "provider-defined" : "provider" })
@@ -170,9 +175,9 @@ export interface CallSettings {
   readonly frequencyPenalty?: number
   readonly stopSequences?: ReadonlyArray<string>
   readonly seed?: number
-  /** The effort; of version 4. */
+  /** The reasoning effort. Only version 4 has it. */
   readonly reasoning?: "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
   readonly headers?: Readonly<Record<string, string>>
-  /** By the name of a provider: `{ anthropic: { thinking: … } }`. */
+  /** Options by the name of the provider: `{ anthropic: { thinking: … } }`. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>
 }

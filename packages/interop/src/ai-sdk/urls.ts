@@ -1,10 +1,15 @@
-/** The addresses of files that a model takes. `generateText` of the SDK loads all others; this library refuses them. */
+/**
+ * Checks the URLs of files in a request. A model of the SDK takes only some URLs. `generateText` of the SDK downloads the other files; this
+ * library refuses them.
+ */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import { unsupported } from "./failure.ts"
 import { type Attachment, givenBy } from "./versions.ts"
 
-/** Rejects if a message has a file at an address that the model does not take. A model that does not say what it takes takes all. */
+/**
+ * Rejects if a message has a file at a URL that the model does not take. A model without `supportedUrls` takes all URLs.
+ */
 export const check = async (messages: Message.Transcript, supportedUrls: unknown): Promise<void> => {
   const found = messages.flatMap((message) => (message.role === "user" ? message.content.flatMap(addressIn) : []))
   if (found.length === 0) return
@@ -22,7 +27,10 @@ const addressIn = (
   return part.type !== "text" && given?.way === "url" ? [{ mediaType: part.mediaType, url: given.url }] : []
 }
 
-/** The keys are media types, `image/*` among them, the values are lists of regular expressions of the provider. */
+/**
+ * Whether the model takes this URL. The keys of `supported` are media types, such as `image/*`, and the values are lists of regular
+ * expressions from the provider.
+ */
 const isTaken = (supported: object, mediaType: string, url: string): boolean =>
   Object.entries(supported).some(([type, patterns]: [string, unknown]) => {
     const start = type === "*" || type === "*/*" ? "" : type.toLowerCase().replace("*", "")
@@ -33,7 +41,9 @@ const isTaken = (supported: object, mediaType: string, url: string): boolean =>
     )
   })
 
-/** As the packages of the SDK name what a model cannot do. */
+/**
+ * The error for a URL that the model does not take. Its name is the one with which the packages of the SDK report a missing capability.
+ */
 class UnsupportedUrl extends Error {
   override readonly name = unsupported
   constructor(mediaType: string) {

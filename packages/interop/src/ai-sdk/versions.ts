@@ -1,19 +1,21 @@
-/** What differs between the versions of the specification in what is sent: how a file is given, and what a message may hold. */
+/**
+ * The differences between the versions of the SDK's specification in a request: how a file is given, and which parts a message may have.
+ */
 import * as Message from "@kintsugi/core/Message"
 import type { Json } from "effect/Schema"
 import * as Predicate from "effect/Predicate"
 import type { DataOfV4, Parts, Version } from "./specification.ts"
 
-/** An image or a file. */
+/** An image or a file of a message. */
 export type Attachment = Exclude<Message.UserContent[number], Message.Text>
 
-/** Its bytes in base64, its address, or the id of a file that the provider stores. */
+/** The content of an attachment: its bytes in base64, its URL, or the id of a file that the provider stores. */
 type Given =
   | { readonly way: "data"; readonly data: string }
   | { readonly way: "url"; readonly url: string }
   | { readonly way: "id"; readonly id: string }
 
-/** What is sent of an attachment. A text that is no address is the id of a file. */
+/** Reads the content of an attachment. A `url` that is no URL is the id of a stored file. */
 export const givenBy = (part: Attachment): Given => {
   const bare = Message.file(part.mediaType, part)
   if ("data" in bare) return { way: "data", data: bare.data }
@@ -21,13 +23,15 @@ export const givenBy = (part: Attachment): Given => {
 }
 
 interface Speaking<V extends Version> {
-  /** An image or a file of a message; `provider` is the name under which the provider of the model keeps its files. */
+  /**
+   * The content of an image or a file in a message. `provider` is the name under which the provider stores its files.
+   */
   readonly data: (part: Attachment, provider: string) => Parts[V]["data"]
-  /** The same in the result of a tool; `undefined` if this version has no form for it. */
+  /** An image or a file in the result of a tool; `undefined` if this version has no form for it. */
   readonly shown: (part: Attachment, provider: string) => Parts[V]["shown"] | undefined
-  /** A part of an assistant message of this version alone; `undefined` for any other part. */
+  /** A part of an assistant message that only this version has; `undefined` for any other part. */
   readonly further: (part: Readonly<Record<string, Json>>) => Parts[V]["further"] | undefined
-  /** The word for a tool that the provider runs. */
+  /** The type of a tool that the provider runs. */
   readonly providerTool: V extends "v2" ? "provider-defined" : "provider"
 }
 
@@ -91,7 +95,7 @@ export const speaking: { readonly [V in Version]: Speaking<V> } = {
 
 const isKind = (kind: Json | undefined): kind is `${string}.${string}` => Predicate.isString(kind) && kind.includes(".")
 
-/** A file that a model has made: as bytes, or at an address. */
+/** Reads a file that a model has made, with its bytes or its URL; `undefined` if it has neither. */
 export const fileOf = ({ data, mediaType }: Readonly<Record<string, Json>>): Attachment | undefined => {
   if (!Predicate.isString(mediaType)) return undefined
   if (Predicate.isString(data)) return Message.file(mediaType, { data })

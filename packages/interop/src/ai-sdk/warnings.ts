@@ -1,8 +1,11 @@
-/** What the SDK warns of in a reply: settings and tools that a provider does not take, in the forms of the three versions. */
+/**
+ * Texts for the warnings of the SDK in a reply, about settings and tools that a provider does not support. The three versions of the
+ * specification have different forms for them.
+ */
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Predicate from "effect/Predicate"
 
-/** One text for each warning: its type, what it is about, and the words of the provider. */
+/** One text for each warning: its type, the setting or tool that it is about, and the words of the provider. */
 export const textsOf = (warnings: unknown): ReadonlyArray<string> =>
   Array.isArray(warnings) ? warnings.map(textOf).filter((text) => text !== "") : []
 

@@ -42,7 +42,7 @@ export type { PinnedTool } from "./pinning.ts"
 export { layerPins, type Pin, type PinStore, Pins } from "./pins.ts"
 
 /**
- * How to reach a server; `R` is what that requires.
+ * A way to reach a server; `R` is the services that it requires.
  *
  * @hidden
  */
@@ -87,8 +87,7 @@ const secretsIn = (given: ReadonlyArray<string | Redacted.Redacted>): ReadonlyAr
     if (!Redacted.isRedacted(value)) return []
     const secret = String(Redacted.value(value))
     const [scheme = "", ...credentials] = secret.split(" ")
-    // The part behind the scheme of an `Authorization` header is a secret by itself; of a Basic credential also its
-    // password.
+    // In an `Authorization` header, the part after the scheme is a secret too; so is the password in Basic credentials.
     const parts = [...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
     Redaction.know(value, [secret, ...parts])
     return [secret, ...parts]
@@ -102,47 +101,48 @@ const passwordIn = (credentials: string): ReadonlyArray<string> => {
   return [decoded, decoded.slice(decoded.indexOf(":") + 1)]
 }
 
-/** Options of a connection. */
+/** The options of a connection to a server. */
 export interface Options {
   /**
-   * The time limit of one call; 60 s by default. The call fails with an `ExecutionError`, and the server gets a
-   * cancellation.
+   * The time limit of one call; 60 seconds by default. A late call fails with an `ExecutionError`, and the server is told to cancel it.
    */
   readonly timeout?: Duration.Input
-  /** The time limit of connecting, over all versions, and of one list of tools; 60 s by default. */
+  /** The time limit of connecting, for all versions together, and of each list of tools; 60 seconds by default. */
   readonly connectTimeout?: Duration.Input
   /** The protocol versions to try, in this order; all by default, newest first. */
   readonly versions?: ReadonlyArray<Connection.Version>
-  /** The client's name and version for the server. */
+  /** The name and version with which this client introduces itself to the server. */
   readonly client?: { readonly name: string; readonly version: string }
-  /** Whether tool names for models include the server's name; `never` by default, because this is one server. */
+  /**
+   * Whether the names of tools for models include the server's name; `never` by default, because there is only one server.
+   */
   readonly prefix?: Names.Prefix
-  /** Which tools to include; all by default. */
+  /** Selects the tools to include; all by default. */
   readonly include?: (tool: McpSchema.Tool) => boolean
   /** The effect of running a tool twice; by default what the server's hints say. Hints are as trustworthy as the server. */
   readonly sideEffects?: (tool: McpSchema.Tool) => Recovery.SideEffects
   /** The longest text of a result that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
-  /** When a result is put aside, instead of `maxResultChars`: made by `Tool.putAside`. */
+  /** When a long result is put aside, as `Tool.putAside` says. It excludes `maxResultChars`. */
   readonly putAside?: ReturnType<typeof Tool.putAside>
   /**
-   * The bounds of a tool's schema and a result's data, checked before anything expands them: 128 levels, 20,000 nodes
-   * of a schema with references followed, and 256 KiB of a schema by default. A tool beyond a bound is left out
-   * (`refused`). A result beyond a bound is an `ExecutionError`.
+   * The bounds of a tool's schema and of a result's data: 128 levels, 20,000 nodes of a schema with references followed, and 256 KiB of a
+   * schema by default. They are checked before any code expands the data. A tool beyond a bound is left out (see `refused`). A result
+   * beyond a bound is an `ExecutionError`.
    */
   readonly bounds?: Partial<Bounds.Bounds>
   /**
-   * What holds for a tool whose definition is no longer the pinned one. `refuse` by default: it is not offered, and its calls are denied.
-   * `accept`: the new definition is pinned, and runs emit `tool-changed`. With `ask`, see `AskOptions`, its calls need an approval.
+   * What happens to a tool whose definition has changed since it was pinned. `refuse` (default): the tool is not offered, and calls of it
+   * are denied. `accept`: the new definition is pinned, and runs emit `tool-changed`. `AskOptions` have a third value, `ask`.
    */
   readonly onChange?: "refuse" | "accept"
-  /** What holds for tools that are new since the first list: they are offered and pinned by default. */
+  /** What happens to a tool that is new since the first list. `offer` by default: it is offered and pinned. */
   readonly onNew?: "offer" | "refuse"
 }
 
 /**
- * Options of a connection whose agents ask about tools: a call of a changed or new tool needs an approval, whose request has both
- * definitions in `change`. An approval pins the new one.
+ * Options of a connection that asks a person about tools: a call of a changed or new tool needs an approval. The request has both
+ * definitions in `change`, and an approval pins the new definition.
  *
  * @hidden
  */
@@ -163,24 +163,26 @@ export interface McpConnection<Table = {}> {
   /** The server's instructions for a model. */
   readonly instructions: string | undefined
   /**
-   * The tools as the server describes them, from all pages, unchanged. A tool beyond a bound is left out, with a warning, and so is a tool
-   * that has changed or is new, if such tools are refused.
+   * The tools as the server describes them, from all pages. A tool beyond a bound is left out with a warning. So is a changed or new tool,
+   * if the options refuse it.
    */
   readonly list: Effect.Effect<ReadonlyArray<McpSchema.Tool>, ExecutionError>
   /**
-   * Why tools are left out: one failure per tool. Its cause is an `InputTooLargeError` that names server, tool and bound, or an `McpError` of
-   * reason `changed`.
+   * The reasons why tools are left out: one failure for each tool. Its cause is an `InputTooLargeError`, which names the server, the tool
+   * and the bound, or an `McpError` with the reason `changed`.
    */
   readonly refused: Effect.Effect<ReadonlyArray<ExecutionError>, ExecutionError>
-  /** The current tools: each use asks the server. */
+  /** The current tools, as tools of this library. Each use of this effect asks the server. */
   readonly tools: Effect.Effect<ReadonlyArray<McpTool.McpTool<Table>>, ExecutionError>
   /** The tools after each change that the server reports. */
   readonly changes: Stream.Stream<ReadonlyArray<McpTool.McpTool<Table>>, ExecutionError>
-  /** Makes tools of a list, under the given names. */
+  /** Makes tools of this library from tools of a list, under the given names. */
   readonly bind: (tools: ReadonlyArray<Names.Named<McpSchema.Tool>>) => ReadonlyArray<McpTool.McpTool<Table>>
-  /** The tools that the server has now, beside the pinned ones. */
+  /** The state of each tool: its current definition compared with the pinned one. */
   readonly pins: Effect.Effect<ReadonlyArray<PinnedTool>, ExecutionError>
-  /** Pins what the server has now of these tools, of all by default, and gives the names of those that were not so pinned before. */
+  /**
+   * Pins the current definitions of these tools, or of all tools. Gives the names of the tools whose pins have changed.
+   */
   readonly acceptPins: (tools?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ExecutionError>
 }
 
@@ -231,12 +233,12 @@ const connecting = <R>(
     const failureOf = (tool: string, error: unknown) =>
       executionErrorOf({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
     const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
-    // the server of a new connection may be another version of itself
+    // after a reconnection, the server may be another version with other tools
     const renewing = Effect.tap(Connection.connect(opened, notices, settings), () => Effect.sync(stale))
     const renewed = yield* Renewed.renewed(opened, renewing, notices.changed)
     const { client, version } = yield* renewed.current.pipe(translate(), ofServer)
     const listed = Effect.suspend(() => {
-      // a change during the list is one after it
+      // reset before the request, so that a change during the list leads to another list
       pinning.isStale = false
       return renewed.use(({ client }) => client.listTools())
     }).pipe(
@@ -260,7 +262,7 @@ const connecting = <R>(
           ]
         }))
       }),
-      // the store of pins has failed
+      // `pinning.take` fails if its store of pins fails
       Effect.mapError((error) => failureOf(name, error)),
       Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(stale)))
     )
@@ -332,7 +334,7 @@ const connecting = <R>(
  */
 export const connect = connecting as {
   <R>(name: string, way: Way<R>, options?: Options): Effect.Effect<McpConnection, ExecutionError, R | Scope.Scope>
-  // the marks of a tool are in its type alone
+  // the overload for `AskOptions` differs only in the type: its tools are marked as `NeedsApproval`
   <R>(
     name: string,
     way: Way<R>,
@@ -353,7 +355,7 @@ const limit = (option: string, input: Duration.Input = "60 seconds"): Duration.D
   throw new RangeError(`Mcp: ${option} must be a finite duration above 0, got ${String(input)}`)
 }
 
-/** Whether the error has no explanation of the server. The output of its process may have one. */
+/** Whether the error has no explanation by the server. Then the output of its process may have one. */
 const isSilent = (way: Connection.Way, error: McpClientError.McpClientError): boolean =>
   Connection.isLost(way, error) || (way.kind === "stdio" && error.reason._tag === "TimeoutError")
 
@@ -373,7 +375,7 @@ export const toolsOf = <Server extends McpConnection | McpConnection<Tool.NeedsA
       )
       return Names.resolve(all, prefix).flatMap(
         ({ name, tool: { server, tool } }) =>
-          // of each server its own tools
+          // cast: each server binds only its own tools
           server.bind([{ server: server.name, name, tool }]) as ReadonlyArray<ReturnType<Server["bind"]>[number]>
       )
     }

@@ -25,23 +25,23 @@ import type { Stdio } from "effect/Stdio"
 import { hintsOf } from "./hints.ts"
 import * as Call from "./serverCall.ts"
 
-/** The served tools, and the description for clients. */
+/** The tools to serve, and how the server describes itself to clients. */
 interface Options<T extends Tool.AnyTool> {
-  /** The server's name for clients. */
+  /** The name of the server, as clients see it. */
   readonly name: string
   readonly version: string
-  /** The instructions for a model. */
+  /** The server's instructions for a model. */
   readonly instructions?: string
   readonly tools: ReadonlyArray<T>
-  /** The limits of one call and of everything that it starts. */
+  /** The limits of one call, including all work that the call starts. */
   readonly budget?: Budget.Limits
 }
 
-/** The served tools, and their path. */
+/** The tools to serve over HTTP, and the path. */
 interface HttpOptions<T extends Tool.AnyTool> extends Options<T> {
-  /** The path for requests. */
+  /** The path of the router that serves the requests. */
   readonly path: HttpRouter.PathInput
-  /** The allowed origins of browsers; none by default. Other clients send no origin. */
+  /** The origins from which browsers may send requests; none by default. Other clients send no origin. */
   readonly allowedOrigins?: ReadonlyArray<string>
 }
 
@@ -66,7 +66,7 @@ export const stdio = <T extends Tool.AnyTool>(
     Effects.layerStdio({ ...identityOf(options), protocols, registrations }),
     Layer.succeed(References.LogToStderr, true)
   )
-  // this type has exactly the requirements of the registrations
+  // cast: this layer has exactly the requirements of the registrations
   return Layer.orDie(layer) as Layer.Layer<never, never, Stdio | Call.Needs<T>>
 }
 
@@ -87,7 +87,7 @@ export const http = <T extends Tool.AnyTool>(
     allowSessionTermination: true,
     ...(allowedOrigins === undefined ? {} : { allowedOrigins })
   })
-  // this type has exactly the requirements of the registrations
+  // cast: this layer has exactly the requirements of the registrations
   return Layer.orDie(layer) as Layer.Layer<never, never, HttpRouter.HttpRouter | Call.Needs<T>>
 }
 
@@ -131,13 +131,13 @@ const registering = <T extends Tool.AnyTool>(
   )
 }
 
-/** Redacts defects, which Effect's server logs and reports unchanged. The client sees neither. */
+/** Redacts the defects of a call, because Effect's server logs them unchanged. The client does not see them. */
 const redacting = (tool: string) =>
   Effect.catchCauseIf(
     (cause: Cause.Cause<never>) => Cause.hasDies(cause) && !Cause.hasInterrupts(cause),
     (cause) => {
       const error = new Error(`Tool '${tool}' died in the call of a client: ${ErrorCause.logged(cause)}`)
-      // The message has the stack of the defect; this error's own stack would point here.
+      // The message has the stack of the defect already. This error's own stack would only point here.
       error.stack = error.message
       return Effect.die(error)
     }
@@ -145,14 +145,16 @@ const redacting = (tool: string) =>
 
 const isJson = Schema.is(Schema.Json)
 
-/** A tool as a client sees it. Undeclared side effects are left to the protocol's defaults. */
+/**
+ * Describes a tool to clients. If its side effects are undeclared, it has no hints, and the protocol's defaults hold.
+ */
 const described = ({ definition }: Tool.AnyTool): McpSchema.Tool => {
   const { description, name, parameters } = definition.spec()
   const hints = hintsOf(definition.sideEffects)
   return new McpSchema.Tool({
     name,
     description,
-    // A schema without an object at its root has no parameters that a client could name.
+    // Cast: the protocol wants an object at the root. A schema without one has no parameters that a client could name.
     inputSchema: { ...parameters, type: "object" } as McpSchema.ToolJson,
     ...(hints === undefined ? {} : { annotations: { ...hints, openWorldHint: true } })
   })
@@ -162,13 +164,15 @@ const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {
   const content = [{ type: "text" as const, text: settlement.text }]
   if (MessageOf.isError(settlement)) return new McpSchema.CallToolResult({ content, isError: true })
   const data = Result.try((): unknown => JSON.parse(settlement.text))
-  // Deeper data is sent as text only: the protocol's encoder recurses.
+  // Deeply nested data is sent as text alone, because the protocol's encoder recurses.
   return Result.isSuccess(data) && Predicate.isReadonlyObject(data.success) && !Bounds.isDeeper(data.success)
     ? new McpSchema.CallToolResult({ content, structuredContent: data.success })
     : new McpSchema.CallToolResult({ content })
 }
 
-/** Reports the progress of a call to the client, if it asked for it. */
+/**
+ * Makes the function that reports the progress of a call to the client. It reports nothing if the client did not ask for progress.
+ */
 const progressing = (server: typeof Effects.McpServer.Service) =>
   Effect.map(McpSchema.McpRequestContext, (request) => {
     const token = request.requestMetadata?.["progressToken"]

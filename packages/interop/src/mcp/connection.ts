@@ -1,4 +1,6 @@
-/** One connection to an MCP server: negotiates the protocol version, and reconnects after a loss. */
+/**
+ * Makes one connection to an MCP server: it negotiates the protocol version, and tries another version if the server refuses one.
+ */
 import * as McpClient from "effect/ai/McpClient"
 import * as McpClientError from "effect/ai/McpClientError"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -11,7 +13,7 @@ import { InCall, type Notices, type Requested } from "./notices.ts"
 
 type Failure = McpClientError.McpClientError
 
-/** A version of the protocol, by the date of its specification. */
+/** A version of the protocol, named by the date of its specification. */
 export type Version = McpProtocol.ProtocolVersion
 
 /** All versions, newest first. */
@@ -31,7 +33,7 @@ const adapterOf = (version: Version): Adapter => {
       return McpProtocol.v2026_07_28
     case "2025-11-25":
       return McpProtocol.v2025_11_25
-    // Effect's client has types for the two newest versions; older ones use that of the second.
+    // Casts: Effect's client has types only for the two newest versions, so older ones use the type of 2025-11-25.
     case "2025-06-18":
       return McpProtocol.v2025_06_18 as McpProtocol.AnyProtocolAdapter as Adapter
     case "2025-03-26":
@@ -41,11 +43,11 @@ const adapterOf = (version: Version): Adapter => {
   }
 }
 
-/** A way to reach a server, for one connection. */
+/** How to open a transport to a server. */
 export interface Way {
   /**
-   * A lost process cannot be reached again, and accepts any version. An HTTP server can, and gets the version in each
-   * request.
+   * `stdio`: a process that is lost cannot be reached again, and accepts any version. `http`: the server can be reached again, and gets the
+   * version in each request.
    */
   readonly kind: "stdio" | "http"
   readonly connect: (
@@ -60,23 +62,30 @@ export interface Way {
 export interface Settings {
   readonly versions: ReadonlyArray<Version>
   readonly client: { readonly name: string; readonly version: string }
-  /** The time limit of connecting, and of a whole list. */
+  /** The time limit of connecting, and of a whole list of tools. */
   readonly timeout: Duration.Duration
 }
 
 export interface Connection {
   readonly client: McpClient.McpClient
   readonly version: Version
-  /** Receives the server's notifications until it ends their stream. Returns whether the stream may be opened again. */
+  /**
+   * Receives the server's notifications until the server ends their stream. Gives whether the stream may be opened again.
+   */
   readonly listen: Effect.Effect<boolean, Failure>
-  /** Whether the server says that it reports changes of its tools. */
+  /** Whether the server declares that it reports changes of its tools. */
   readonly reportsChanges: boolean
 }
 
-/** How long a server has to answer to the newest version: it may not know it, and not even reply with an error. */
+/**
+ * How long a server may take to answer a request of the newest version. A server that does not know the version may not even answer with an
+ * error.
+ */
 const probe = Duration.seconds(5)
 
-/** Tries the versions, newest first, within the time limit. If the server names another version, it is used. */
+/**
+ * Tries the versions in their order, within the time limit. If the server names another of the versions, it is tried next.
+ */
 export const connect = (
   way: Way,
   notices: Notices,
@@ -109,7 +118,7 @@ export const connect = (
         onSuccess: Effect.succeed,
         onFailure: (error) => {
           if (isLost(way, error)) {
-            // Only a server that does not know the request may disconnect because of it.
+            // A lost connection is a reason to try an older version only if a server may disconnect because of the unknown request.
             if (version !== "2026-07-28" || opened === undefined) return Effect.fail(error)
             opened = undefined
           } else if (!mayKnowAnother(error)) return Effect.fail(error)
@@ -130,11 +139,11 @@ const late = new McpClientError.McpClientError({
   reason: new McpClientError.TimeoutError({ operation: "initialization" })
 })
 
-/** Whether a connection is lost. */
+/** Whether a failure means that the connection is lost. */
 export const isLost = (way: Way, { reason }: Failure): boolean => {
   if (reason._tag === "ClosedError") return true
   if (way.kind === "http") return false
-  // The output of a process is one stream: once it is unreadable, nothing more follows.
+  // A process has one stream for its output: once it is unreadable, no further message can be read.
   return (
     reason._tag === "TransportError" ||
     reason._tag === "LimitError" ||
@@ -142,7 +151,7 @@ export const isLost = (way: Way, { reason }: Failure): boolean => {
   )
 }
 
-/** Statuses that refuse the caller in every version. */
+/** The statuses with which a server refuses the caller in every version. */
 const refused: ReadonlySet<number> = new Set([401, 403, 407, 429])
 
 const mayKnowAnother = ({ reason }: Failure): boolean => {
@@ -159,12 +168,15 @@ const mayKnowAnother = ({ reason }: Failure): boolean => {
   }
 }
 
-/** The initial messages, and the fields that Effect's client lacks. */
+/**
+ * Watches the messages of one connection. It keeps what the server declares at the beginning, and adds fields to requests that Effect's
+ * client lacks.
+ */
 class Spoken {
   readonly #notices: Notices
-  /** The answer to the first `initialize`: a process must not get it twice. */
+  /** The answer to the first `initialize`. A process gets that request only once, so later ones get this answer. */
   #initialized: McpSchema.JsonRpcResponse | undefined
-  /** The client metadata that the newest version demands in every request. */
+  /** The client's metadata, which every request of the newest version needs. */
   #meta: unknown
   answered: string | undefined
   /** Whether the server declares that it reports changes of its tools. */
@@ -222,7 +234,7 @@ class Spoken {
     this.reportsChanges = Predicate.isReadonlyObject(tools) && tools["listChanged"] === true
   }
 
-  /** Subscribes to notifications, as the newest version demands. */
+  /** Subscribes to notifications with a request, which is the way of the newest version. */
   subscribe(transport: McpClient.Transport): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       transport.request({
@@ -238,7 +250,7 @@ class Spoken {
   }
 }
 
-/** In the newest version a server asks its client for something by its answer. */
+/** Notes what a server asks its client for. In the newest version it does so in the answer to a call. */
 const addRequests = (answer: McpSchema.JsonRpcResponse, requested: Requested | undefined): void => {
   const result = "result" in answer ? answer.result : undefined
   if (requested === undefined || !Predicate.isReadonlyObject(result) || result["resultType"] !== "input_required")

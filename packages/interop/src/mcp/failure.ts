@@ -1,4 +1,4 @@
-/** Failures of an MCP server, in one shape that names the server and the tool. */
+/** The error for a failure of an MCP server. It names the server and the tool. */
 import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as Duration from "effect/Duration"
@@ -6,11 +6,16 @@ import * as Schema from "effect/Schema"
 import type * as Redaction from "@kintsugi/core/Redaction"
 
 /**
- * The kind of failure. `connection`: the server is unreachable. `timeout`: it did not answer in time.
- * `authentication`: it demands credentials. `protocol`: it refused the request, or its answer was not understood.
- * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema. `changed`: the server has changed the tool, or added it,
- * and that was not accepted. `input`: it needs an answer of a person or a
- * model (elicitation, sampling), and this client refuses such requests.
+ * The kind of failure:
+ *
+ * - `connection`: the server cannot be reached.
+ * - `timeout`: it did not answer in time.
+ * - `authentication`: it demands credentials.
+ * - `protocol`: it refused the request, or its answer cannot be understood.
+ * - `tool`: the tool ran and reported a failure.
+ * - `result`: the result does not fit the schema that the tool declares.
+ * - `input`: it needs an answer of a person or a model (elicitation, sampling), and this client refuses such requests.
+ * - `changed`: the server has changed or added the tool, and the new definition was not accepted.
  */
 const Reason = Schema.Literals([
   "connection",
@@ -24,18 +29,18 @@ const Reason = Schema.Literals([
 ])
 
 /**
- * The cause of an `ExecutionError` of category `mcp`. If it has its own recovery advice, as a call with bad arguments
- * does, the error around it takes that advice; else the category decides.
+ * The cause of an `ExecutionError` of category `mcp`. If it has recovery advice, as a call with bad arguments has, the `ExecutionError`
+ * takes that advice. Otherwise the category decides.
  */
 export class McpError extends Schema.TaggedError<McpError>()("McpError", {
   message: Schema.String,
   server: Schema.String,
-  /** Absent if no tool is involved. */
+  /** The name of the tool; absent if the failure is not about a tool. */
   tool: Schema.optionalKey(Schema.String),
   reason: Reason,
-  /** The code of a JSON-RPC error. */
+  /** The code of the JSON-RPC error, if there is one. */
   rpcCode: Schema.optionalKey(Schema.Finite),
-  /** The status of an HTTP answer. */
+  /** The status of the HTTP response, if it failed. */
   status: Schema.optionalKey(Schema.Finite),
   isRetryable: Schema.optionalKey(Schema.Boolean),
   recovery: Schema.optionalKey(Schema.Literals(["repair", "none"])),
@@ -66,12 +71,14 @@ const final = { isRetryable: false, recovery: "none" } as const
 
 const repairable = { isRetryable: false, recovery: "repair" } as const
 
-/** JSON-RPC's own codes: the request is wrong, so a retry would fail too. */
+/** The codes of JSON-RPC for a request that is wrong, so that a retry would fail too. */
 const INVALID_REQUEST = -32_600
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
-/** `now` is milliseconds since the epoch; `also` is further information. */
+/**
+ * Makes the error for a failure of Effect's MCP client. `now` is in milliseconds since the epoch; `also` has further texts for the message.
+ */
 export const fromClient = (
   where: Where,
   { reason }: McpClientError.McpClientError,
@@ -114,21 +121,27 @@ export const fromClient = (
 const adviceOf = (code: number | undefined) =>
   code === INVALID_PARAMS ? repairable : code === INVALID_REQUEST || code === METHOD_NOT_FOUND ? final : {}
 
-/** A result with `isError`. The official SDK also reports bad arguments this way, with their code in the text. */
+/**
+ * Makes the error for a result with `isError`. The official SDK reports bad arguments in this way too, with their JSON-RPC code in the
+ * text.
+ */
 export const fromResult = (where: Where, text: string): McpError =>
   make(where, text === "" ? "it failed and does not say why" : text, {
     reason: "tool",
     ...(text.startsWith(`MCP error ${INVALID_PARAMS}`) ? repairable : {})
   })
 
-/** The server asked its client for something during the call, and did not get it. `methods` are those of its requests. */
+/**
+ * Makes the error for a call in which the server asked its client for something and did not get it. `methods` are the methods of those
+ * requests.
+ */
 export const withoutInput = (where: Where, methods: ReadonlyArray<string>, said: string): McpError =>
   make(where, `it needs ${methods.map((method) => `'${method}'`).join(", ")}, which this client refuses: ${said}`, {
     reason: "input",
     ...final
   })
 
-/** A tool that is left out, because its definition is another one than the pinned one, or because it is new. */
+/** Makes the error for a tool that is left out: its definition differs from the pinned one, or it is new. */
 export const notPinned = (where: Where, why: "changed" | "new"): McpError =>
   make(
     where,

@@ -1,7 +1,7 @@
-/** The hints of MCP about side effects, and the side effects of tools. */
+/** Converts between the hints of MCP about a tool and the side effects of this library's tools. */
 import type * as Recovery from "@kintsugi/core/Recovery"
 
-/** A server's hints about running a tool: booleans that may be missing. */
+/** The hints of a server about a tool. Each may be missing. */
 interface Hints {
   readonly readOnlyHint?: boolean | undefined
   readonly destructiveHint?: boolean | undefined
@@ -10,14 +10,14 @@ interface Hints {
 }
 
 /**
- * What running a tool twice would do, by its hints and, if they are missing, by the protocol's defaults: a tool
- * without hints is unsafe. Read-only overrides the others. A tool that is not destructive but adds something would
- * add it twice.
+ * The side effects of a tool, by its hints and, if they are missing, by the protocol's defaults: a tool without hints is unsafe.
+ * `readOnlyHint` wins over the others. `destructiveHint: false` does not make a tool safe: a tool that only adds something would add it
+ * twice.
  */
 export const sideEffectsOf = (hints: Hints = {}): Exclude<Recovery.SideEffects, "undeclared"> =>
   hints.readOnlyHint === true ? "none" : hints.idempotentHint === true ? "idempotent" : "unsafe"
 
-/** The protocol's hints for the side effects of a tool. */
+/** The hints of the protocol for the side effects of a tool. */
 export const hintsOf = (sideEffects: Recovery.SideEffects) => {
   switch (sideEffects) {
     case "none":

@@ -1,4 +1,6 @@
-/** An MCP server over streamable HTTP: Effect's transport, with a listener for its stream. */
+/**
+ * Connects to an MCP server over streamable HTTP: Effect's transport, with a listener for the messages of the server.
+ */
 import * as Redaction from "@kintsugi/core/Redaction"
 import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
@@ -17,15 +19,17 @@ import type { Notices } from "./notices.ts"
 import * as Session from "./session.ts"
 import { Shallow, shallow } from "./shallow.ts"
 
-/** The HTTP endpoint of a server. */
+/** The HTTP endpoint of a server, and the headers for it. */
 export interface HttpOptions {
-  /** The URL; `Redacted` if it contains the key, so that no text of the server repeats it. */
+  /** The URL. Make it `Redacted` if it contains a key, so that texts of the server that repeat the key are redacted. */
   readonly url: string | URL | Redacted.Redacted
-  /** Sent with every request. Secrets are `Redacted`. */
+  /** Headers of every request. Make secrets `Redacted`. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 }
 
-/** The secrets of a `Redacted` URL: its parameters, its user info, and the path segments that are not words. */
+/**
+ * The secrets in a `Redacted` URL: its parameters, its user name and password, and the path segments that are not words.
+ */
 export const secretsOf = (url: HttpOptions["url"]): ReadonlyArray<string> => {
   if (!Redacted.isRedacted(url)) return []
   const address = addressOf(url)
@@ -50,13 +54,13 @@ const addressOf = (url: HttpOptions["url"]): string => String(Redacted.isRedacte
 export interface Opened {
   readonly transport: McpClient.Transport
   /**
-   * Receives the server's notifications until it ends their stream, for versions with sessions. Returns whether the
+   * Receives the server's notifications until the server ends their stream, in the protocol versions with sessions. Gives whether the
    * stream may be opened again. Fails if the server has forgotten the session.
    */
   readonly listen: Effect.Effect<boolean, McpClientError.McpClientError>
 }
 
-/** The listener of a server's messages, and the size limits. */
+/** The listener of the server's messages, and the size limits of messages. */
 export interface Hearing {
   readonly notices: Notices
   readonly bounds: Bounds.Bounds
@@ -92,7 +96,7 @@ export const connect = (
         }),
         client.execute,
         Effect.flatMap((response) =>
-          // Most servers have no such stream. A broken stream counts as an ended one.
+          // Most servers have no such stream, and give another response. A stream that breaks counts as ended.
           isEvents(response)
             ? Effect.as(Effect.ignore(Stream.runDrain(response.stream)), true)
             : Session.isUnknown(response)
@@ -123,14 +127,14 @@ const overheard = (
 ): HttpClient.HttpClient =>
   HttpClient.transformResponse(client, (responding) =>
     Effect.map(
-      // A span of the client may quote a header.
+      // No span for the request, because the span of a client may show the headers, which have secrets.
       Effect.provideService(Session.counted(responding), HttpClient.TracerDisabledWhen, () => true),
       (response) => {
         const id = response.headers["mcp-session-id"]
         if (Predicate.isString(id)) inSession(id)
         const read = isEvents(response) ? events : typeOf(response) === "application/json" ? json : undefined
         if (read === undefined) return response
-        // The same response with another body; `Object.create` is typed as `any`.
+        // The same response with another body. The type is declared, because `Object.create` gives `any`.
         const heard: HttpClientResponse.HttpClientResponse = Object.create(response, {
           stream: { get: () => read(response.stream, hearing) }
         })
@@ -151,10 +155,13 @@ const json = <E>(stream: Bytes<E>, { bounds }: Hearing): Bytes<E> =>
     )
   })
 
-/** The largest event that Effect's client accepts, in UTF-16 units. */
+/** The largest event that Effect's client accepts, in UTF-16 code units. */
 const maxEventSize = 16 * 1024 * 1024
 
-/** Re-encodes each event, and drops all else in the stream: the client does not need it. */
+/**
+ * Reads a stream of server-sent events, and writes each event again. Everything else in the stream is dropped, as the client does not need
+ * it.
+ */
 const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | McpClientError.McpClientError> =>
   Stream.suspend(() => {
     const heard: Array<string> = []
@@ -169,7 +176,7 @@ const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | Mc
       Stream.mapEffect((chunk) => {
         const isTooLarge = parser.feed(chunk) !== undefined
         const texts = heard.splice(0)
-        // The events before it count.
+        // The events before a too large one are passed on first.
         if (isTooLarge && texts.length === 0) return Effect.fail(tooLarge)
         return Effect.as(Effect.forEach(texts, notices.hear, { discard: true }), texts)
       }),

@@ -1,6 +1,6 @@
-/** What a process has written last. */
+/** Keeps the last output of a process. */
 
-/** The end of a process's output: usually the reason why it exited. */
+/** The last 500 characters of a process's output, which usually say why the process has exited. */
 export class Last {
   readonly #how: string
   #text = ""
@@ -11,7 +11,7 @@ export class Last {
 
   add(text: string): void {
     const all = `${this.#text}${text}`
-    // A cut word may be half a secret, which redaction would not recognise.
+    // A word that is cut is dropped: it may be half a secret, which redaction would not recognise.
     this.#text = all.length > most ? all.slice(-most).replace(/^\S+/, "") : all
   }
 

@@ -1,23 +1,23 @@
-/** Names under which models know the tools of MCP servers. */
+/** The names of MCP tools for models. */
 import * as Tool from "@kintsugi/core/Tool"
 
-/** When tool names include the server's name: if two servers have a tool of that name, always, or never. */
+/** When a tool's name gets its server's name as a prefix. `when-needed`: if two servers have a tool of that name. */
 export type Prefix = "when-needed" | "always" | "never"
 
 export interface Named<A> {
   readonly server: string
-  /** The server's own name of the tool. */
+  /** The name that the server has for the tool. */
   readonly name: string
   readonly tool: A
 }
 
-/** Assigns the final names, in order. Names that still collide are numbered. */
+/** Assigns names to tools, in order. Names that still collide get numbers. */
 export const resolve = <A>(all: ReadonlyArray<Named<A>>, prefix: Prefix): ReadonlyArray<Named<A>> => {
   const counts = new Map<string, number>()
   const plain = all.map(({ name }) => Tool.namesFor([name]).join())
   for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1)
   const needs = (name: string) => prefix === "always" || (prefix === "when-needed" && (counts.get(name) ?? 0) > 1)
-  // `github_search` for `search` of the server `github`
+  // with a prefix, the tool `search` of the server `github` is `github_search`
   const wanted = all.map(({ name, server }, index) => (needs(plain[index] ?? "") ? `${server}_${name}` : name))
   const names = Tool.namesFor(wanted)
   return all.map(({ server, tool }, index) => ({ server, name: names[index] ?? "", tool }))

@@ -1,6 +1,6 @@
 /**
- * Messages of an MCP server that are no answers: notifications of changed tools and of the progress of calls, which Effect's client drops,
- * and requests of the server, which it refuses.
+ * Receives messages of an MCP server that are not answers: notifications of changed tools and of progress, which Effect's client drops, and
+ * requests of the server, which it refuses.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as PubSub from "effect/PubSub"
 import * as Result from "effect/Result"
 
-/** The progress of a call, as its server reports it. */
+/** The progress of a call, as the server reports it. */
 interface Progress {
   readonly progress: number
   readonly total?: number
@@ -22,7 +22,7 @@ export const OnProgress = Context.Reference<((progress: Progress) => Effect.Effe
   { defaultValue: () => undefined }
 )
 
-/** What the server has asked its client for during one call, by the methods of its requests. */
+/** The methods of the requests that the server has sent to its client during one call. */
 export class Requested {
   readonly #methods = new Set<string>()
 
@@ -37,30 +37,30 @@ export class Requested {
 
 const mostMethods = 8
 
-/** The requests of the server in the current call. */
+/** Collects the requests that the server sends during the current call. */
 export const InCall = Context.Reference<Requested | undefined>("@kintsugi/interop/Mcp/Requested", {
   defaultValue: () => undefined
 })
 
-/** The listeners of one server. */
+/** Receives the messages of one server, and passes them to the listeners. */
 export interface Notices {
-  /** Receives a message of the server as JSON text. */
+  /** Receives a message of the server, as JSON text. */
   readonly hear: (text: string) => Effect.Effect<void>
-  /** A new progress token for one call; `undefined` without a listener. */
+  /** A new progress token for one call; `undefined` if there is no listener for the progress. */
   readonly expect: Effect.Effect<number | undefined>
   readonly forget: (token: number) => void
-  /** Runs a call, for which the server may ask its client for something. */
+  /** Runs a call, and collects in `requested` what the server asks its client for meanwhile. */
   readonly inCall: <A, E, R>(requested: Requested, call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** One element for each change of the tools. */
+  /** Gets one element for each change of the server's tools. */
   readonly changes: PubSub.PubSub<void>
-  /** Publishes such an element. */
+  /** Publishes a change of the tools to `changes`. */
   readonly changed: Effect.Effect<void>
 }
 
-/** `onChange` is called before any subscriber hears of changed tools. */
+/** Makes the receiver for one server. It calls `onChange` before it publishes a change of the tools. */
 export const make = (onChange: () => void): Effect.Effect<Notices> =>
   Effect.gen(function* () {
-    // A slow subscriber only needs to know that something changed.
+    // Keeps one element: a slow subscriber only needs to know that some tool has changed.
     const changes = yield* PubSub.sliding<void>(1)
     const listeners = new Map<number, (progress: Progress) => Effect.Effect<void>>()
     const calls = new Set<Requested>()
@@ -77,7 +77,7 @@ export const make = (onChange: () => void): Effect.Effect<Notices> =>
         if (notice === undefined) return Effect.void
         if (notice.isRequest) {
           return Effect.map(InCall, (requested) => {
-            // The output of a process does not say to which call a request belongs.
+            // The output of a process does not say to which call a request belongs, so it counts only if there is one call.
             const [only] = calls.size === 1 ? calls : []
             ;(requested ?? only)?.add(notice.method)
           })
@@ -119,7 +119,7 @@ interface Notice {
 }
 
 const read = (text: string): Notice | undefined => {
-  // Most messages are answers, and may be long, so they are not parsed.
+  // Most messages are answers, and may be long, so they are skipped without parsing.
   if (!/"(?:notifications|elicitation|sampling|roots)\//.test(text)) return undefined
   const message: unknown = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(text))))
   if (!Predicate.isReadonlyObject(message) || !Predicate.isString(message["method"])) return undefined

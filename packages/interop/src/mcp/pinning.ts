@@ -1,4 +1,6 @@
-/** The tools of one server beside their pins: which are taken, and what holds for the others. */
+/**
+ * Compares the tools of one server with their pins: it decides which definitions are accepted, and what happens to the other tools.
+ */
 import type * as Approval from "@kintsugi/core/Approval"
 import type * as Redaction from "@kintsugi/core/Redaction"
 import type * as Tool from "@kintsugi/core/Tool"
@@ -8,37 +10,37 @@ import type * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { definitionOf, digestOf, type Pin, type PinStore } from "./pins.ts"
 
-/** What holds for tools that have changed, and for tools that are new since the first list. */
+/** What happens to a tool that has changed, and to a tool that is new since the first list. */
 export interface Policy {
   readonly onChange: "refuse" | "ask" | "accept"
   readonly onNew: "offer" | "ask" | "refuse"
 }
 
-/** A tool as its server has it now. */
+/** A tool as its server defines it now. */
 interface Latest {
   readonly tool: McpSchema.Tool
   readonly digest: string
   readonly definition: Schema.Json
 }
 
-/** A tool that is left out. */
+/** A tool that is not offered, and why. */
 export interface LeftOut {
   readonly tool: McpSchema.Tool
   readonly why: "changed" | "new"
 }
 
 /**
- * A tool and its pin: whether its definition is taken.
+ * The state of a tool beside its pin: whether the pin accepts the definition that the server has now.
  *
  * @hidden
  */
 export interface PinnedTool {
   readonly tool: string
-  /** `gone`: there is a pin, and the server no longer has the tool. */
+  /** `gone`: the tool has a pin, but the server no longer has the tool. */
   readonly state: "same" | "changed" | "new" | "gone"
-  /** The definition that is taken. */
+  /** The pinned definition. */
   readonly before?: Schema.Json
-  /** The definition that the server has now, if that is another one. */
+  /** The definition that the server has now, if it is not the pinned one. */
   readonly after?: Schema.Json
 }
 
@@ -54,9 +56,9 @@ export class Pinning {
   readonly #relisting = Semaphore.makeUnsafe(1)
   #latest: ReadonlyMap<string, Latest> | undefined
   #pins: ReadonlyMap<string, Pin> = new Map()
-  /** The digests of tools as they were listed. */
+  /** The digest of each tool object that a list has had. */
   readonly #digests = new WeakMap<McpSchema.Tool, string>()
-  /** Whether the server has said that its tools have changed since the last list. */
+  /** Whether the server has reported a change of its tools since the last list. */
   isStale = false
 
   constructor(server: string, redact: typeof Redaction.own, policy: Policy, store: PinStore) {
@@ -66,7 +68,10 @@ export class Pinning {
     this.#store = store
   }
 
-  /** Compares a list with the pins. The first list of a server is taken, and later what the policy takes. */
+  /**
+   * Compares a list with the pins, and returns the tools to offer and the others. All tools of a server's first list are pinned; of a later
+   * list, those that the policy accepts.
+   */
   take(
     tools: ReadonlyArray<McpSchema.Tool>
   ): Effect.Effect<
@@ -110,7 +115,7 @@ export class Pinning {
     })
   }
 
-  /** Of several tools with one name, the one that is taken counts. */
+  /** Remembers the definitions of a list. If several tools have one name, the pinned one counts. */
   #remember(found: ReadonlyArray<Latest>): void {
     const latest = new Map<string, Latest>()
     for (const one of found) {
@@ -128,12 +133,12 @@ export class Pinning {
     return this.#store.write(this.#server, [...pins.values()])
   }
 
-  /** The tool of this name as the server has it now, as far as it is listed. */
+  /** The tool of this name, as the server has defined it in the last list. */
   currentOf(name: string): McpSchema.Tool | undefined {
     return this.#latest?.get(name)?.tool
   }
 
-  /** The pin of a tool for runs; `undefined` for a tool that no list has had. `relist` asks the server for its tools, and takes them. */
+  /** The source of a tool's pin, for runs; `undefined` if no list has had the tool. `relist` lists the tools again. */
   sourceOf(
     tool: McpSchema.Tool,
     relist: Effect.Effect<unknown>,
@@ -145,7 +150,7 @@ export class Pinning {
     const now = Effect.gen({ self: this }, function* () {
       yield* this.#relisting.withPermits(1)(Effect.suspend(() => (this.isStale ? relist : Effect.void)))
       const latest = this.#latest?.get(name)
-      // an operator may have taken it
+      // the store may have another pin by now, because an operator has accepted the definition
       if (latest !== undefined && this.#pins.get(name)?.digest !== latest.digest) yield* Effect.ignore(this.#reload)
       return latest === undefined ? undefined : { digest: latest.digest, tool: () => make(latest.tool).definition }
     })
@@ -201,7 +206,7 @@ export class Pinning {
     return this.#one.withPermits(1)(accepting)
   }
 
-  /** All tools of the last list and all pins. */
+  /** The states of all tools that are in the last list or have a pin. */
   get states(): ReadonlyArray<PinnedTool> {
     const names = new Set([...this.#pins.keys(), ...(this.#latest?.keys() ?? [])])
     return Array.from(names, (tool): PinnedTool => {
@@ -218,7 +223,9 @@ export class Pinning {
     })
   }
 
-  /** Takes what the server has now of these tools, all by default; gives those of which that changes a pin. */
+  /**
+   * Pins the definitions that the server has now, for these tools or for all. Returns the names of the tools whose pins change.
+   */
   acceptAll(tools: ReadonlyArray<string> | undefined): Effect.Effect<ReadonlyArray<string>, unknown> {
     const accepting = Effect.gen({ self: this }, function* () {
       const pins = new Map(yield* this.#read)
@@ -239,6 +246,6 @@ export class Pinning {
   }
 }
 
-/** The digests in whose place a definition with this digest is taken. */
+/** The digests of the definitions that a definition with this digest replaces, newest first. */
 const replacing = (pin: Pin | undefined, digest: string): ReadonlyArray<string> =>
   pin === undefined ? [] : [pin.digest, ...pin.replaced].filter((one) => one !== digest).slice(0, mostReplaced)

@@ -1,4 +1,4 @@
-/** Pins: which definition of each tool of a server is taken. */
+/** Pins record the accepted definition of each tool of a server. */
 import type * as Redaction from "@kintsugi/core/Redaction"
 import * as Tool from "@kintsugi/core/Tool"
 import type * as McpSchema from "effect/ai/McpSchema"
@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 import { redacted } from "./result.ts"
 
 /**
- * The definition of a tool that is taken. The digest is that of the configured name of the server, the tool's name and its definition; the
- * order of keys does not count. `replaced` are the digests of definitions in whose place it was taken, newest first.
+ * The accepted definition of a tool. The digest is made of the configured name of the server, the tool's name and its definition; the order
+ * of keys does not matter. `replaced` has the digests of the definitions that this one replaced, newest first.
  *
  * @hidden
  */
@@ -25,8 +25,8 @@ const OnePin = Schema.Struct({
 })
 
 /**
- * Stores the pins of servers, by their configured names. `read` gives `undefined` for a server that has none yet: the first list of its tools
- * is taken.
+ * A store for the pins of servers, by their configured names. `read` gives `undefined` for a server without pins; then the first list of
+ * its tools is pinned.
  *
  * @hidden
  */
@@ -36,15 +36,15 @@ export interface PinStore {
 }
 
 /**
- * The store of pins that `connect` uses. By default each connection keeps its pins in memory. `layerPins` stores them; so does any other
- * store of two functions.
+ * The store of pins that `connect` uses. By default each connection keeps its pins in memory. `layerPins` provides a store that lasts, and
+ * any other object with these two functions will do.
  */
 export const Pins: Context.Reference<PinStore | undefined> = Context.Reference<PinStore | undefined>(
   "@kintsugi/interop/Mcp/Pins",
   { defaultValue: () => undefined }
 )
 
-/** Pins in memory, for one connection. */
+/** Makes a store that keeps pins in memory, for one connection. */
 export const memory = (): PinStore => {
   const all = new Map<string, ReadonlyArray<Pin>>()
   return {
@@ -53,7 +53,7 @@ export const memory = (): PinStore => {
   }
 }
 
-/** With a version, for formats to come. */
+/** The stored form of pins. It has a version, so that a later format can be told from this one. */
 const Stored = Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), pins: Schema.Array(OnePin) }))
 
 const decode = Schema.decodeUnknownEffect(Stored)
@@ -61,7 +61,9 @@ const encode = Schema.encodeUnknownEffect(Stored)
 
 const keyOf = (server: string): string => `kintsugi/mcp-pins/${server}`
 
-/** Pins in a `KeyValueStore`: a folder of files, a database. What is there and cannot be read fails the list of tools. */
+/**
+ * Stores pins in a `KeyValueStore`, such as a folder of files or a database. If stored pins cannot be read, listing the tools fails.
+ */
 export const layerPins: Layer.Layer<never, never, KeyValueStore.KeyValueStore> = Layer.effect(
   Pins,
   Effect.map(KeyValueStore.KeyValueStore, (store): PinStore => ({
@@ -73,7 +75,10 @@ export const layerPins: Layer.Layer<never, never, KeyValueStore.KeyValueStore> =
   }))
 )
 
-/** What a model and a person read of a tool, and what this library derives from it. Hints that are absent have their defaults. */
+/**
+ * The definition of a tool that a pin compares: everything that a model or a person reads of it, and the hints about its side effects.
+ * Absent hints get the protocol's defaults.
+ */
 export const definitionOf = (tool: McpSchema.Tool, redact: typeof Redaction.own): Schema.Json => {
   const { annotations, description, inputSchema, outputSchema, title } = tool
   const {
@@ -85,7 +90,7 @@ export const definitionOf = (tool: McpSchema.Tool, redact: typeof Redaction.own)
   const name = annotations?.title
   const hints = { destructiveHint, idempotentHint, openWorldHint, readOnlyHint }
   return redacted(
-    // received as JSON
+    // cast: the schemas were received as JSON
     {
       description: description ?? title ?? "",
       inputSchema,

@@ -1,4 +1,4 @@
-/** A connection that is made anew after a loss. */
+/** A connection that is replaced by a new one after a loss. */
 import * as McpClientError from "effect/ai/McpClientError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -16,18 +16,18 @@ type Failure = McpClientError.McpClientError
 export interface Renewed {
   readonly current: Effect.Effect<Connection, Failure>
   /**
-   * Uses the connection, and drops it if it is lost. If the server has forgotten the session and its answers prove that the use has not
-   * begun, the use is repeated once in a new session, within what is left of its time limit.
+   * Uses the connection, and drops it if it is lost. If the server has forgotten the session, the use is repeated once in a new session,
+   * within the rest of its time limit. That happens only if the answers of the server prove that the use has not begun.
    */
   readonly use: <A>(
     f: (connection: Connection) => Effect.Effect<A, Failure>,
     limit?: Duration.Duration
   ) => Effect.Effect<A, Failure>
-  /** Receives notifications from here on, in later connections too. */
+  /** Starts to receive notifications, in this connection and in later ones. */
   readonly listen: Effect.Effect<void, Failure>
 }
 
-/** An open connection, and how many uses of it have not ended. */
+/** An open connection, and the number of its uses that have not ended. */
 interface Live {
   readonly connection: Connection
   readonly scope: Scope.Closeable
@@ -35,7 +35,7 @@ interface Live {
   isListenedTo: boolean
 }
 
-/** `changed` is run when the tools of the server may be others. */
+/** Makes the connection. The effect `changed` runs when the tools of the server may have changed. */
 export const renewed = (
   way: Way,
   connecting: Effect.Effect<Connection, Failure, Scope.Scope>,
@@ -44,9 +44,9 @@ export const renewed = (
   Effect.map(Effect.scope, (scope) => {
     const one = Semaphore.makeUnsafe(1)
     let live: Live | undefined
-    /** Whether notifications are wanted from a server that does not say that it has any. */
+    /** Whether notifications are wanted even from a server that does not declare any. */
     let isWanted = false
-    // A server may end its stream at any time, so it is opened again. It ends with the connection: only a use makes a new one.
+    // Opens the stream of notifications again if the server ends it. It ends with the connection: only a use makes a new connection.
     const listenTo = (live: Live): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (live.isListenedTo) return Effect.void
@@ -62,7 +62,7 @@ export const renewed = (
       Effect.gen(function* () {
         const own = yield* Scope.fork(scope)
         const connection = yield* restore(Scope.provide(connecting, own)).pipe(
-          // A failed connection closes in the background: a process may take its time.
+          // A failed connection closes in the background, because a process may take time to end.
           Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : close(own)))
         )
         const made = { connection, scope: own, uses: 0, isListenedTo: false }
@@ -73,14 +73,14 @@ export const renewed = (
     )
     const close = (old: Scope.Closeable) => Effect.asVoid(Effect.forkIn(Scope.close(old, Exit.void), scope))
     const current = one.withPermits(1)(Effect.suspend(() => (live === undefined ? acquire : Effect.succeed(live))))
-    // Calls that are at work in a forgotten session may still get their answers. The other pipe of a process has none.
+    // Over HTTP, calls at work in a forgotten session may still get their answers. A lost process gives none.
     const isClosable = (old: Live) => way.kind === "stdio" || old.uses === 0
     const lose = (old: Live) =>
       Effect.suspend(() => {
         if (live !== old) return Effect.void
         live = undefined
         const closing = isClosable(old) ? close(old.scope) : Effect.void
-        // The tools of a server that has forgotten the session may be others now.
+        // A server that has forgotten the session may have other tools now.
         return way.kind === "http" ? Effect.andThen(closing, changed) : closing
       })
     const release = (old: Live) =>

@@ -1,4 +1,4 @@
-/** The result of an MCP tool: message parts, and the text for a model. */
+/** The result of an MCP tool: its parts, and the text that a model reads. */
 import * as Bounds from "@kintsugi/core/Bounds"
 import * as Message from "@kintsugi/core/Message"
 import * as McpSchema from "effect/ai/McpSchema"
@@ -13,18 +13,20 @@ import type * as Redaction from "@kintsugi/core/Redaction"
 export interface McpResult extends Schema.Schema.Type<typeof Fields> {}
 
 const Fields = Schema.Struct({
-  /** Texts and attachments: images, audio and embedded resources with their bytes, linked resources with their URL. */
+  /**
+   * The texts and attachments. Images, audio and embedded resources have their bytes; linked resources have their URL.
+   */
   content: Message.UserContent,
-  /** The structured data, if any. */
+  /** The structured data of the result, if there is any. */
   structured: Schema.optionalKey(Schema.Json)
 })
 
-/** A text, or the whole result where it has attachments: a durable run keeps them. */
+/** The stored form of a result: a text, or the whole result if it has attachments, so that a durable run keeps them. */
 const Stored = Schema.Union([Schema.String, Fields])
 
 /**
- * The result of an MCP tool. A model reads its texts, its data unless a text has the same, and its images and files if its wire carries them
- * in results; else a note about each.
+ * The result of an MCP tool. A model reads its texts, and its data unless a text says the same. It reads images and files if its wire
+ * carries them in results; otherwise a note about each.
  */
 export const McpResult: Schema.Codec<McpResult, typeof Stored.Encoded> = Stored.pipe(
   Schema.decodeTo(
@@ -38,20 +40,20 @@ export const McpResult: Schema.Codec<McpResult, typeof Stored.Encoded> = Stored.
   )
 )
 
-/** What a model reads of a result, in its order. */
+/** The parts that a model reads of a result, in order. */
 export const partsOf = ({ content, structured }: McpResult): McpResult["content"] => {
   const isSaid = structured === undefined || content.some((part) => says(part, structured))
   return isSaid ? content : [...content, Message.text(JSON.stringify(structured, without(content)))]
 }
 
-/** Data may have the bytes of an attachment once more, which no model reads as text. */
+/** A JSON replacer that leaves out bytes of attachments: data may repeat them, but models cannot read them as text. */
 const without = (content: McpResult["content"]) => {
   const bytes = new Set(content.flatMap((part) => ("data" in part ? part.data : [])))
   return (_key: string, value: unknown): unknown =>
     Predicate.isString(value) && bytes.has(bareOf(value)) ? "[not shown]" : value
 }
 
-/** The base64 alone, where it stands in a `data:` URL. */
+/** The base64 of a text, without the beginning of a `data:` URL. */
 const bareOf = (text: string): string => text.slice(/^data:[^,]*;base64,/i.exec(text)?.[0].length ?? 0)
 
 type Part = (typeof Fields.Encoded)["content"][number]
@@ -61,14 +63,14 @@ const shown = (part: Part): string => (part.type === "text" ? part.text : "")
 const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
   const json = Result.try((): unknown => JSON.parse(part.text))
-  // Comparing recurses, and the bounds of data do not apply to texts.
+  // The depth is checked first: the comparison recurses, and the bounds of data do not apply to texts.
   return Result.isSuccess(json) && !Bounds.isDeeper(json.success) && Equal.equals(json.success, structured)
 }
 
 const encode = Schema.encodeUnknownOption(Schema.Array(McpSchema.ContentBlock))
 const isJson = Schema.is(Schema.Json)
 
-/** Converts a result. The server may repeat the secrets that it was given: `redact` removes them. */
+/** Converts a result of the protocol. The server may repeat secrets that it was given, so `redact` removes them. */
 export const fromWire = (result: McpSchema.CallToolResult, redact: typeof Redaction.own): McpResult => {
   const blocks = Option.getOrElse(encode(result.content), () => [])
   const structured = dataOf(result)
@@ -78,11 +80,11 @@ export const fromWire = (result: McpSchema.CallToolResult, redact: typeof Redact
   }
 }
 
-/** The data of a result as received, if any. */
+/** The structured data of a result as received; `undefined` if it has none. */
 export const dataOf = ({ structuredContent }: McpSchema.CallToolResult): Schema.Json | undefined =>
   Predicate.isNotNullish(structuredContent) && isJson(structuredContent) ? structuredContent : undefined
 
-/** Redacts a part, but not its bytes: no model reads them as text. */
+/** Redacts the texts of a part, but not its bytes, which no model reads as text. */
 const redactedPart = (
   part: McpResult["content"][number],
   redact: typeof Redaction.own
@@ -94,13 +96,13 @@ const redactedPart = (
   return Message.file(mediaType, where, part.name === undefined ? undefined : redact(part.name))
 }
 
-/** Redacts JSON, including keys and numbers. */
+/** Redacts all texts, keys and numbers of a JSON value. */
 export const redacted = (json: Schema.Json, redact: typeof Redaction.own): Schema.Json => {
   if (Predicate.isString(json)) return redact(json)
   if (Predicate.isNumber(json)) return redact(String(json)) === String(json) ? json : redact(String(json))
   if (Array.isArray(json)) return json.map((item) => redacted(item, redact))
   if (!Predicate.isObject(json)) return json
-  // an object, because it is neither an array nor a text
+  // cast: the value is neither an array nor a text, so it is an object
   return Object.fromEntries(
     Object.entries(json as Schema.JsonObject).map(([key, value]) => [redact(key), redacted(value, redact)])
   )
@@ -108,7 +110,7 @@ export const redacted = (json: Schema.Json, redact: typeof Redaction.own): Schem
 
 type Block = (typeof McpSchema.ContentBlock)["Encoded"]
 
-/** The media type of bytes without a declared type. */
+/** The media type for bytes whose type the server does not declare. */
 const unknownType = "application/octet-stream"
 
 const partOf = (block: Block): McpResult["content"][number] => {
@@ -129,7 +131,7 @@ const partOf = (block: Block): McpResult["content"][number] => {
   }
 }
 
-/** The texts of a result, for a message about its failure. */
+/** The text of a result, for the message of an error. */
 export const textOf = (result: McpResult): string => {
   const text = Message.textOf(result)
   return text === "" && result.structured !== undefined ? JSON.stringify(result.structured) : text

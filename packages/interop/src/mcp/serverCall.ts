@@ -1,4 +1,6 @@
-/** Runs one call of an MCP client as a run of an agent, through the same gates and tables as a model's call. */
+/**
+ * Runs a tool call of an MCP client as a run of an agent, so that it passes the same gates and tables as a model's call.
+ */
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Agent from "@kintsugi/core/Agent"
 import type * as Budget from "@kintsugi/core/Budget"
@@ -26,12 +28,12 @@ const agentOf = <T extends Tool.AnyTool>({ budget, name, tool }: Options<T>, mod
     ...(budget === undefined ? {} : { budget })
   })
 
-/** The requirements of calls: those of the tools, of their tables, and the `Approver`. */
+/** The services that calls need: those of the tools and their tables, and the `Approver`. */
 export type Needs<T extends Tool.AnyTool> = T extends Tool.AnyTool
   ? Effect.Services<ReturnType<Agent.Agent<string, unknown, never, never, T>>>
   : never
 
-/** Settles one call. It cannot fail: a failure that the tables leave becomes an error result. */
+/** Settles one call of a client. It cannot fail: a failure that no table handles becomes an error result. */
 export const settle = <T extends Tool.AnyTool>(
   options: Options<T>,
   params: Schema.Json,
@@ -44,7 +46,7 @@ export const settle = <T extends Tool.AnyTool>(
         event.type === "tool-progress" && event.agent === options.name ? progress(event.data) : Effect.void
       )
     )
-    // An agent with this tool and no table of its own requires what `Needs` says.
+    // cast: an agent with this tool and no table of its own requires exactly the services `Needs`
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
     return Effect.match(running, {
       onSuccess: () => client.settlement ?? notRun,
@@ -57,7 +59,7 @@ const notRun: Message.Settlement = {
   text: "The call was not run: the run stopped before it."
 }
 
-/** Stands in for a model: makes this one call, reads its result, and ends. */
+/** A model that plays the client: it makes one tool call, reads its settlement, and ends the run. */
 class Client implements Model.Service {
   readonly name = "client"
   readonly provider = "mcp"

@@ -1,6 +1,7 @@
 /**
- * Sessions that a server has forgotten. The protocol has status 404 for a request in an unknown session, so a request with that answer has
- * not begun. The failure of a call does not prove that: a call at work fails in the same way when a later message of its session gets a 404.
+ * Sessions that a server has forgotten. The protocol answers a request in an unknown session with status 404, so that request was not
+ * executed. The failure of a tool call does not prove the same: a call at work fails too if a later message of its session gets a 404. So
+ * this module counts requests.
  */
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as Context from "effect/Context"
@@ -8,27 +9,27 @@ import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 
-/** Counts the HTTP requests of one call that its server may have begun. */
+/** The number of HTTP requests of one call that the server may have begun to execute. */
 export class Begun {
   count = 0
 }
 
-/** The count of the current call. */
+/** The counter of the current call, if there is one. */
 export const Current = Context.Reference<Begun | undefined>("@kintsugi/interop/Mcp/Begun", {
   defaultValue: () => undefined
 })
 
-/** Whether the failure is that the server does not know the session. */
+/** Whether the server has failed a call because it does not know the session. */
 export const isForgotten = ({ reason }: McpClientError.McpClientError): boolean =>
   reason._tag === "ClosedError" && reason.sessionExpired === true
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** Whether the answer proves that the request has not begun. */
+/** Whether the response proves that the server did not execute the request. */
 export const isUnknown = ({ request, status }: Response): boolean =>
   status === 404 && request.headers["mcp-session-id"] !== undefined
 
-/** Counts a request until its answer proves that it has not begun. */
+/** Counts a request as begun, unless its response proves that the server did not execute it. */
 export const counted = <R>(
   responding: Effect.Effect<Response, HttpClientError.HttpClientError, R>
 ): Effect.Effect<Response, HttpClientError.HttpClientError, R> =>
@@ -41,7 +42,7 @@ export const counted = <R>(
       })
     return responding.pipe(
       Effect.tap(hear),
-      // a client may make a failure of a status
+      // a client may turn a response with an error status into a failure
       Effect.tapError((error) => hear(error.response))
     )
   })

@@ -1,16 +1,15 @@
 /**
- * Removes too deeply nested values from a server's JSON text. The protocol's parsers recurse, so this runs before
- * them: `null` replaces a list or object that is too deep. The rest is still deeper than any bound, so the bound
- * refuses it.
+ * Shortens JSON of a server that is nested too deeply, before the recursive parsers of the protocol read it: `null` replaces a list or an
+ * object beyond the limit. The result is still deeper than the bound for tools, so a later check refuses it.
  */
 import type * as Bounds from "@kintsugi/core/Bounds"
 
-/** Levels that the protocol adds around schemas and data. */
+/** The number of levels that protocol messages have around schemas and data. */
 const around = 16
 
 const codes = { quote: 0x22, backslash: 0x5c, leftBracket: 0x5b, rightBracket: 0x5d, leftBrace: 0x7b, rightBrace: 0x7d }
 
-/** Processes one JSON text in pieces. */
+/** Shortens one JSON text, which comes in pieces. */
 export class Shallow {
   readonly #levels: number
   #depth = 0
@@ -23,7 +22,7 @@ export class Shallow {
 
   take(text: string): string {
     const pieces: Array<string> = []
-    // The start of the retained text; nothing is retained while the depth is too great.
+    // The start of the text to keep. Text is not kept while the depth is beyond the limit.
     let start = 0
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at)
@@ -43,6 +42,6 @@ export class Shallow {
   }
 }
 
-/** A whole JSON text. */
+/** Shortens a whole JSON text. */
 export const shallow = (text: string, bounds: Bounds.Bounds): string =>
   text.length <= bounds.depth ? text : new Shallow(bounds).take(text)

@@ -1,4 +1,4 @@
-/** An MCP server as a process: Effect's transport, with a listener for its output. */
+/** Starts an MCP server as a process: Effect's transport, with a listener for the output of the process. */
 import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -17,34 +17,40 @@ import * as Stream from "effect/Stream"
 import type { Notices } from "./notices.ts"
 import { shallow } from "./shallow.ts"
 
-/** The program to start as a server. */
+/** The program that is the server, and how to start it. */
 export interface StdioOptions {
-  /** The program, without a shell. */
+  /** The program. No shell interprets it. */
   readonly command: string
-  /** The arguments. Secrets are `Redacted`, but other programs of the machine can see them, unlike those in `env`. */
+  /** The arguments. Make secrets `Redacted`; but other programs of the machine can see arguments, unlike `env`. */
   readonly args?: ReadonlyArray<string | Redacted.Redacted>
-  /** Environment variables, besides `PATH`, `HOME` and the like: it inherits no others. Secrets are `Redacted`. */
+  /**
+   * Environment variables, besides `PATH`, `HOME` and the like. The process inherits no others. Make secrets `Redacted`.
+   */
   readonly env?: Readonly<Record<string, string | Redacted.Redacted>>
-  /** The working directory; that of this process by default. */
+  /** The working directory; by default that of this process. */
   readonly cwd?: string
 }
 
-/** The inherited variables, which programs need to run. None holds a credential. */
+/**
+ * The names of the variables that the process inherits, because programs need them. None of them holds a credential.
+ */
 const inherited = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
   APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES
   SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`.split(/\s+/)
 
-/** The listeners of a process. */
+/** The listeners for the output of the process. */
 export interface Hearing {
   readonly notices: Notices
   readonly bounds: Bounds.Bounds
-  /** Called with text of its standard error. */
+  /** Called with text that the process writes to its standard error. */
   readonly wrote: (text: string) => void
-  /** Called with a line of its standard output that is not a message: a banner, or a stray log line. */
+  /**
+   * Called with a line of the standard output that is not a message of the protocol, such as a banner or a log line.
+   */
   readonly printed: (line: string) => void
 }
 
-/** Starts the process; the scope stops it. */
+/** Starts the process. The end of the scope stops it. */
 export const launch = (
   { args = [], command, cwd, env }: StdioOptions,
   hearing: Hearing
@@ -60,7 +66,7 @@ export const launch = (
       env: { ...(yield* environment), ...env },
       ...(cwd === undefined ? {} : { cwd })
     })
-    // This transport ignores the protocol version.
+    // The version does not matter, because this transport ignores it.
     return yield* McpClient.stdio({ command: process, protocol: McpProtocol.v2025_11_25 }).pipe(
       Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, overheard(spawner, hearing))
     )
@@ -78,7 +84,7 @@ const environment: Effect.Effect<Record<string, string>> = Effect.suspend(() => 
 
 type Spawner = typeof ChildProcessSpawner.ChildProcessSpawner.Service
 
-/** How long to wait for the end of an exited process's standard error: its child processes may keep it open. */
+/** How long to wait for the rest of an exited process's standard error. Its child processes may keep it open. */
 const lastWords = "1 second"
 
 const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearing): Spawner =>
@@ -100,7 +106,7 @@ const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearin
           }),
           Stream.tap((line) => notices.hear(line)),
           Stream.encodeText,
-          // The failure includes the end of its output.
+          // Waits for the end of the standard error, because a failure quotes its last words.
           Stream.concat(Stream.fromEffectDrain(Effect.timeoutOption(Deferred.await(isSilent), lastWords)))
         ),
         stderr: handle.stderr.pipe(
@@ -111,17 +117,21 @@ const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearin
     )
   )
 
-/** Whether a line is a protocol message. A program may write nothing else there, but some do. */
+/**
+ * Whether a line is a message of the protocol. A program should not write other lines to its standard output, but some do.
+ */
 const isMessage = (line: string): boolean => {
   const json = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(line))))
   if (!Predicate.isReadonlyObject(json) || json["jsonrpc"] !== "2.0") return false
   return "method" in json || "result" in json || "error" in json
 }
 
-/** A longer line, in UTF-16 units, is passed on unchanged: Effect's own transport refuses it. */
+/**
+ * The longest line that is checked, in UTF-16 code units. A longer line is passed on unchanged, and Effect's transport refuses it.
+ */
 const longest = 17 * 1024 * 1024
 
-/** Cuts text into lines with their ends; copies a long line once. */
+/** Cuts a stream of text into lines, with their line ends. It joins the pieces of a long line only once. */
 class Lines {
   #pieces: Array<string> = []
   #length = 0

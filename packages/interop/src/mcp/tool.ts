@@ -1,4 +1,4 @@
-/** An MCP tool as a tool of this library. */
+/** Makes a tool of this library from an MCP tool. */
 import * as Bounds from "@kintsugi/core/Bounds"
 import { InputTooLargeError } from "@kintsugi/core/DoorError"
 import * as Issue from "@kintsugi/core/Issue"
@@ -15,8 +15,8 @@ import { OnProgress, Requested } from "./notices.ts"
 import { dataOf, fromWire, partsOf, redacted, McpResult, textOf } from "./result.ts"
 
 /**
- * A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. `Table` marks the tools of a connection that
- * asks about changed tools.
+ * A tool of an MCP server. Its parameters are plain JSON, because only the server's schema describes them. `Table` marks the tools of a
+ * connection that asks about changed tools.
  */
 export type McpTool<Table = {}> = Tool.Tool<
   string,
@@ -29,18 +29,18 @@ export type McpTool<Table = {}> = Tool.Tool<
 >
 
 export interface Calling {
-  /** The tool's name for models; the server has its own. */
+  /** The tool's name for models. The server may have another name for it. */
   readonly name: string
   readonly where: Failure.Where
   readonly sideEffects: (tool: McpSchema.Tool) => Recovery.SideEffects
   readonly maxResultChars: number | undefined
   readonly putAside: ReturnType<typeof Tool.putAside> | undefined
   readonly bounds: Bounds.Bounds
-  /** The tool as its server has it now; `undefined` if there is none. */
+  /** The tool of this name as its server defines it now; `undefined` if the server has none. */
   readonly current?: (name: string) => McpSchema.Tool | undefined
-  /** The pin of the tool; without it, the tool is not pinned. */
+  /** The source of the tool's pin; without it, the tool has no pin. */
   readonly pin?: (tool: McpSchema.Tool, make: (tool: McpSchema.Tool) => McpTool) => Tool.PinSource | undefined
-  /** `requested` gets what the server asks its client for. */
+  /** Calls the tool on the server. `requested` collects what the server asks its client for meanwhile. */
   readonly call: (
     tool: McpSchema.Tool,
     params: Readonly<Record<string, unknown>>,
@@ -48,7 +48,7 @@ export interface Calling {
   ) => Effect.Effect<McpSchema.CallToolResult, Failure.McpError>
 }
 
-/** Which part of a tool exceeds a bound, if any. */
+/** The error for the schema of a tool that exceeds a bound; `undefined` if none does. */
 export const tooLarge = (
   { inputSchema, name, outputSchema }: McpSchema.Tool,
   where: Failure.Where,
@@ -61,13 +61,13 @@ export const tooLarge = (
 
 const called = ({ redact, server }: Failure.Where, tool: string) => `tool '${redact(tool)}' of MCP server '${server}'`
 
-/** Throws an `InputTooLargeError` for a tool beyond a bound. */
+/** Makes the tool. Throws an `InputTooLargeError` if one of its schemas exceeds a bound. */
 export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
   const { bounds, call, maxResultChars, name, putAside, sideEffects } = calling
   const refused = tooLarge(tool, calling.where, bounds)
   if (refused !== undefined) throw refused
   const where = { ...calling.where, tool: tool.name }
-  // The replacement of a secret may be longer.
+  // The bytes are not bounded again: the text that replaces a secret may be longer than the secret.
   const reading = { bounds: { ...bounds, bytes: Number.MAX_SAFE_INTEGER } }
   const check = checking(tool, reading)
   const made: McpTool = Tool.make(name, {
@@ -76,10 +76,10 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
     description: where.redact(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
     sideEffects: sideEffects(tool),
-    // A redacted schema is still a schema: only texts and keys change.
+    // Redaction changes only texts and keys, so the result is still a schema.
     parameters: RawSchema.make(redacted(asJson(tool.inputSchema), where.redact) as RawSchema.RawSchema, reading),
     success: McpResult,
-    // of both options, the tool refuses one
+    // cast: `Tool.make` refuses one of these options if both are given
     ...({
       ...(maxResultChars === undefined ? {} : { maxResultChars }),
       ...(putAside === undefined ? {} : { putAside })
@@ -89,7 +89,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
         executionErrorOf({ tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params }, error)
       )
       const requested = new Requested()
-      // The server checks a call against the definition that it has now.
+      // The server checks a call against the current definition of the tool, so the call uses that definition.
       const wire = calling.current?.(tool.name) ?? tool
       const checkNow = wire === tool ? check : checking(wire, reading)
       const refused = (error: Failure.McpError, said = error.message) =>
@@ -107,7 +107,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
           }
           const result = fromWire(answer, where.redact)
           if (answer.isError === true) return Effect.fail(refused(fromResult(where, textOf(result)), textOf(result)))
-          // A redacted value may no longer fit the schema.
+          // The data is checked as received, because redacted data may no longer fit the schema.
           if (checkNow(dataOf(answer)) === undefined) return Effect.succeed(result)
           return Effect.fail(misfit(where, checkNow(result.structured) ?? "it may not be shown"))
         }),
@@ -122,7 +122,9 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
 
 const isObject = Schema.is(Schema.JsonObject)
 
-/** The issues of a result's data under the server's schema. */
+/**
+ * Makes the check of a result's data against the tool's output schema. The check gives the issues as a text, or `undefined`.
+ */
 const checking = (
   { outputSchema }: McpSchema.Tool,
   reading: Parameters<typeof RawSchema.make>[1]
@@ -136,5 +138,5 @@ const checking = (
   }
 }
 
-// received as JSON
+// cast: schemas were received as JSON
 const asJson = (schema: Readonly<Record<string, unknown>>) => schema as RawSchema.RawSchema

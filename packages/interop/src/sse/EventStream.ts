@@ -8,24 +8,30 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-/** What a request says. Absent and empty texts are the same. */
+/** The part of a reader's HTTP request that matters here. An empty text counts as an absent one. */
 type Asked = {
-  /** The id of the run, by which the server has found it. The cursors of a durable run have another id: leave it out there. */
+  /**
+   * The id with which the server has found the run. If it is given, a cursor of another run is refused. Leave it out for a durable run,
+   * whose cursors have another id.
+   */
   readonly runId?: string
-  /** The header `Last-Event-ID`: where `EventSource` has lost its connection. It wins over `after`, which is in every request of a reader. */
+  /**
+   * The header `Last-Event-ID`, which `EventSource` sends after a lost connection. It wins over `after`, because the URL with `after` stays
+   * the same in every request of a reader.
+   */
   readonly lastEventId?: string | null | undefined
-  /** The query `?after=`: where the reader begins. */
+  /** The query parameter `?after=`: the cursor after which the reader begins. */
   readonly after?: string | null | undefined
 }
 
-/** A response of HTTP. */
+/** An HTTP response, for the server to send. */
 type Answer<E, R> = {
   readonly status: 200 | 204 | 400 | 404
   readonly headers: Readonly<Record<string, string>>
   readonly body: Stream.Stream<string, E, R>
 }
 
-/** A run that was started here. */
+/** A run that this process has started. */
 type Started = Pick<Agent.Run<unknown, unknown>, "events" | "outcome">
 
 /** A run whose events are read elsewhere, such as a durable run. */
@@ -34,7 +40,7 @@ type Elsewhere<E, R> = {
     readonly after?: string
     readonly onGap: "state"
   }) => Stream.Stream<AgentEvent.AgentEvent, E, R>
-  /** Whether the run has ended, without a wait. */
+  /** Whether the run has ended. It answers at once, and does not wait for the end. */
   readonly isOver: Effect.Effect<boolean, E, R>
 }
 
@@ -76,21 +82,23 @@ export function answer<E, R>(
   })
 }
 
-/** Whether the run has ended, without a wait. */
+/** Whether the run has ended. It answers at once, and does not wait for the end. */
 const isEnded = ({ outcome }: Started): Effect.Effect<boolean> =>
   Effect.raceFirst(Effect.as(Effect.exit(outcome), true), Effect.as(Effect.yieldNow, false))
 
 const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 
-/** The data has no cursor: that is its id. */
+/** Writes an event as a server-sent event. Its cursor is the `id:`, and so is left out of the data. */
 const written = ({ cursor, ...event }: AgentEvent.AgentEvent): string =>
   `${cursor === undefined ? "" : `id: ${cursor}\n`}data: ${JSON.stringify(forClients(Object(encode(event))))}\n\n`
 
-/** A snapshot has the tokens of deferred calls, texts that were withheld, and bytes: it stays on the server. */
+/**
+ * Removes the snapshot from an event: it has the tokens of deferred calls, withheld texts and bytes, and must stay on the server.
+ */
 const forClients = (event: object): object =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== "snapshot"))
 
-/** Proxies end a connection on which nothing is said. */
+/** Comments without data, every 15 seconds, because proxies end a connection that is silent. */
 const comments = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), ": at work\n\n")
 
 const headers = {
