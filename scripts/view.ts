@@ -35,10 +35,10 @@ export const render = async (): Promise<string> => {
   const script = embedded(outputFiles[0]?.text ?? "")
   const css = style.replaceAll("\n", "")
   return [
-    "/** Written by `npm run view`: what runs in the page of a report, and its style. */",
+    "/** Written by `npm run view`: the script and the style of the page of a report, made of the sources in `browser`. */",
     `export const viewScript: string = ${JSON.stringify(script)}`,
     `export const viewStyle: string = ${JSON.stringify(css)}`,
-    "/** What the page allows to run. */",
+    "/** The hashes of the script and the style, by which the page allows the browser to use them. */",
     `export const viewHashes = ${JSON.stringify({ script: hash(script), style: hash(css) })} as const`,
     ""
   ].join("\n")

@@ -1,4 +1,4 @@
-/** Runs and policies as pictures, from events and explanations alone. Works in browsers and in Node. */
+/** Draws runs and policies, from their events and explanations alone. It works in browsers and in Node. */
 export * as EvalPage from "./eval/EvalPage.ts"
 export * as EvalSvg from "./eval/EvalSvg.ts"
 export * as Page from "./page/Page.ts"

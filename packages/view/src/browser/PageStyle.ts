@@ -1,4 +1,4 @@
-/** The style of the page. */
+/** The CSS of the page. */
 import { dark, light, type Palette } from "../drawing/Colors.ts"
 import { themed } from "../drawing/Style.ts"
 
@@ -90,5 +90,5 @@ tbody tr.is-selected{background:var(--raised);font-weight:600}
 .columns{display:block}.room{height:auto!important}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
 `
 
-/** All of it, as CSS. */
+/** The whole CSS of the page. */
 export const style: string = `${themed}${sheet}`

@@ -1,4 +1,6 @@
-/** Draws a scene on a canvas: what `inner` of a figure draws, for scenes that have too much for elements. */
+/**
+ * Draws a scene on a canvas. It is the same picture as that of `inner` in `Figure.ts`, for scenes with too many items for SVG elements.
+ */
 import * as Axis from "../drawing/Axis.ts"
 import { dark, light, type Palette } from "../drawing/Colors.ts"
 import { visible } from "../text/Escape.ts"
@@ -18,14 +20,14 @@ import { duration } from "../text/Words.ts"
 
 const face = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
-/** The visible part of the picture, which may be higher than the screen. */
+/** The visible part of the picture, which may be higher than its frame. */
 export interface Port {
   readonly width: number
   readonly height: number
   readonly scrolled: number
 }
 
-/** How many boxes and marks were drawn. */
+/** Draws the visible part, and returns how many boxes and marks were drawn. */
 export const draw = (context: CanvasRenderingContext2D, sheet: Sheet, window: Window, port: Port): number => {
   const palette = document.documentElement.dataset["theme"] === "dark" ? dark : light
   const ratio = devicePixelRatio
@@ -138,7 +140,7 @@ const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, pa
   } else {
     context.globalAlpha = isFaded(state) ? 0.45 : 1
     context.fillStyle = palette[fill]
-    // corners cost, and cannot be seen of what is narrow
+    // rounded corners take time, and cannot be seen on a narrow box
     if (width < 6) context.fillRect(x, upper, width, high)
     else {
       context.beginPath()

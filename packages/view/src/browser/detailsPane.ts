@@ -1,4 +1,4 @@
-/** The details of the selected item. */
+/** The part of the page that shows the details of the selected item. */
 import * as Details from "../scene/Details.ts"
 import { element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
@@ -48,7 +48,7 @@ export class DetailsPane {
     )
   }
 
-  /** The events as JSON, made when the reader unfolds them. */
+  /** The events of the item as JSON. The text is made when the reader unfolds it. */
   #written(own: ReadonlyArray<number>): HTMLElement {
     const shown = own.slice(0, 50)
     const title =

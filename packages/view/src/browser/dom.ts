@@ -1,9 +1,9 @@
-/** Elements, with texts that are never markup. */
+/** Makes HTML elements. Texts are set as text, so they never become markup. */
 import { visible } from "../text/Escape.ts"
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** An element with its attributes and children; texts of a run are made visible. */
+/** Makes an element with attributes and children. Invisible characters in texts are replaced by visible signs. */
 export const element = <Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -16,7 +16,7 @@ export const element = <Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A button that does something. */
+/** Makes a button that calls a function. */
 export const button = (text: string, act: () => void, attributes: Attributes = {}): HTMLButtonElement => {
   const made = element("button", { type: "button", ...attributes }, text)
   made.addEventListener("click", act)
@@ -25,7 +25,7 @@ export const button = (text: string, act: () => void, attributes: Attributes = {
 
 const folded = 700
 
-/** A text of several lines as it is; a long one is folded, and says how long it is. */
+/** Shows a text with its lines. A long text is folded, and a button that says its length unfolds it. */
 export const longText = (text: string, isWhole = false): HTMLElement => {
   const lines = text.split("\n")
   const isLong = !isWhole && (text.length > folded * 1.3 || lines.length > 16)

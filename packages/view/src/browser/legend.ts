@@ -1,4 +1,4 @@
-/** What the marks and threads mean. */
+/** The legend of the timeline: what its marks and lines mean. */
 import { broken, shapeOf } from "../drawing/Figure.ts"
 import type { Tone } from "../scene/Shapes.ts"
 import { element } from "./dom.ts"
@@ -24,7 +24,7 @@ const picture = (inner: string): SVGElement => {
   return made
 }
 
-/** The signs, each with its word. */
+/** The signs of the drawing: the SVG of each, and its meaning. */
 export const signs: ReadonlyArray<readonly [string, string]> = (() => {
   const { body, shard } = broken(1, 1, 20, 12)
   return [
@@ -43,7 +43,7 @@ export const signs: ReadonlyArray<readonly [string, string]> = (() => {
   ]
 })()
 
-/** What the signs mean, as a list. */
+/** Makes the legend: a list of the signs with their meanings. */
 export const legend = (): HTMLElement => {
   const list = element("ul", { class: "legend", "aria-label": "Signs" })
   for (const [inner, text] of signs) list.append(element("li", {}, picture(inner), text))

@@ -1,18 +1,18 @@
-/** Takes the events of a run while they come. */
+/** Receives the events of a run at work, as server-sent events. */
 import { fieldOf, textAt } from "../recording/Fields.ts"
 import type * as Recording from "../recording/Recording.ts"
 import { messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { clip } from "../text/Words.ts"
 
-/** The name of the event that a failed stream of Effect ends with: its data is a cause. */
+/** The name of the server-sent event with which a failed stream of Effect ends. Its data is the cause. */
 const failure = "effect/http-api/stream/failure"
 
 type Taking = ReturnType<typeof Recording.start>
 
-/** The events so far, and the last other message of the server. */
+/** Collects the events so far, and keeps the last other message of the server. */
 export class Listening {
   readonly #taking: Taking
-  /** A message of the server that is no event: mostly why the stream failed. */
+  /** The last message of the server that is not an event of the run, such as the reason why the stream failed. */
   said: string | undefined
   isConnected = true
 
@@ -28,7 +28,7 @@ export class Listening {
     else this.#taking.event(value)
   }
 
-  /** While more may come, no run is without its end. */
+  /** The recording so far. While the stream is connected, a run without an end is not a problem. */
   recording(): Recording.Recording {
     const { events, problems } = this.#taking.recording()
     return { events, problems: this.isConnected ? problems.filter(({ kind }) => kind !== "end") : problems }
@@ -43,7 +43,7 @@ const parsed = (data: string): unknown => {
   }
 }
 
-/** The code, or else the tag, and the message of an error or of each in a cause; of a problem document as well. */
+/** The reasons in an error, in a cause or in a problem document: the code or the tag, and the message of each. */
 const reasonsIn = (value: unknown): string | undefined => {
   const reasons = (Array.isArray(value) ? value : [value]).flatMap((reason: unknown) => {
     if (textAt(reason, "_tag") === "Interrupt") return ["it was interrupted"]
@@ -54,7 +54,7 @@ const reasonsIn = (value: unknown): string | undefined => {
   return reasons.length === 0 ? undefined : reasons.join("; ")
 }
 
-/** The data of server-sent events, as they come. */
+/** Requests a stream of server-sent events, and calls `each` with the name and the data of each. */
 export const follow = async (
   { body, url }: { readonly url: string; readonly body?: unknown },
   each: (name: string, data: string) => void
@@ -66,18 +66,18 @@ export const follow = async (
   await hear(await fetch(url, { ...asked, headers: { ...asked.headers, accept: "text/event-stream" } }), each)
 }
 
-/** Reads an answer to its end. */
+/** Reads a response to its end, and calls `each` for each server-sent event. */
 export const hear = async (response: Response, each: (name: string, data: string) => void): Promise<void> => {
   if (!response.ok || response.body === null) {
     const reasons = reasonsIn(parsed(await response.text()))
     throw new Error(`The server answers ${response.status}${reasons === undefined ? "" : `, ${reasons}`}`)
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  /** The chunks of an unfinished block; its end may have begun in the last of them. */
+  /** The pieces of a block that has not ended. `tail` has the last characters, in which the end may have begun. */
   let unfinished: Array<string> = []
   let tail = ""
   for (;;) {
-    // each chunk after the other
+    // one chunk after the other
     // oxlint-disable-next-line no-await-in-loop -- one stream
     const { done, value = "" } = await reader.read()
     const blocks = `${tail}${value}${done ? "\n\n" : ""}`.split(/\r\n\r\n|\n\n|\r\r/)
@@ -86,7 +86,7 @@ export const hear = async (response: Response, each: (name: string, data: string
       read(`${unfinished.join("")}${block}`, each)
       unfinished = []
     }
-    // three characters less than an end
+    // the end of a block has at most four characters, so the last three may be its beginning
     tail = last.slice(-3)
     unfinished.push(last.slice(0, last.length - tail.length))
     if (done) return

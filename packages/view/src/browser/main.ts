@@ -1,4 +1,4 @@
-/** The script of the page: reads the recording in it, and shows it. */
+/** The script of the page. It reads the recording in the page, or the URL of a run at work, and shows it. */
 import { visible } from "../text/Escape.ts"
 import { fieldOf, textAt } from "../recording/Fields.ts"
 import * as Recording from "../recording/Recording.ts"
@@ -14,7 +14,7 @@ import { TranscriptPane } from "./transcriptPane.ts"
 
 const root = document.documentElement
 
-/** The theme of the reader's system, until the reader chooses one. */
+/** Makes the button for the theme. The theme is that of the reader's system until the reader chooses one. */
 const theme = (redraw: () => void): HTMLElement => {
   const system = matchMedia("(prefers-color-scheme: dark)")
   let chosen: string | undefined
@@ -63,7 +63,10 @@ const mount = (main: HTMLElement, recording: Recording.Recording): Store => {
   return store
 }
 
-/** Shows events as they come: not more often than drawing them leaves time for. */
+/**
+ * Makes a function that takes the events of a run at work and draws them. The pauses between drawings are at least four times as long as
+ * drawing takes.
+ */
 const watch = (store: Store, listening: Listening, status: HTMLElement) => {
   let isDue = false
   let pause = 100
@@ -82,7 +85,7 @@ const watch = (store: Store, listening: Listening, status: HTMLElement) => {
   }
 }
 
-/** What is folded for the screen, and has to be read on paper. */
+/** Unfolds the problems of the recording while the page is printed. */
 const unfold = () => {
   let folded: ReadonlyArray<HTMLDetailsElement> = []
   addEventListener("beforeprint", () => {
@@ -100,7 +103,7 @@ const start = (): void => {
   if (main === null || written === undefined || written === null) return
   const data: unknown = JSON.parse(written)
   if (textAt(data, "url") !== undefined) return void live(main, data)
-  // the page was given nothing but a recording
+  // cast: `Page.make` has written a recording
   const { events, problems } = data as Recording.Recording
   mount(main, { events, problems })
 }
@@ -125,5 +128,5 @@ const live = async (main: HTMLElement, data: unknown): Promise<void> => {
   }
 }
 
-// the browser paints the static part of the page before the rest is made
+// the browser first paints the static part of the page, and then this script builds the rest
 requestAnimationFrame(() => setTimeout(start))

@@ -1,11 +1,11 @@
-/** The shown and selected items, and the observers of changes. */
+/** The state of the page: the scene, the visible stretch of time and the selection. Listeners learn of changes. */
 import { sheet, type Sheet, whole, type Window } from "../drawing/Layout.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "../scene/Shapes.ts"
 
-/** The kind of a change: the events, the visible stretch of time, or the selection. */
+/** What has changed: the events, the visible stretch of time, or the selection. */
 export type Change = "scene" | "window" | "selection"
 
 export class Store {
@@ -14,9 +14,9 @@ export class Store {
   window: Window
   events: ReadonlyArray<Recorded>
   selected: number | undefined
-  /** The part of the page that made the selection: it does not have to show it once more. */
+  /** The part of the page that made the selection. It need not scroll to the selection. */
   by: unknown
-  /** The selected event, if the reader chose one: an item may have several. */
+  /** The event that the reader has selected, if any. An item may have several events. */
   event: number | undefined
   #listeners: Array<(change: Change) => void> = []
   #lanes: ReadonlyArray<ReadonlyArray<Span | Mark>> | undefined
@@ -32,7 +32,7 @@ export class Store {
     this.#listeners.push(listener)
   }
 
-  /** Shows these events from here on. What is selected stays so. */
+  /** Shows these events from now on. The selection stays. */
   renew(recording: Recording): void {
     const isWhole = this.isWhole
     const subject = this.item?.events[0] ?? this.item?.subject
@@ -62,7 +62,7 @@ export class Store {
     this.#tell("selection")
   }
 
-  /** Another stretch of time, within the whole and no shorter than half a millisecond. */
+  /** Shows another stretch of time. It stays within the whole time, and is at least half a millisecond long. */
   show({ end, start }: Window): void {
     const all = whole(this.sheet)
     const length = Math.min(all.end - all.start, Math.max(0.5, end - start))
@@ -72,7 +72,7 @@ export class Store {
     this.#tell("window")
   }
 
-  /** Nearer by this factor, around a place of the axis. */
+  /** Magnifies the picture by a factor, around a position of the axis. */
   zoom(factor: number, around = (this.window.start + this.window.end) / 2): void {
     const { end, start } = this.window
     this.show({ start: around - (around - start) / factor, end: around + (end - around) / factor })
@@ -89,13 +89,13 @@ export class Store {
     this.show(whole(this.sheet))
   }
 
-  /** The items of a lane by time. */
+  /** The items of a lane, sorted by time. */
   inLane(lane: number): ReadonlyArray<Span | Mark> {
     this.#lanes ??= byLane(this.scene)
     return this.#lanes[lane] ?? []
   }
 
-  /** What is selected has to be seen. */
+  /** Moves the visible stretch of time so that it has the item. */
   #reveal(item: Span | Mark): void {
     const [from, to] = [startOf(item), endOf(item)].map(this.sheet.axis.toDrawn)
     const { end, start } = this.window

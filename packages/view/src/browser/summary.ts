@@ -1,10 +1,10 @@
-/** The sums, what recovery took beside the work, and what is missing. */
+/** The summary of a recording: its sums, the share of recovery in the spending, and the problems of the recording. */
 import { countOf, type Problem } from "../recording/Problem.ts"
 import type { Scene } from "../scene/Scene.ts"
 import { count, duration, money } from "../text/Words.ts"
 import { element } from "./dom.ts"
 
-/** Anew from a scene. */
+/** Makes the summary of a scene. */
 export const summary = ({ from, problems, to, totals }: Scene): HTMLElement => {
   const {
     isPriced,

@@ -1,4 +1,4 @@
-/** All items as a table. Only visible rows are elements; keys reach every row. */
+/** All items of a scene as a table. Only visible rows are elements, but the arrow keys reach every row. */
 import * as Details from "../scene/Details.ts"
 import { endOf, type Mark, type Span, startOf } from "../scene/Shapes.ts"
 import { duration, moment } from "../text/Words.ts"
@@ -43,7 +43,7 @@ export class Table {
     this.#focusRow()
   }
 
-  /** Sorts the items and shows them: once the table is in the page, and after new events. */
+  /** Sorts the items and shows them. Called when the table is in the page, and after new events. */
   renew(): void {
     const { items } = this.#store.scene
     this.#order = items.toSorted((one, other) => startOf(one) - startOf(other) || one.subject - other.subject)
@@ -71,7 +71,7 @@ export class Table {
     const first = Math.max(0, Math.min(many, Math.floor(scrollTop / rowHeight) - spare))
     const last = Math.min(many, first + Math.ceil((clientHeight || 300) / rowHeight) + 2 * spare)
     const positions = Array.from({ length: last - first }, (_, index) => first + index)
-    // the row with the focus needs an element
+    // the row with the focus stays an element, even if it is not visible
     const isApart = hadFocus && (this.#current < first || this.#current >= last)
     this.#body.replaceChildren(
       spacer(first),

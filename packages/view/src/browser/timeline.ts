@@ -1,4 +1,7 @@
-/** The picture: drawn as SVG or, where that would be too many elements, on a canvas; moved by pointer and keys. */
+/**
+ * The timeline of the page. It is drawn as SVG, or on a canvas if it has too many items. The reader moves it with the pointer and with
+ * keys.
+ */
 import * as Details from "../scene/Details.ts"
 import { scaleOf, gutter, type Row } from "../drawing/Layout.ts"
 import { endOf, type Mark, type Span, startOf } from "../scene/Shapes.ts"
@@ -7,10 +10,10 @@ import * as Canvas from "./canvas.ts"
 import { button, element } from "./dom.ts"
 import type { Store } from "./store.ts"
 
-/** More items than that are drawn on a canvas. */
+/** A scene with more items is drawn on a canvas. */
 const manyItems = 2500
 
-/** The width of the picture on paper, in pixels, for any screen. */
+/** The width of the picture when it is printed, in pixels. It does not depend on the screen. */
 const paper = 720
 
 const help =
@@ -72,7 +75,7 @@ export class Timeline {
     this.#figure.focus({ preventScroll: true })
   }
 
-  /** With the next frame. */
+  /** Draws the picture with the next frame. */
   redraw(): void {
     if (this.#isDue) return
     this.#isDue = true
@@ -82,12 +85,12 @@ export class Timeline {
     })
   }
 
-  /** At once. */
+  /** Draws the picture at once. */
   draw(): void {
     const { scene, sheet, window } = this.#store
     const width = this.#width
     if (width < 60) return
-    // all of it goes on paper, not what the screen shows: and no element is too many there
+    // a print has the whole picture and not the visible part, so it is SVG with any number of elements
     const isLarge = scene.items.length > manyItems && !this.#isPrinted
     this.#figure.dataset["drawing"] = isLarge ? "canvas" : "svg"
     this.#svg.toggleAttribute("hidden", isLarge)
@@ -119,7 +122,7 @@ export class Timeline {
     this.#figure.dataset["drawn"] = String(Canvas.draw(context, sheet, window, port))
   }
 
-  /** The ring around what is selected. */
+  /** Moves the ring around the selected item. */
   #moveRing(): void {
     const box = this.#boxOf(this.#store.item)
     this.#ring.hidden = box === undefined
@@ -150,7 +153,7 @@ export class Timeline {
     return to < from ? undefined : { x: from, y: row.y, width: to - from, height: row.height }
   }
 
-  /** What is selected is read out, and scrolled to. */
+  /** Reads out the selected item to screen readers, and scrolls to it. */
   #say(): void {
     const { item, scene } = this.#store
     this.#said.textContent = item === undefined ? "Nothing is selected" : Details.lineOf(scene, item)
@@ -197,7 +200,7 @@ export class Timeline {
     if (next !== undefined) this.#store.select(next.id)
   }
 
-  /** To what is next to it in time, in the lane above or below. */
+  /** Selects the item that is nearest in time in the lane above or below. */
   #beside(by: number): void {
     const { item } = this.#store
     if (item === undefined) return this.#step(1)
@@ -252,7 +255,7 @@ export class Timeline {
     figure.addEventListener(
       "wheel",
       (event) => {
-        // without a key the page scrolls, as it does anywhere else
+        // without a modifier key, the wheel scrolls the page as usual
         if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return
         event.preventDefault()
         const { drawn, perMilli } = scaleOf(this.#width, this.#store.window)
@@ -280,7 +283,7 @@ export class Timeline {
     Object.assign(this.#tip.style, { left: `${Math.max(4, x)}px`, top: `${Math.max(4, y)}px` })
   }
 
-  /** The mark under the pointer, or else the span. */
+  /** The mark under the pointer; if there is none, the span. */
   #at(event: PointerEvent): Span | Mark | undefined {
     const { sheet, window } = this.#store
     const bounds = this.#figure.getBoundingClientRect()
@@ -295,7 +298,7 @@ export class Timeline {
   }
 }
 
-/** What is nearest to a time, within reach. */
+/** The item that is nearest to a time, if it is within reach. */
 const nearest = <T extends Span | Mark>(items: ReadonlyArray<T>, time: number, reach: number): T | undefined => {
   let found: T | undefined
   let best = reach

@@ -1,4 +1,7 @@
-/** The conversation with its seams, in step with the selection: of a long one, the entries around it. */
+/**
+ * The part of the page that shows the transcript, and follows the selection. If the transcript is long, only the entries around the
+ * selection are elements.
+ */
 import type { Scene } from "../scene/Scene.ts"
 import { count } from "../text/Words.ts"
 import { button, element, longText } from "./dom.ts"
@@ -6,11 +9,11 @@ import type { Store } from "./store.ts"
 
 type Entry = Scene["transcript"][number]
 
-/** How many entries are there at once, and how many more come at a time. */
+/** How many entries are shown at first, and how many more a button shows. */
 const page = 240
 const more = 160
 
-/** How many entries go on paper at the most. */
+/** The most entries that are printed. */
 const printed = 5000
 
 export class TranscriptPane {
@@ -22,7 +25,7 @@ export class TranscriptPane {
   readonly #store: Store
   #from = 0
   #to = 0
-  /** Whether everything is there, and whole: for paper. */
+  /** Whether the transcript is about to be printed, so that all entries are shown in full. */
   #isPrinted = false
 
   constructor(store: Store, leave: () => void) {
@@ -66,7 +69,7 @@ export class TranscriptPane {
     this.#from = Math.max(0, this.#from - before)
     this.#to = Math.min(this.#store.scene.transcript.length, this.#to + after)
     this.#fill()
-    // what was read stays where it is
+    // scroll, so that the entry that the reader has read stays in its place
     if (before > 0 && first instanceof HTMLElement) this.#entryAt(Number(first.dataset["at"]))?.scrollIntoView()
   }
 
@@ -107,7 +110,7 @@ export class TranscriptPane {
     return entry
   }
 
-  /** Brings the entry of what is selected into sight. */
+  /** Scrolls to the entry of the selected item. */
   #show(): void {
     const at = this.#wanted()
     if (at !== undefined && (at < this.#from || at >= this.#to)) {
@@ -117,7 +120,7 @@ export class TranscriptPane {
     }
     const entry = this.#mark()
     if (entry === undefined || this.#store.by === this) return
-    // within its own box: the page stays where it is
+    // scrolls within the box of the transcript, so that the page stays in its place
     const top = entry.offsetTop - this.#scroller.offsetTop
     const { clientHeight, scrollTop } = this.#scroller
     if (top < scrollTop || top + Math.min(entry.offsetHeight, 80) > scrollTop + clientHeight)
@@ -141,7 +144,9 @@ export class TranscriptPane {
     return entry instanceof HTMLElement ? entry : undefined
   }
 
-  /** The entry of the last event of what is selected that says something, or what was said last before it. */
+  /**
+   * The index of the entry for the selection: of the last event of the item that has an entry, or else of the last entry before the item.
+   */
   #wanted(): number | undefined {
     const { item, scene } = this.#store
     if (item === undefined || scene.transcript.length === 0) return undefined
@@ -155,7 +160,7 @@ export class TranscriptPane {
     return Math.max(0, this.#before(item.subject))
   }
 
-  /** The last entry of an event or of what stands before it. */
+  /** The index of the last entry of an event. If it has none, the last entry before the event. */
   #before(event: number): number {
     const { transcript } = this.#store.scene
     let [low, high] = [0, transcript.length]
@@ -167,7 +172,7 @@ export class TranscriptPane {
     return low - 1
   }
 
-  /** The first entry of the same event. */
+  /** The index of the first entry of the same event. */
   #first(at: number): number {
     const { transcript } = this.#store.scene
     let first = at

@@ -1,7 +1,7 @@
-/** How much is read of one file or pipe: it may be endless. */
+/** The bounds of what a command reads of one file or pipe, which may be endless. */
 import * as Flag from "effect/cli/Flag"
 
-/** Bounds in bytes. */
+/** The bounds in bytes: of a line, and of a whole file. */
 export interface Bounds {
   readonly maxLine: number
   readonly maxSize: number
@@ -9,7 +9,7 @@ export interface Bounds {
 
 const mebibyte = 1024 * 1024
 
-/** An option in MiB. A text of more than 512 MiB is none in JavaScript, so lines have an end in any case. */
+/** Makes an option in MiB. JavaScript has no strings of more than 512 MiB, so lines are always bounded. */
 const mebibytes = (name: string, otherwise: number, most: number, what: string) =>
   Flag.Int(name).pipe(
     Flag.withMetavar("<MiB>"),
@@ -22,12 +22,12 @@ const mebibytes = (name: string, otherwise: number, most: number, what: string) 
     Flag.withDefault(otherwise * mebibyte)
   )
 
-/** The options of each command that reads events. */
+/** The options about bounds, for each command that reads events. */
 export const boundFlags = {
   maxLine: mebibytes("max-line", 16, 256, "The longest line"),
   maxSize: mebibytes("max-size", 64, 1024 * 1024, "The largest file")
 }
 
-/** What is said of a file or a line that is beyond its bound. */
+/** The message about a file or a line that exceeds its bound. */
 export const tooMuch = (what: string, bound: number, option: string): string =>
   `${what} is larger than ${bound / mebibyte} MiB; --${option} raises the bound`

@@ -1,4 +1,4 @@
-/** `kintsugi eval`: policies that were compared, from the JSON of a report of `Eval`. */
+/** The command `kintsugi eval`: it shows a comparison of policies, from the JSON of a report of `Eval`. */
 import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -19,7 +19,7 @@ const report = Argument.Path("report").pipe(
   Argument.withDescription("What `Eval.compare` gave, as JSON; - is standard input")
 )
 
-/** A library of tests is read where it is needed alone: the other commands begin without it. */
+/** Loads the testing library only when this command runs, so that the other commands start faster. */
 const evalOf = Effect.promise(() => import("@kintsugi/core/testing/Eval"))
 
 const read = (source: Source, bounds: Bounds) =>
@@ -48,7 +48,7 @@ const drawn = (report: EvalReport, format: (typeof formats)[number]) => {
   }
 }
 
-/** Names come from a file, and stand in one line each. */
+/** Names come from a file, so each is reduced to one line without control characters. */
 const named = ({ policies, scenarios, ...rest }: EvalReport): EvalReport => ({
   ...rest,
   policies: policies.map((row) => ({

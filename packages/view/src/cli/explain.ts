@@ -1,4 +1,4 @@
-/** `kintsugi explain`: the bounds of policies at worst, alone or stacked. */
+/** The command `kintsugi explain`: it shows the worst case of policies, alone or stacked. */
 import type { Explanation } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
@@ -23,7 +23,7 @@ const policies = Argument.Path("policy").pipe(
   Argument.variadic({ min: 1 })
 )
 
-/** A policy, and its name in the picture. */
+/** A policy that a command names, and its name in the picture. */
 interface Found {
   readonly name: string
   readonly policy: Policy
@@ -74,13 +74,13 @@ const find = (named: Named) =>
     return { name: named.name, policy }
   })
 
-/** The fields of a plain object. */
+/** The entries of a plain object; empty for any other value. */
 const fieldsOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
     ? Object.entries(value)
     : []
 
-/** The layers that have explanations; an agent is the outermost one, or there is none. */
+/** The layers of a stack below the first one. They must be single layers, because an agent is always the outermost. */
 const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Explanation.TimelineLayer>, Misused> =>
   Effect.forEach(found, ({ name, policy }) =>
     policy.kind === "layer"
@@ -99,7 +99,7 @@ const viewOf = (first: Found, rest: ReadonlyArray<Found>) =>
     return PolicyView.ofRun(name, policy.run(transport), { inner })
   })
 
-/** The text, the drawing or the page of it. */
+/** Makes the text, the drawing or the page of a view. */
 const drawn = (view: PolicyView.View, format: (typeof formats)[number]) =>
   format === "text"
     ? Effect.map(emphasis, (emphasise) => PolicyText.format(view, { emphasise }))
@@ -115,7 +115,7 @@ export const command = Command.make("explain", { policies, output: outputFlag, f
       named.map(({ file }) => file)
     )
     const [first, ...rest] = yield* Effect.forEach(named, find)
-    // the command line asks for one at least
+    // the argument parser demands at least one policy
     if (first === undefined) return yield* new Misused({ message: "name a policy" })
     const text = yield* drawn(yield* viewOf(first, rest), target.format)
     yield* write(target, text)

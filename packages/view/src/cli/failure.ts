@@ -1,17 +1,17 @@
-/** The failures of a command, for people: one sentence or a few, no stack. */
+/** The failures of a command. Their messages are a sentence or a few for the user, without a stack. */
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 
-/** The command cannot do its work; exit code 1. */
+/** The failure of a command that cannot do its work. The exit code is 1. */
 export class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {}
 
-/** The command line makes no sense; exit code 2. */
+/** The failure of a command line that makes no sense. The exit code is 2. */
 export class Misused extends Schema.TaggedError<Misused>()("Misused", { message: Schema.String }) {}
 
-/** What is said of a file that is not there. */
+/** The message about a file that does not exist. */
 export const notFound = "there is no such file"
 
-/** What went wrong with a file, in plain words. */
+/** The reason why a file could not be read or written, in plain words. */
 export const reasonOf = ({ reason }: PlatformError): string => {
   switch (reason._tag) {
     case "NotFound":

@@ -1,4 +1,4 @@
-/** The files of events that paths lead to: those that are named, and those below folders. */
+/** Finds the files of events for the paths of a command: files that are named, and files in folders. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -6,24 +6,27 @@ import { reasonOf } from "./failure.ts"
 import type { Source } from "./reading.ts"
 import { isDash, shown } from "./writing.ts"
 
-/** The files that are taken from a folder. A file that is named is read with any ending. */
+/** The file endings that are read in a folder. A file that is named is read with any ending. */
 const endings: ReadonlySet<string> = new Set([".jsonl", ".ndjson"])
 
-/** Something that is not read, and why. */
+/** A file or folder that is not read, and the reason. */
 export interface Unread {
   readonly file: string
   readonly reason: string
 }
 
-/** The files to read, in order, and what is skipped. */
+/** The files to read, in order, and the files and links that are left out. */
 export interface Found {
   readonly sources: ReadonlyArray<Source>
   readonly unread: ReadonlyArray<Unread>
-  /** Links to folders, none of which was followed. */
+  /** The links to folders, which are not followed. */
   readonly links: ReadonlyArray<string>
 }
 
-/** Each file once, even if several paths or links lead to it. Links to folders are not followed: they may lead in circles. */
+/**
+ * Finds the files. Each file is read once, even if several paths or links lead to it. Links to folders are not followed, because they may
+ * lead in circles.
+ */
 export const find = (given: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -36,7 +39,7 @@ export const find = (given: ReadonlyArray<string>) =>
       Effect.map(shown(file), (file) => void unread.set(file, { file, reason }))
     const take = (file: string, type: FileSystem.File.Type) =>
       Effect.gen(function* () {
-        // reading a pipe waits for its writer
+        // only regular files are read, because reading a pipe waits for its writer
         if (type !== "File") return yield* leave(file, "it is no regular file")
         const real = yield* Effect.orElseSucceed(fs.realPath(file), () => file)
         if (!sources.has(real)) sources.set(real, { type: "file", path: file })

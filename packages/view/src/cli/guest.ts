@@ -1,4 +1,6 @@
-/** A module that is named on the command line is a guest in our process: it may print, hold the thread, wait for ever, and exit. */
+/**
+ * Protects the process from a module of the user, which may print, block the thread, wait for ever, or end the process.
+ */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,17 +12,17 @@ import process from "node:process"
 export const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
- * From here on, standard output is for results alone, and signals end the process at once: their listeners would never be called where
- * a module holds the thread.
+ * Prepares the process for a module of the user. Its output goes to standard error, as standard output is for results alone. Signals end
+ * the process at once, because a module that blocks the thread would keep listeners from running.
  */
 export const prepare = Effect.sync(() => {
-  // the methods of one: modules may have taken the object before
+  // replaces the methods and not the object, because modules may have a reference to the object
   Object.assign(console, new Console({ stdout: process.stderr, stderr: process.stderr }))
   syncBuiltinESMExports()
   for (const signal of signals) process.removeAllListeners(signal)
 })
 
-/** Sleeps that keep no process alive: one in which nothing else is left to do ends at once. */
+/** A clock whose sleeps do not keep the process alive. So a process that has nothing else to do ends at once. */
 export const clock = Clock.clockWith((clock) =>
   Effect.succeed<Clock.Clock>({
     currentTimeMillis: clock.currentTimeMillis,

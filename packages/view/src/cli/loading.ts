@@ -1,4 +1,4 @@
-/** Exports of a module that a person names on the command line, as `file.ts#name`. */
+/** Loads exports of modules that a command names as `file.ts#name`. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -7,13 +7,16 @@ import { pathToFileURL } from "node:url"
 import { Failed, reasonOf } from "./failure.ts"
 import { shown } from "./writing.ts"
 
-/** A module, and the name of what is meant in it; absent where none was given. */
+/** A module and the name of an export; `undefined` if no name was given. */
 export interface Named {
   readonly file: string
   readonly name: string | undefined
 }
 
-/** Up to the first `#` before which a file is named: its own name may have one in it, and so may that of an export. */
+/**
+ * Splits an argument at the first `#` that follows the name of a file. The name of the file may have a `#` too, and so may the name of an
+ * export.
+ */
 export const parse = (given: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -30,12 +33,12 @@ export const parse = (given: string) =>
     return last < 0 ? ({ file: given, name: undefined } satisfies Named) : at(last)
   })
 
-/** What the process prepares itself with before a module that is not ours runs in it. */
+/** Runs in the process before it loads a module of the user. */
 export const Preparation = Context.Reference<Effect.Effect<void>>("@kintsugi/view/cli/loading/Preparation", {
   defaultValue: () => Effect.void
 })
 
-/** All exports of a module. It runs, as whenever it is imported, and has a minute for that. */
+/** Loads a module, and gives all of its exports. The module is executed, as by any import, and has a minute to load. */
 export const load = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -46,7 +49,7 @@ export const load = (file: string) =>
     )
     if (type === "Directory")
       return yield* new Failed({ message: `cannot load ${name}: it is a folder, name a module in it` })
-    // Node would read a pipe or a device to its end, which there may not be
+    // Node would read a pipe or a device to its end, which may never come
     if (type !== "File") return yield* new Failed({ message: `cannot load ${name}: it is no regular file` })
     yield* yield* Preparation
     return yield* Effect.tryPromise({
@@ -71,18 +74,18 @@ const explained = (error: unknown): string => {
   return error.name === "Error" || code !== undefined ? first : `${error.name}: ${first}`
 }
 
-/** `agents.clerk` is the clerk in an object of agents. */
+/** The value at a path of property names: `agents.clerk` is the field `clerk` of the export `agents`. */
 export const valueAt = (exported: unknown, path: string): readonly [value: unknown, isThere: boolean] => {
   let value = exported
   for (const name of path.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [undefined, false]
-    // a value with a property of its own is an object with fields
+    // cast: a value with a property of its own is an object with fields
     value = (value as Readonly<Record<string, unknown>>)[name]
   }
   return [value, true]
 }
 
-/** The core that a module works with, which may be another copy than ours. */
+/** Loads the copy of `@kintsugi/core` that a module uses, which may differ from the copy of this program. */
 export const coreOf = (file: string): Effect.Effect<typeof import("@kintsugi/core")> =>
   Effect.tryPromise((): Promise<typeof import("@kintsugi/core")> => {
     const path = createRequire(pathToFileURL(file)).resolve("@kintsugi/core")

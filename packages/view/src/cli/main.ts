@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /**
- * The bin `kintsugi`. Node keeps what it compiles for the next start, of all that is loaded from here on: imports that stand at the head
- * of a module are loaded before its first line. Where it keeps that, and whether it does, the environment says.
+ * The bin `kintsugi`. Node caches the compiled code of all modules that are loaded after `enableCompileCache`, so the program is loaded by
+ * a dynamic import: static imports are loaded before the first line of a module. Environment variables say where the cache is, and whether
+ * there is one.
  */
 import module from "node:module"
 
-// not every runtime has it
+// not every runtime has this function
 module.enableCompileCache?.()
 const { start } = await import("./process.ts")
 start()

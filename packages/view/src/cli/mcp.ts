@@ -1,4 +1,4 @@
-/** `kintsugi mcp pins`: the tools of MCP servers beside the definitions that are pinned. */
+/** The command `kintsugi mcp pins`: it compares the tools of MCP servers with their pinned definitions. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -14,7 +14,9 @@ import { load, type Named, parse, valueAt } from "./loading.ts"
 import { emphasis, print } from "./terminal.ts"
 import { shown } from "./writing.ts"
 
-/** As much of a connection of `Mcp.connect` as the command uses: `@kintsugi/interop` is an optional peer. */
+/**
+ * The part of an MCP connection that this command uses. It is declared here, because `@kintsugi/interop` is an optional peer dependency.
+ */
 interface Connection {
   readonly name: string
   readonly pins: Effect.Effect<ReadonlyArray<PinnedTool>, Error>
@@ -32,7 +34,7 @@ const interop = "@kintsugi/interop/Mcp"
 
 const resolves = (from: string): boolean => Result.isSuccess(Result.try(() => createRequire(from).resolve(interop)))
 
-/** Whether the package is there, for a module or for this program. */
+/** Whether `@kintsugi/interop` is installed, for the module of the user or for this program. */
 export const IsInteropInstalled = Context.Reference<(file: string) => boolean>(
   "@kintsugi/view/cli/mcp/IsInteropInstalled",
   {
@@ -40,7 +42,7 @@ export const IsInteropInstalled = Context.Reference<(file: string) => boolean>(
   }
 )
 
-/** Answers with the install line where the package is not there. */
+/** Fails with the install command if `@kintsugi/interop` is not installed. */
 const demandInterop = (file: string) =>
   Effect.flatMap(IsInteropInstalled, (isInstalled) =>
     isInstalled(file)
@@ -53,7 +55,7 @@ const demandInterop = (file: string) =>
 const isConnection = (value: unknown): value is Connection =>
   Predicate.hasProperty(value, "acceptPins") && Predicate.hasProperty(value, "pins")
 
-/** The connections that an export gives. */
+/** Runs the effect that a module exports, and gives its MCP connections. */
 const connectionsOf = ({ file, name = "default" }: Named) =>
   Effect.gen(function* () {
     yield* demandInterop(file)
@@ -62,7 +64,7 @@ const connectionsOf = ({ file, name = "default" }: Named) =>
     if (!isThere || !Effect.isEffect(value)) {
       return yield* new Failed({ message: `${where} is no effect that gives connections of Mcp.connect` })
     }
-    // what it needs besides, the module has to provide
+    // cast: the effect needs a scope alone, because the module must provide all other services
     const given = yield* (value as Effect.Effect<unknown, unknown, Scope.Scope>).pipe(
       Effect.mapError((error) => new Failed({ message: `${where} fails: ${said(error)}` }))
     )
@@ -84,7 +86,7 @@ const servers = Argument.Path("servers").pipe(
   )
 )
 
-/** What a part of the command does with each connection. */
+/** Runs a part of the command for each connection, and prints its lines. */
 const each = (given: string, work: (connection: Connection) => Effect.Effect<ReadonlyArray<string>, Error>) =>
   Effect.gen(function* () {
     const connections = yield* connectionsOf(yield* parse(given))
@@ -129,7 +131,7 @@ const accept = Command.make(
     )
 ).pipe(Command.withDescription("Pins what the server has now. Suspended runs that wait for such a tool ask again"))
 
-/** One line for each field of a definition that is another one. */
+/** The lines for the fields of a definition that differ: the pinned value, and the current value. */
 const differenceOf = ({ after, before, state, tool }: PinnedTool): ReadonlyArray<string> => {
   const fields = [...new Set([...fieldsOf(before), ...fieldsOf(after)])]
   const lines = fields.flatMap((field) => {
@@ -145,7 +147,7 @@ const differenceOf = ({ after, before, state, tool }: PinnedTool): ReadonlyArray
 const fieldsOf = (definition: unknown): ReadonlyArray<string> =>
   Predicate.isObject(definition) ? Object.keys(definition) : []
 
-/** As JSON, with the keys of objects in order. */
+/** The JSON of a field, with the keys of objects in order, so that equal values have equal texts. */
 const fieldAt = (definition: unknown, field: string): string | undefined =>
   Predicate.hasProperty(definition, field) ? JSON.stringify(ordered(definition[field])) : undefined
 

@@ -1,21 +1,21 @@
-/** The policies among values, and their explanations, which run nothing. */
+/** Recognises policies among the exports of a module, and explains them without running them. */
 import type { Agent, Explanation, Model, Recovery, Tool } from "@kintsugi/core"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 
-/** The core that made a value: its functions read it. */
+/** The copy of `@kintsugi/core` that made a value, whose functions can read the value. */
 type Core = typeof import("@kintsugi/core")
 
-/** An agent with any input, output and failures: nothing is run. */
+/** An agent with any input, output and failures, as it is only explained. */
 type AnyAgent = Parameters<Core["Agent"]["explain"]>[0]
 
-/** A single layer, an agent with its layers, or a composition. */
+/** A policy: a single layer, an agent with its layers, or a composition of agents. */
 export type Policy =
   | { readonly kind: "layer"; readonly what: string; readonly explanation: Explanation.Explanation }
   | {
       readonly kind: "agent"
       readonly what: string
-      /** With what its transport does for each request; without an argument, for one that sends once. */
+      /** Explains the agent. `transport` is the explanation of its transport; without it, the transport sends once. */
       readonly run: (transport?: Explanation.Explanation) => Explanation.RunExplanation
     }
   | {
@@ -24,10 +24,12 @@ export type Policy =
       readonly bounds: (transport?: Explanation.Explanation) => Explanation.RunBounds
     }
 
-/** Reads a value, if it is a policy. It may throw what reading the value throws. */
+/**
+ * Recognises a policy; `undefined` for any other value. It throws the error of a getter or function of the value, if one throws.
+ */
 export const policyOf = (value: unknown, core: Core): Policy | undefined => {
   const layer = (what: string, explanation: Explanation.Explanation): Policy => ({ kind: "layer", what, explanation })
-  // the casts below: a mark in the value tells which of core's own types it is
+  // casts below: a symbol in the value says which of core's types it has
   if (isMarked(value, "Agent")) {
     const { definition } = value[marks.Agent] as {
       readonly definition: { readonly body?: unknown; readonly composed?: unknown }
@@ -65,7 +67,7 @@ const marks = {
 const isMarked = (value: unknown, mark: keyof typeof marks): value is Readonly<Record<symbol, unknown>> =>
   Predicate.hasProperty(value, marks[mark])
 
-/** The tables of a tool are read where they count: in an agent. */
+/** The explanation of a tool. `Agent.explain` reads the tables of tools, so the tool is put in an agent. */
 const ofTool = (tool: Tool.AnyTool, { Agent, Skill }: Core): Explanation.Explanation => {
   const agent = Agent.make("explained", {
     skills: [Skill.make("explained", { description: "The tool.", tools: [tool] })]
@@ -76,7 +78,9 @@ const ofTool = (tool: Tool.AnyTool, { Agent, Skill }: Core): Explanation.Explana
   return found
 }
 
-/** A service, or a layer that explains itself: what another layer makes is unknown. */
+/**
+ * Whether a value is a model that can be explained: a service, or a layer with an explanation. Other layers are unknown.
+ */
 const isModel = (value: unknown): boolean =>
   isMarked(value, "Explains") ||
   (Predicate.hasProperty(value, "generate") &&

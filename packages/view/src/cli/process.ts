@@ -1,4 +1,4 @@
-/** The process around the command line. */
+/** Runs the command line in the process of the bin, and ends the process. */
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as NodePath from "@effect/platform-node-shared/NodePath"
@@ -19,10 +19,10 @@ const services = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
 )
 
-/** Whether this module ends the process. */
+/** Whether this module is ending the process. */
 let isEnding = false
 
-/** Ends once all is written: pipes take their time on some systems. */
+/** Ends the process when all output is written, because writing to a pipe takes time on some systems. */
 const end = (code: number, complaint = ""): void => {
   const said = complaint === "" ? "" : `error: ${complaint}\n`
   process.stdout.write("", () => process.stderr.write(said, () => exit(code)))
@@ -33,7 +33,7 @@ const exit = (code: number): void => {
   process.exit(code)
 }
 
-/** Runs the command of this process, and ends it. */
+/** Runs the command of this process, and ends the process. */
 export const start = (): void => {
   // a reader such as `head` may close the pipe early
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
@@ -42,7 +42,7 @@ export const start = (): void => {
   })
   process.stderr.on("error", () => exit(codes.failed))
 
-  // Node's warnings about experimental features and untyped packages do not help a user of this program
+  // Node's warnings about experimental features and untyped packages do not help users of this program
   process.removeAllListeners("warning")
 
   const { version }: { readonly version: string } = JSON.parse(
@@ -58,14 +58,14 @@ export const start = (): void => {
     Effect.provide(services)
   )
   const running = Effect.runPromiseExit(command, { signal: stop.signal })
-  // nothing is left to do, and the command has not ended
+  // the event loop is empty although the command has not ended
   process.once("beforeExit", () => end(codes.failed, "the module that was named never ends its loading"))
   process.once("exit", () => {
     if (isEnding) return
     process.exitCode = codes.failed
     writeSync(process.stderr.fd, "error: the module that was named has ended the process\n")
   })
-  // a policy's module may hold the process: it ends here all the same
+  // a module of the user may keep the process alive, so it is ended here
   void running.then((exit) => {
     if (Exit.isSuccess(exit)) return end(exit.value)
     if (Cause.hasInterruptsOnly(exit.cause)) return end(codes.interrupted)

@@ -1,4 +1,4 @@
-/** The command line as a whole: it ends with an exit code in any case. */
+/** The command line as a whole. It always ends with an exit code. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
@@ -16,7 +16,7 @@ import * as Stats from "./stats.ts"
 import { Failed, Misused } from "./failure.ts"
 import { print, remark } from "./terminal.ts"
 
-/** Exit codes. */
+/** The exit codes of the commands. */
 export const codes = { done: 0, failed: 1, misused: 2, interrupted: 130 } as const
 
 const kintsugi = Command.make("kintsugi").pipe(
@@ -26,7 +26,7 @@ const kintsugi = Command.make("kintsugi").pipe(
   Command.withSubcommands([Report.command, Explain.command, Stats.command, Eval.command, Mcp.command])
 )
 
-/** Help goes to standard output where it was asked for, complaints to standard error. */
+/** Prints help that was asked for to standard output, and complaints to standard error. */
 const presenter = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {
@@ -57,11 +57,11 @@ const presenter = Layer.effect(
 
 const surroundings = Layer.mergeAll(
   Layer.provideMerge(presenter, TerminalCapabilities.layer),
-  // there is no prompt here, and nothing is logged
+  // without the flags `--wizard` and `--log-level`, because no command prompts or logs
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
 )
 
-/** Runs a command line, and gives its exit code. A defect is a bug, and stays one. */
+/** Runs a command line, and gives its exit code. A defect stays a defect, because it is a bug. */
 export const run = (
   parameters: ReadonlyArray<string>,
   version: string
@@ -72,7 +72,7 @@ export const run = (
       const reported = (code: number) => Effect.as(remark(`error: ${error.message}`), code)
       if (error instanceof Failed) return reported(codes.failed)
       if (error instanceof Misused) return reported(codes.misused)
-      // it was presented already
+      // the presenter has shown this error already
       if (CliError.isCliError(error)) return Effect.succeed(codes.misused)
       return Effect.die(error)
     }),

@@ -1,4 +1,4 @@
-/** Lines of files and of standard input, a piece at a time: little of them is in memory. */
+/** Reads the lines of files and of standard input piece by piece, so that only a part of them is in memory. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
@@ -9,7 +9,7 @@ import { Failed, reasonOf } from "./failure.ts"
 import { Splitter } from "./splitting.ts"
 import { shown } from "./writing.ts"
 
-/** Where lines come from: a path, or standard input. */
+/** The source of lines: a file, or standard input. */
 export type Source = { readonly type: "file"; readonly path: string } | { readonly type: "stdin" }
 
 const bytesOf = (source: Source): Stream.Stream<Uint8Array, PlatformError, FileSystem.FileSystem | Stdio.Stdio> =>
@@ -18,7 +18,8 @@ const bytesOf = (source: Source): Stream.Stream<Uint8Array, PlatformError, FileS
     : Stream.unwrap(Stdio.Stdio.useSync(({ stdin }) => stdin))
 
 /**
- * Whether a file begins as JSON in UTF-16 does: with its mark, or with a bracket or white space of two bytes, as no JSON in UTF-8 does.
+ * Whether a file begins like JSON in UTF-16: with a byte order mark, or with a bracket or white space of two bytes. JSON in UTF-8 never
+ * begins so.
  */
 const isUtf16 = ([first, second]: Uint8Array): boolean => {
   if (first === undefined || second === undefined) return false
@@ -28,15 +29,15 @@ const isUtf16 = ([first, second]: Uint8Array): boolean => {
 
 const beginnings: ReadonlySet<number> = new Set(Buffer.from("{ \t\r\n"))
 
-/** Facts about a source that was read to its end. */
+/** What is known about a source that was read to its end. */
 export interface Read {
-  /** Whether a byte of it is zero, as no byte of a text is. */
+  /** Whether one of its bytes is zero, which no text has. */
   readonly isBinary: boolean
 }
 
 /**
- * Gives each line to a function, in order, up to the bounds. A byte that is no UTF-8 is a mark in its line, and no failure. What cannot be
- * read fails with the reason.
+ * Calls a function with each line, in order, within the bounds. A byte that is not UTF-8 becomes a replacement character, and is no
+ * failure. If the source cannot be read, it fails with the reason.
  */
 export const eachLine = (source: Source, bounds: Bounds, take: (line: string) => void) =>
   Effect.gen(function* () {
@@ -56,14 +57,14 @@ export const eachLine = (source: Source, bounds: Bounds, take: (line: string) =>
     return { isBinary: splitter.hasZero } satisfies Read
   })
 
-/** What is said of a file that is no text, and has no event in it. */
+/** The message about a file that is not text and has no event. */
 export const binary = "it is no text, and events are lines of JSON"
 
 /** The name of a source in messages. */
 export const nameOf = (source: Source) =>
   source.type === "stdin" ? Effect.succeed("standard input") : shown(source.path)
 
-/** The same, where what cannot be read ends the command. */
+/** Calls a function with each line, as `eachLine` does. If the source cannot be read, the command fails. */
 export const eachLineOrFail = (source: Source, bounds: Bounds, take: (line: string) => void) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)

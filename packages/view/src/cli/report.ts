@@ -1,4 +1,4 @@
-/** `kintsugi report`: a run as a page or a drawing, from its events. */
+/** The command `kintsugi report`: it draws a run as a page or an SVG, from its events. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -20,7 +20,7 @@ import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
 
 const formats = ["html", "svg"] as const
 
-/** More of what is broken or missing is counted. */
+/** The most problems that are printed one by one. Further ones are only counted. */
 const shownProblems = 10
 
 const events = Argument.Path("events").pipe(
@@ -44,7 +44,7 @@ const sourceOf = (given: Option.Option<string>) =>
     return { type: "stdin" } as const
   })
 
-/** Paths that lead to something other than a file, and the readers of them. */
+/** The complaint about a path that leads to something other than a file, with the way to read it. */
 const insteadOf = (source: Source) =>
   source.type === "stdin"
     ? Effect.succeed(undefined)
@@ -57,12 +57,12 @@ const insteadOf = (source: Source) =>
 
 const instead: ReadonlyMap<FileSystem.File.Type, string> = new Map([
   ["Directory", "is a folder: kintsugi stats reads all runs in one"],
-  // Node reads files at places, which these do not have, and waits for a writer that may never come
+  // Node reads files at positions, which pipes and sockets do not have, and waits for a writer that may never come
   ["FIFO", "is a pipe: redirect it to standard input, kintsugi report < pipe"],
   ["Socket", "is a socket, and events are in files"]
 ])
 
-/** The events of a file, even if it is broken; its problems are reported. */
+/** Reads the events of a file, even if the file is broken. Its problems are printed. */
 const recorded = (source: Source, bounds: Bounds) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)
@@ -86,7 +86,9 @@ const recorded = (source: Source, bounds: Bounds) =>
     return recording
   })
 
-/** With bounds that were raised, the events may be too many for one text. */
+/**
+ * Draws the report. If the user has raised the bounds, the result may be too long for a string: then it fails with a message.
+ */
 const fitting = (draw: () => string) =>
   Effect.suspend(() => {
     try {

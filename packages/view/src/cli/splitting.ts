@@ -1,24 +1,24 @@
-/** From bytes to lines, up to the bounds. */
+/** Cuts bytes into lines, within bounds. */
 import { type Bounds, tooMuch } from "./bounds.ts"
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d]
 
 /**
- * Cuts bytes into lines, which end as on any system; a piece may end anywhere. It looks at each byte once. A byte that is no UTF-8 is a
- * mark in its line.
+ * Cuts bytes into lines. A line may end as on any system, and a piece of bytes may end anywhere. Each byte is read once. A byte that is not
+ * UTF-8 becomes a replacement character.
  */
 export class Splitter {
   readonly #bounds: Bounds
   readonly #take: (line: string) => void
   readonly #decoder = new TextDecoder()
-  /** The line that has not ended, with room behind it, and its length. */
+  /** The bytes of the line that has not ended, in a buffer with room for more; `#length` is how many there are. */
   #held = new Uint8Array(1024)
   #length = 0
-  /** Bytes of all lines. */
+  /** The number of bytes of all lines. */
   #size = 0
   #lines = 0
   #isBehindReturn = false
-  /** Whether one of the bytes is zero, as none of a text is. */
+  /** Whether one of the bytes is zero, which no text has. */
   hasZero = false
 
   constructor(bounds: Bounds, take: (line: string) => void) {
@@ -26,7 +26,7 @@ export class Splitter {
     this.#take = take
   }
 
-  /** Takes a piece, and says what is beyond its bound. */
+  /** Takes a piece of bytes. Returns a complaint if a line or the whole exceeds its bound. */
   push(bytes: Uint8Array): string | undefined {
     const { maxLine, maxSize } = this.#bounds
     this.hasZero ||= bytes.includes(0)
@@ -47,12 +47,12 @@ export class Splitter {
     return this.#hold(bytes.subarray(from)) ? undefined : tooLong()
   }
 
-  /** Gives the last line, where nothing ends it. */
+  /** Gives the last line, if no line end follows it. */
   end(): void {
     if (this.#length > 0) this.#give()
   }
 
-  /** Keeps more of the line; answers whether the line is within its bound. */
+  /** Adds bytes to the line that has not ended. Returns whether the line is within its bound. */
   #hold(piece: Uint8Array): boolean {
     const length = this.#length + piece.length
     if (length > this.#bounds.maxLine) return false

@@ -1,4 +1,4 @@
-/** `kintsugi stats`: statistics of many runs. */
+/** The command `kintsugi stats`: it counts errors, verdicts and costs over many runs. */
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -37,7 +37,7 @@ const statsOf = (source: Source, bounds: Bounds) =>
     return yield* Effect.fail(isBinary ? binary : "there is no event in it")
   })
 
-/** One file after the other: only sums are kept. */
+/** Counts the files one after the other, so that only the sums are in memory. */
 const count = ({ sources, unread: left }: Found, bounds: Bounds) =>
   Effect.gen(function* () {
     let stats = Stats.empty

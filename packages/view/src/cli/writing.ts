@@ -1,4 +1,6 @@
-/** Where a result goes, and in which form: by the ending of the file, or as `--format` says. */
+/**
+ * Decides where the result of a command goes and in which format, by the ending of the file or by `--format`, and writes it.
+ */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -8,12 +10,14 @@ import * as Flag from "effect/cli/Flag"
 import { Failed, Misused, notFound, reasonOf } from "./failure.ts"
 import { print } from "./terminal.ts"
 
-/** The forms that there are, by the ending of a file. */
+/** The formats of results, by the ending of the file. */
 const endings = { ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "text", ".json": "json" } as const
 
 export type Format = (typeof endings)[keyof typeof endings]
 
-/** Markup is for files and programs: a person does not want it on a terminal by surprise. */
+/**
+ * Whether a format is markup. Markup is written to files and pipes, but not to a terminal unless the user asks for it.
+ */
 const isMarkup = (format: Format): boolean => format === "html" || format === "svg"
 
 export const outputFlag = Flag.Path("output").pipe(
@@ -35,33 +39,39 @@ export interface Wanted<F extends Format> {
   readonly format: Option.Option<F>
 }
 
-/** A result's place and form. */
+/** Where a result goes, and in which format. */
 export interface Target<F extends Format> {
-  /** Absent for standard output. */
+  /** The path of the file; `undefined` for standard output. */
   readonly file: string | undefined
   readonly format: F
 }
 
-/** A path relative to the working folder if it is in it: paths are absolute by the time that they get here. */
+/**
+ * A path for messages: relative if it is in the working folder, and absolute otherwise. All paths of the command line are absolute here.
+ */
 export const shown = (absolute: string) =>
   Path.Path.useSync((path) => {
     const relative = path.relative("", absolute)
     return relative === "" ? "." : relative.startsWith("..") ? absolute : relative
   })
 
-/** Whether a path is the `-` that stands for standard input or output. */
+/** Whether a path is the argument `-`, which stands for standard input or output. */
 export const isDash = (absolute: string) => Path.Path.useSync((path) => absolute === path.resolve("-"))
 
-/** The identity of a file: the same for all symbolic and hard links to it. Of a missing file, its path. */
+/**
+ * The identity of a file, which is the same for all symbolic and hard links to the file. The identity of a missing file is its path.
+ */
 const identityOf = (path: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const { dev, ino } = yield* fs.stat(path)
-    // some file systems number nothing
+    // some file systems have no inode numbers
     return Option.isSome(ino) ? `${dev} ${ino.value}` : yield* fs.realPath(path)
   }).pipe(Effect.orElseSucceed(() => path))
 
-/** Decides on both before any work is done. `fallback` is the form where nothing says which. */
+/**
+ * Decides on the place and the format before any work is done. `fallback` is the format if neither the file nor `--format` names one.
+ */
 export const targetOf = <F extends Format>(
   { format, output }: Wanted<F>,
   formats: ReadonlyArray<F>,
@@ -98,7 +108,7 @@ export const targetOf = <F extends Format>(
     })
   })
 
-/** Writes it; what cannot be written fails with the name of its file. */
+/** Writes a result. If that fails, the error names the file. */
 export const write = <F extends Format>({ file }: Target<F>, text: string) =>
   Effect.gen(function* () {
     const ended = text.endsWith("\n") ? text : `${text}\n`

@@ -1,6 +1,6 @@
 /**
- * The scale of a drawing. Time is drawn to scale, except for long stretches in which nothing is at work, which are drawn short: a run
- * that waited a day for its approval would be invisible otherwise.
+ * The time axis of a drawing. Time is drawn to scale, except for long gaps in which no item is at work: they are drawn short. Otherwise a
+ * run that waited a day for its approval would be too small to see.
  *
  * @internal
  */
@@ -9,28 +9,34 @@ import { bisectRight } from "d3-array"
 import type { Gap } from "../scene/Shapes.ts"
 import { moment } from "../text/Words.ts"
 
-/** Between the times of a scene and milliseconds as they are drawn, which begin at 0. Both ways monotone. */
+/**
+ * Converts between times and positions on the axis. Positions are milliseconds too, begin at 0, and count each gap as short as it is drawn.
+ * Later times have later positions.
+ */
 export interface Axis {
   readonly length: number
   readonly toDrawn: (time: number) => number
   readonly toTime: (drawn: number) => number
-  /** Where a gap is drawn short. */
+  /** The gaps that are drawn short. */
   readonly breaks: ReadonlyArray<Break>
 }
 
-/** A gap, and where it is drawn. */
+/** A gap that is drawn short, with its positions on the axis. */
 export interface Break extends Gap {
   readonly start: number
   readonly end: number
 }
 
-/** A line of the scale: where, and how long after the beginning, or with a `+` after the break before it. */
+/**
+ * A tick of the axis: its position, and a label with the time since the beginning. After a break, the label begins with `+` and counts from
+ * the end of the break.
+ */
 export interface Tick {
   readonly drawn: number
   readonly label: string
 }
 
-/** The axis of a scene. A gap is drawn as long as a fortieth of all the rest. */
+/** Makes the axis of a scene. Each gap is drawn as long as a fortieth of all other time. */
 export const make = (scene: {
   readonly from: number
   readonly to: number
@@ -66,10 +72,10 @@ export const make = (scene: {
   }
 }
 
-/** So many letters are as wide as a tick has room. */
+/** How many letters a label may have in the room of one tick. */
 const letters = 15
 
-/** About so many ticks between two places of an axis, at round times after the beginning; fewer where their labels are long. */
+/** Makes about `count` ticks between two positions of the axis, at round times; fewer if their labels are long. */
 export const ticks = (axis: Axis, start: number, end: number, count: number): ReadonlyArray<Tick> => {
   if (!(end > start)) return []
   const origin = axis.toTime(0)

@@ -1,5 +1,5 @@
 /**
- * Bars of several parts, one below the other, each with a name before it and a figure behind it.
+ * Draws bars one below the other. Each bar has several parts, a name to the left and a figure to the right.
  *
  * @internal
  */
@@ -7,24 +7,24 @@ import { markup } from "../text/Escape.ts"
 import { fitting } from "./Figure.ts"
 import { figure } from "./Style.ts"
 
-/** How high the line of a bar is, and how much room the names before it and the figures behind it have. */
+/** The height of a bar's line, and the room for the names to its left and the figures to its right, in pixels. */
 export const lineHeight = 22
 export const left = 240
 export const right = 150
 
-/** A bar of several parts, one after the other. */
+/** A bar that consists of parts, one after the other. */
 export interface Bar {
   readonly name: string
   readonly parts: ReadonlyArray<{ readonly size: number; readonly fill: string; readonly says: string }>
   readonly says: string
-  /** From where to where it may really reach, in the unit of its parts. */
+  /** The interval of the value, in the unit of the parts. It is drawn as a line across the bar. */
   readonly range?: { readonly low: number; readonly high: number }
 }
 
-/** All parts of a bar together. */
+/** The size of a bar: the sum of its parts. */
 export const sizeOf = ({ parts }: Bar): number => parts.reduce((sum, { size }) => sum + size, 0)
 
-/** A bar whose line begins at `y`; `scale` is pixels for each unit. */
+/** Draws a bar whose line begins at `y`. `scale` is the number of pixels for each unit. */
 export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: number, width: number): string => {
   let x = left
   const shapes = parts.map(({ fill, says, size }) => {
@@ -32,7 +32,7 @@ export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: numbe
     const at = x
     x = hundredths(x + wide)
     if (wide === 0) return ""
-    // colour is never the only difference: what is lost is cracked
+    // failures are cracked too, so that colour is never the only difference
     const crack = fill === "failed" ? cracks(at, y + 3, wide, lineHeight - 6) : ""
     return `<g><title>${markup(`${name}: ${says}`)}</title><rect class="k-${fill}" x="${at}" y="${y + 3}" width="${wide}" height="${lineHeight - 6}"/>${crack}</g>`
   })
@@ -47,7 +47,7 @@ export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: numbe
 const whisker = (from: number, to: number, y: number): string =>
   `<path class="k-asked" d="M${hundredths(from)} ${y - 4}v8M${hundredths(from)} ${y}H${hundredths(to)}M${hundredths(to)} ${y - 4}v8"/>`
 
-/** Slanted lines across a bar, each within it. */
+/** Draws slanted lines across a bar, which stay within it. */
 const cracks = (x: number, y: number, width: number, height: number): string => {
   const lines: Array<string> = []
   for (let at = 4; at + 5 < width && lines.length < 200; at += 9) {
@@ -56,14 +56,14 @@ const cracks = (x: number, y: number, width: number, height: number): string => 
   return lines.length === 0 ? "" : `<path class="k-crack" stroke-width="1.2" d="${lines.join("")}"/>`
 }
 
-/** To a hundredth of a pixel. */
+/** Rounds to a hundredth of a pixel. */
 export const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
-/** The name of a panel, and what its bars mean. */
+/** Draws the title of a panel, and the meaning of its bars. */
 export const headline = (title: string, key: string, y: number): string =>
   `<text class="k-text k-name" x="12" y="${y}">${markup(title)}</text><text class="k-quiet k-small" x="${left}" y="${y}">${markup(key)}</text>`
 
-/** The drawing around its parts: what it is called, and what it shows in words. */
+/** Makes the SVG around the parts of a drawing, with a title and a description in words. */
 export const sheet = (
   size: { readonly width: number; readonly height: number },
   title: string,

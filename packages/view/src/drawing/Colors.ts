@@ -1,33 +1,33 @@
 /**
- * The colours of all pictures, by what they mean, for light and dark paper. Readers with any of the three kinds of colour blindness
- * can tell apart what has to be told apart; a test simulates that. Gold is for what broke and was joined.
+ * The colours of all drawings, by what they mean, for a light and a dark background. Colours that must differ also differ for readers with
+ * each of the three kinds of colour blindness; a test simulates that. Gold stands for recovery: a failure that was mended.
  */
 
-/** Colours as `#rrggbb`. */
+/** The colours of a theme, as `#rrggbb`. */
 export interface Palette {
-  /** The background, and a surface that is raised from it. */
+  /** `paper`: the background. `raised`: a surface that stands out from it. */
   readonly paper: string
   readonly raised: string
-  /** Text, text that matters less, and lines that matter least. */
+  /** `ink`: text. `quiet`: text that matters less. `line`: thin lines. */
   readonly ink: string
   readonly quiet: string
   readonly line: string
-  /** The layers. */
+  /** The colours of the layers of a run. */
   readonly run: string
   readonly turn: string
   readonly model: string
   readonly transport: string
   readonly tool: string
   readonly fixer: string
-  /** Failures. */
+  /** The colour of failures. */
   readonly failed: string
-  /** Seams. */
+  /** The colour of recovery. */
   readonly gold: string
-  /** Text on a layer or on a failure. */
+  /** The colour of text on the fill of a layer or of a failure. */
   readonly onFill: string
 }
 
-/** On light paper. */
+/** The colours on a light background. */
 export const light: Palette = {
   paper: "#fbf9f4",
   raised: "#f2eee4",
@@ -45,7 +45,7 @@ export const light: Palette = {
   onFill: "#ffffff"
 }
 
-/** On dark paper. */
+/** The colours on a dark background. */
 export const dark: Palette = {
   paper: "#15171c",
   raised: "#1e2128",

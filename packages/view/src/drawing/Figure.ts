@@ -1,5 +1,5 @@
 /**
- * The elements of a drawing as SVG, and the shapes that a canvas draws as well.
+ * Draws the elements of a scene as SVG, and makes the shapes that the canvas draws too.
  *
  * @internal
  */
@@ -10,7 +10,8 @@ import type { Layer, Track } from "../scene/Shapes.ts"
 import { count, duration } from "../text/Words.ts"
 
 /**
- * The inner elements of the picture. A page has the style elsewhere, and omits titles, which would hide its tooltip.
+ * Makes the SVG elements within the picture. A page has the style elsewhere, and sets `isTitled` to `false`, because titles would hide its
+ * tooltip.
  */
 export const inner = (drawn: Sheet, width: number, window: Window, isTitled = true): string => {
   const parts: Array<string> = []
@@ -47,7 +48,7 @@ export const inner = (drawn: Sheet, width: number, window: Window, isTitled = tr
   return parts.join("")
 }
 
-/** The layers in words. */
+/** The names of the layers, as the drawing shows them. */
 export const names: Readonly<Record<Layer, string>> = {
   run: "run",
   turn: "turns",
@@ -57,10 +58,10 @@ export const names: Readonly<Record<Layer, string>> = {
   fixer: "fixing"
 }
 
-/** The word before the agent of a track. */
+/** The word before the name of an agent, by the kind of its track. */
 export const kinds: Readonly<Record<Track["kind"], string>> = { run: "", fixer: "fixer ", agent: "sub-agent " }
 
-/** Where the names of a track begin. */
+/** The x of the names of a track, in pixels, by its depth. */
 export const indent = (depth: number): number => 8 + Math.min(depth, 5) * 10
 
 const heading = ({ agent, depth, kind }: Track, y: number): string =>
@@ -68,7 +69,9 @@ const heading = ({ agent, depth, kind }: Track, y: number): string =>
 
 const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
-/** A text that is about so wide at the most: letters are taken for 6 pixels, those of Asian scripts for 11. */
+/**
+ * Cuts a text to about this width in pixels. It counts 6 pixels for a letter, and 11 for a character of an Asian script.
+ */
 export const fitting = (text: string, width: number): string => {
   let used = 0
   let shown = ""
@@ -110,7 +113,7 @@ const boxed = ({ scene }: Sheet, box: Box, left: number, isTitled: boolean): str
   return `${head}${drawn}${caption}</g>`
 }
 
-/** The fill of a box; a failed one that is wide enough is drawn broken. */
+/** The fill of a box. A failed box that is wide enough is drawn broken. */
 export const fillOf = ({ layer, state, width }: Box): Layer | "failed" | "broken" => {
   if (state === "failed") return width < 16 ? "failed" : "broken"
   return state === "refused" ? "failed" : layer
@@ -122,10 +125,12 @@ export const isFaded = (state: Box["state"]): boolean =>
 export const textOn = (box: Box): "ink" | "onFill" =>
   box.layer === "turn" || box.layer === "run" || isFaded(box.state) || fillOf(box) === "broken" ? "ink" : "onFill"
 
-/** Above and below a box in its row. */
+/** The distance in pixels between a box and the upper and lower edge of its row. */
 export const insetOf = ({ height, layer }: Box): number => (layer === "turn" || height < 8 ? 0.5 : 1.5)
 
-/** A piece that broke at its end: its body, the shard that came off, and how much room is left for a text. */
+/**
+ * The paths of a box that is drawn broken at its end: the body, the shard beside it, and the width that is left for a text.
+ */
 export const broken = (x: number, y: number, width: number, height: number) => {
   const end = hundredths(x + width)
   const crack = end - 9
@@ -147,7 +152,7 @@ const dotted = ({ scene }: Sheet, { height, item, many, tone, x, y }: Dot, isTit
   return `<g data-item="${item}">${isTitled ? `<title>${label}</title>` : ""}${seam}<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, px, y, size)}"/></g>`
 }
 
-/** Each meaning has a shape of its own: colour is never the only difference. */
+/** The path of a mark. Each tone has its own shape, so that colour is never the only difference. */
 export const shapeOf = (tone: Dot["tone"], x: number, y: number, size: number): string => {
   const s = hundredths(size)
   switch (tone) {

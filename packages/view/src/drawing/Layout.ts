@@ -1,6 +1,6 @@
 /**
- * The layout of a scene in pixels, for a stretch of its time: the same for SVG and canvas. Items that are too narrow to be told apart are
- * drawn as one, so that a picture has at most about as many boxes as pixels.
+ * Computes the layout of a scene in pixels, for a visible stretch of its time. SVG and canvas share it. Items that are too narrow to tell
+ * apart are drawn as one, so that a picture has about as many boxes as pixels at most.
  *
  * @internal
  */
@@ -9,7 +9,7 @@ import * as Axis from "./Axis.ts"
 import type { Scene } from "../scene/Scene.ts"
 import type { Layer, Mark, Part, Span, State, Tone, Track } from "../scene/Shapes.ts"
 
-/** A stretch of the axis, in milliseconds as they are drawn. */
+/** The visible stretch of the axis, between two positions of the axis. */
 export interface Window {
   readonly start: number
   readonly end: number
@@ -23,14 +23,14 @@ export interface Box {
   readonly layer: Layer
   readonly part: Part
   readonly state: State
-  /** The first of its spans, and how many there are. */
+  /** The id of the longest of the spans that are drawn as this box, and the number of these spans. */
   readonly item: number
   readonly many: number
 }
 
 export interface Dot {
   readonly x: number
-  /** The middle of its row, and how high that is. */
+  /** The y of the middle of the mark's row, and the height of the row. */
   readonly y: number
   readonly height: number
   readonly tone: Tone
@@ -58,7 +58,7 @@ export interface Caption {
   readonly depth: number
 }
 
-/** The part of the layout that does not change by panning and zooming. */
+/** The parts of the layout that do not depend on the visible stretch of time. */
 export interface Sheet {
   readonly scene: Scene
   readonly axis: Axis.Axis
@@ -68,7 +68,7 @@ export interface Sheet {
   readonly height: number
 }
 
-/** Pixels. */
+/** Lengths of the layout, in pixels. */
 export const gutter = 132
 export const margin = 14
 export const top = 30
@@ -79,7 +79,7 @@ const laneHeight = 150
 const gapOfLanes = 5
 const gapOfTracks = 8
 
-/** Rows of a lane that has many of them are lower. */
+/** The height of a row in pixels. If a lane has many rows, they are lower. */
 const rowHeight = (layer: Layer, rows: number): number =>
   Math.max(4, Math.min(rowHeights[layer], Math.floor(laneHeight / rows)))
 
@@ -118,10 +118,10 @@ const byRow = (scene: Scene) => {
   return found
 }
 
-/** The whole of a scene, with a little room on both sides. */
+/** The visible stretch that shows the whole scene, with a little room on both sides. */
 export const whole = ({ axis }: Sheet): Window => ({ start: -axis.length * 0.005, end: axis.length * 1.005 })
 
-/** From the axis to pixels and back. */
+/** Converts between positions of the axis and pixels. */
 export const scaleOf = (width: number, { end, start }: Window) => {
   const [left, room] = [gutter, Math.max(1, width - gutter - margin)]
   const perMilli = room / (end - start)
@@ -137,11 +137,11 @@ export const scaleOf = (width: number, { end, start }: Window) => {
 const spanAfter = bisector((span: Span, time: number) => span.to - time)
 const markAfter = bisector((mark: Mark, time: number) => mark.at - time)
 
-/** Boxes that are narrower than this are drawn as one with their neighbours. */
+/** Boxes that are narrower than this many pixels are drawn as one with their neighbours. */
 const least = 1.5
 const apart = 8
 
-/** The boxes of a row that can be seen. */
+/** Computes the visible boxes of a row, and calls `each` with each of them. */
 export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, each: (box: Box) => void): void => {
   const { toDrawn, toTime } = sheet.axis
   const { left, right, x } = scaleOf(width, window)
@@ -154,7 +154,7 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
   const flush = () => {
     if (heaviest === undefined) return
     const { id, part } = heaviest
-    // the state of many that are drawn as one is that of most of their time
+    // several spans are drawn as one box: the box is failed if failed spans have most of the time
     const state =
       many > 1 ? (failed * 2 > lasted ? "failed" : heaviest.state === "failed" ? "ok" : heaviest.state) : heaviest.state
     each({ x: from, y, width: Math.max(least, to - from), height, layer, part, state, item: id, many })
@@ -186,16 +186,18 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
   flush()
 }
 
-/** The heaviest span stands for several that are drawn as one. */
+/** The weight of a span. Of several spans that are drawn as one box, the heaviest gives its label. */
 const weight = ({ from, part, to }: Span): number => (part === "wait" ? -1 : to - from)
 
-/** The marks of a row that can be seen; those that would cover each other come as one. */
+/**
+ * Computes the visible marks of a row, and calls `each` with each of them. Marks that would cover each other are drawn as one.
+ */
 export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, each: (dot: Dot) => void): void => {
   const { toDrawn, toTime } = sheet.axis
   const { x } = scaleOf(width, window)
   const until = toTime(window.end)
   const begin = markAfter.left(row.marks, toTime(window.start))
-  // so many that they would be a pattern: fewer are drawn
+  // if the marks would fill more than half of the width, they are drawn with more room between them
   const seen = markAfter.left(row.marks, until) - begin
   const least = seen * apart > width / 2 ? 4 * apart : apart
   const [y, height] = [row.y + row.height / 2, row.height]

@@ -1,5 +1,5 @@
 /**
- * The style of a drawing, as CSS: classes that name what a thing is, in the colours of the palette.
+ * The CSS of a drawing. Its classes are named after what the elements mean, and have the colours of the palette.
  *
  * @internal
  */
@@ -7,7 +7,7 @@ import { dark, light, type Palette } from "./Colors.ts"
 
 const fills = ["paper", "raised", "run", "turn", "model", "transport", "tool", "fixer", "failed", "gold"] as const
 
-/** A failed piece is broken at its end; a wait is a thread; gold marks the seams. */
+/** The rules for one palette; `prefix` limits their selectors. */
 const rules = (palette: Palette, prefix: string): string =>
   [
     ...fills.map((name) => `.k-${name}{fill:${palette[name]}}`),
@@ -34,8 +34,8 @@ const faces =
   ".k-figure .k-name{font-size:12px;font-weight:600}.k-figure .k-small{font-size:10px}" +
   ".k-line,.k-axis{fill:none}"
 
-/** For a drawing that stands alone; printed it is light. */
+/** The CSS of a drawing that stands alone. It follows the theme of the reader's system, and is light in print. */
 export const figure = `${faces}${rules(light, "")}@media screen and (prefers-color-scheme:dark){${rules(dark, "")}}`
 
-/** For a page whose reader may choose a theme: `data-theme` on the root has it. */
+/** The CSS of drawings in a page whose reader may choose a theme, which `data-theme` of the root element names. */
 export const themed = `${faces}${rules(light, "")}@media screen{${rules(dark, '[data-theme="dark"] ')}}`

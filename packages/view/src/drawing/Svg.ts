@@ -6,9 +6,9 @@ import type { Scene } from "../scene/Scene.ts"
 import { figure } from "./Style.ts"
 import { clip, count, duration, money } from "../text/Words.ts"
 
-/** How it is drawn. */
+/** The options of `draw`. */
 interface Options {
-  /** In pixels; 1,000 by default. The height follows from the lanes. */
+  /** The width in pixels; 1,000 by default. The height follows from the lanes. */
   readonly width?: number
   /** The title of the picture; by default the agents of the runs without a parent in the recording. */
   readonly title?: string
@@ -33,7 +33,7 @@ export const draw = (scene: Scene, options?: Options): string => {
 }
 
 /**
- * The default title of the picture.
+ * The title of a picture without a title of its own: the number of runs, and the names of their agents.
  *
  * @internal
  */
@@ -48,7 +48,7 @@ export const titleOf = (scene: Scene): string => {
 }
 
 /**
- * The sums in sentences, for readers who do not see the picture.
+ * Describes the sums of a scene in sentences, for readers who do not see the picture.
  *
  * @internal
  */

@@ -4,7 +4,7 @@ import { heading, page, paragraph, table } from "../page/StillPage.ts"
 import * as EvalSvg from "./EvalSvg.ts"
 import { policyColumns, policyRows, scenarioColumns, scenarioRows, sentence } from "./words.ts"
 
-/** How it is made. */
+/** The options of `make`. */
 interface Options {
   /** The title of the page; `Recovery policies compared` by default. */
   readonly title?: string

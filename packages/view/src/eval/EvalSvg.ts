@@ -5,13 +5,13 @@ import { fitting } from "../drawing/Figure.ts"
 import { markup } from "../text/Escape.ts"
 import { percent, type PolicyRow, sentence, type Share, shareText } from "./words.ts"
 
-/** How it is drawn. */
+/** The options of `draw`. */
 interface Options {
-  /** In pixels; 960 by default, and more where the policies need it. */
+  /** The width in pixels; 960 by default. The drawing is wider if it has many policies. */
   readonly width?: number
 }
 
-/** The least room for a policy beside the scenarios. */
+/** The least width of a policy's column beside the scenarios, in pixels. */
 const leastColumn = 72
 
 /** Draws the report as the text of one SVG. */
@@ -70,7 +70,7 @@ const barOf = ({ failures, passed, policy, silent }: PolicyRow): Bar => {
   }
 }
 
-/** How full it is shows the rate. */
+/** Draws a cell of the table. The bar in it is as long as the rate. */
 const cell = (name: string, share: Share, x: number, y: number, width: number): string => {
   const height = lineHeight - 6
   return [

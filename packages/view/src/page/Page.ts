@@ -10,7 +10,7 @@ import type { Recording } from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
 
-/** How it is made. */
+/** The options of `make`. */
 interface Options {
   /** The title of the page; by default the agents of the runs without a parent in the recording. */
   readonly title?: string
@@ -30,18 +30,21 @@ export const make = (recording: Recording, options?: Options): string => {
   })
 }
 
-/** A snapshot has what no reader of a page may have: texts that were withheld, bytes, and the tokens of deferred calls. */
+/**
+ * Removes the snapshot from an event: it has withheld texts, bytes and the tokens of deferred calls, which readers of the page must not
+ * get.
+ */
 const forReaders = (event: Recording["events"][number]): object =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== "snapshot"))
 
-/** The source of the events of a run at work. */
+/** Where the page gets the events of a run at work, and the title of the page. */
 interface Live extends Options {
   /**
-   * The URL of server-sent events, absolute or relative to the page. The `data` of each is one event in its JSON form. The URL must have
-   * the origin of the page.
+   * The URL of a stream of server-sent events, absolute or relative to the page. The `data` of each server-sent event is one event of the
+   * run in its JSON form. The URL must have the origin of the page.
    */
   readonly url: string
-  /** The body of a POST request, as JSON; without one, the page sends a GET request. */
+  /** The body of a POST request for the stream, as JSON. Without a body, the page sends a GET request. */
   readonly body?: unknown
 }
 

@@ -1,5 +1,5 @@
 /**
- * A page without a script: text, tables and drawings in one file that asks the network for nothing.
+ * Makes an HTML page without a script: texts, tables and drawings in one file, which loads no other file.
  *
  * @internal
  */
@@ -23,7 +23,7 @@ const style = [
   "@media print{body{margin:0}svg,tr{break-inside:avoid}}"
 ].join("")
 
-/** The page. `body` is markup; the title is text. */
+/** Makes the page. The title is plain text, and `body` is HTML. */
 export const page = (title: string, body: string): string =>
   [
     "<!doctype html>",
@@ -45,13 +45,13 @@ export const page = (title: string, body: string): string =>
     ""
   ].join("\n")
 
-/** A column: its heading, and whether it holds numbers, which stand below each other. */
+/** A column of a table: its heading, and whether its cells are numbers, which are aligned to the right. */
 export interface Column {
   readonly heading: string
   readonly isNumber?: boolean
 }
 
-/** A table of texts. */
+/** Makes an HTML table of plain texts. */
 export const table = (
   caption: string,
   columns: ReadonlyArray<Column>,
@@ -68,8 +68,8 @@ export const table = (
   return `<div class="scroll" tabindex="0" role="region" aria-label="${markup(caption)}"><table><caption>${markup(caption)}</caption><thead><tr>${head.join("")}</tr></thead><tbody>${lines.join("\n")}</tbody></table></div>`
 }
 
-/** A paragraph. */
+/** Makes an HTML paragraph of a plain text. */
 export const paragraph = (text: string): string => `<p>${markup(text)}</p>`
 
-/** A heading below that of the page. */
+/** Makes a heading of a section, below the title of the page. */
 export const heading = (text: string): string => `<h2>${markup(text)}</h2>`

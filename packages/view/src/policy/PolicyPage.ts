@@ -6,11 +6,11 @@ import type { View } from "./PolicyView.ts"
 import { boundsLine, duration, rangeOf, remarksOf, runLine, type Stack } from "./words.ts"
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
-/** How it is made. */
+/** The options of `make`. */
 interface Options {
-  /** The title of the page; by default that of the view. */
+  /** The title of the page; by default the title of the view. */
   readonly title?: string
-  /** How many attempts are listed; 200 by default. */
+  /** The most attempts that are listed for each stack; 200 by default. */
   readonly maxRows?: number
 }
 

@@ -11,9 +11,9 @@ import { boundsLine, metOf, remarksOf, runLine, type Stack } from "./words.ts"
 import { figure } from "../drawing/Style.ts"
 import { fitting } from "../drawing/Figure.ts"
 
-/** How it is drawn. */
+/** The options of `draw`. */
 interface Options {
-  /** In pixels; 960 by default. The height follows from the layers. */
+  /** The width in pixels; 960 by default. The height follows from the layers. */
   readonly width?: number
 }
 
@@ -46,7 +46,7 @@ export const draw = (view: View, { width = 960 }: Options = {}): string => {
   ].join("")
 }
 
-/** The picture in sentences. */
+/** Describes the picture in sentences, for readers who do not see it. */
 const describe = ({ run, stacks, title }: View): string =>
   [
     ...stacks.map((stack) => `${stack.title}, at worst: ${boundsLine(stack.bounds)}.`),
@@ -98,7 +98,9 @@ const drawn = (
   return { shapes, height: y + 22 - top }
 }
 
-/** Waits as threads, attempts as beads with their numbers; those that begin on one pixel are one bead. */
+/**
+ * Draws a layer: its waits as threads, and its attempts as beads with their numbers. Attempts that begin on the same pixel share a bead.
+ */
 const laneOf = (
   { attempts, name, pauses }: Timeline["lanes"][number],
   y: number,

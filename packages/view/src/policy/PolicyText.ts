@@ -6,11 +6,11 @@ import type { View } from "./PolicyView.ts"
 import { count } from "../text/Words.ts"
 import { boundsLine, duration, metOf, remarksOf, runLine, type Stack } from "./words.ts"
 
-/** How the text is written. */
+/** The options of `format`. */
 interface Options {
-  /** How many attempts are listed; 20 by default. */
+  /** The most attempts that are listed; 20 by default. */
   readonly maxRows?: number
-  /** Marks headings, in bold on a terminal for instance; by default they stay as they are. */
+  /** Marks a heading, for instance as bold on a terminal. By default headings are plain. */
   readonly emphasise?: (text: string) => string
 }
 

@@ -6,30 +6,31 @@
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
 
-/** One stack of layers, or all stacks of an agent, with their bounds. */
+/** The stacks of layers of a policy or of an agent, with their bounds. */
 export interface View {
   readonly title: string
   readonly stacks: ReadonlyArray<Stack>
-  /** The bounds of one run of an agent. Only an agent with a loop has bounds of turns and calls. */
+  /** The bounds of one run of an agent. The bounds of turns and of calls are absent for an agent without a loop. */
   readonly run?: Explanation.RunBounds & Partial<Explanation.RunExplanation["worst"]>
 }
 
-// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+// Private types are aliases and not interfaces: TypeScript writes an alias out in the declarations of a program, and cannot name a private
+// interface there.
 
-/** Layers that stand around one thing, outermost first. */
+/** A stack of layers around the same work, outermost first. */
 type Stack = {
   readonly title: string
   readonly layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
-  /** Every wait as short as chance allows. */
+  /** The timeline in which every wait is as short as chance allows. */
   readonly best: Explanation.Timeline
-  /** Every wait as long as chance allows. */
+  /** The timeline in which every wait is as long as chance allows. */
   readonly worst: Explanation.Timeline
-  /** The attempts of the innermost layer, in order: each begins between its times in `best` and in `worst`. */
+  /** The attempts of the innermost layer, in order. Each begins between its times in `best` and in `worst`. */
   readonly attempts: ReadonlyArray<Attempt>
   readonly bounds: StackBounds
 }
 
-/** An attempt of the innermost layer, in milliseconds from the beginning of the first. */
+/** An attempt of the innermost layer. Its times are in milliseconds after the beginning of the first attempt. */
 type Attempt = {
   /** The number of the attempt in each layer, outermost first. */
   readonly path: ReadonlyArray<number>
@@ -37,23 +38,23 @@ type Attempt = {
   readonly latest: number
 }
 
-/** The bounds of all layers together at worst, for failures of any rows in any order. */
+/** The worst case of all layers together, for failures of any rows in any order. */
 type StackBounds = {
-  /** The requests of each layer by itself, outermost first: their product is `requests`. */
+  /** How many requests each layer makes by itself, outermost first. The product is `requests`. */
   readonly factors: ReadonlyArray<number>
-  /** How often the innermost work runs. */
+  /** How many times the innermost work runs. */
   readonly requests: number
   readonly fixerRuns: number
   readonly modelCalls: number
-  /** Milliseconds; infinite if only the caps of one call bound a layer. */
+  /** The sum of the waits in milliseconds. It is infinite if a layer is only bounded by caps of one call. */
   readonly waits: number
-  /** Milliseconds of waits and timeouts, if servers ask for the longest waits that the policies grant. */
+  /** The sum of waits and timeouts in milliseconds, if servers ask for the longest waits that the policies grant. */
   readonly time: number
 }
 
-/** How much is drawn. */
+/** The options of the views. */
 interface Options {
-  /** Attempts of the innermost layer; 1,000 by default. */
+  /** The most attempts of the innermost layer that the view has; 1,000 by default. */
   readonly maxAttempts?: number
 }
 
@@ -70,8 +71,8 @@ export const make = (
 }
 
 /**
- * All layers of an agent, from its `Agent.explain`. `inner` are the layers between its model and its requests, outermost first;
- * `together` makes of them the `transport` that `Agent.explain` and `Agent.bounds` take.
+ * Makes the view of all layers of an agent, from its `Agent.explain`. `inner` has the layers between its model and its requests, outermost
+ * first. `together` joins them into the `transport` that `Agent.explain` and `Agent.bounds` take.
  */
 export const ofRun = (
   title: string,
@@ -98,7 +99,9 @@ export const ofRun = (
   }
 }
 
-/** Shows the bounds of a composition of agents, from its `Agent.bounds`. A composition has no waits of its own to draw. */
+/**
+ * Makes the view of a composition of agents, from its `Agent.bounds`. A composition has no waits of its own, so there is no timeline.
+ */
 export const ofBounds = (title: string, bounds: Explanation.RunBounds): View => ({ title, stacks: [], run: bounds })
 
 const stackOf = (
@@ -112,7 +115,7 @@ const stackOf = (
   return { title, layers, best, worst, attempts: attemptsOf(best, worst), bounds }
 }
 
-/** The bounds of a stack: each attempt of a layer is all that the inner layers do. */
+/** The bounds of a stack: each attempt of a layer may make all attempts of the layers inside of it. */
 const boundsOf = (layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]): StackBounds => {
   const [first, ...rest] = layers.toReversed()
   return rest.reduce((inner, { explanation }) => around(explanation.worst, inner), single(first ?? layers[0]))
@@ -157,7 +160,7 @@ export const together = (
   }
 }
 
-/** The bounds of a layer whose explanation includes the inner layers. */
+/** The bounds of a layer whose explanation already includes the layers inside of it. */
 const boundsAround = (
   { worst }: Explanation.Explanation,
   inner: ReadonlyArray<Explanation.TimelineLayer>
@@ -175,13 +178,15 @@ const boundsAround = (
   }
 }
 
-/** Both have the same attempts: only when they begin is left to chance. */
+/**
+ * The attempts of a stack with their times. Both timelines have the same attempts, and differ only in when these begin.
+ */
 const attemptsOf = (best: Explanation.Timeline, worst: Explanation.Timeline): ReadonlyArray<Attempt> => {
   const upper = worst.lanes.slice(0, -1).map(({ attempts }) => attempts)
   const next = upper.map(() => -1)
   const early = best.lanes.at(-1)?.attempts ?? []
   return (worst.lanes.at(-1)?.attempts ?? []).map(({ at, number }, index) => {
-    // an attempt begins with the first attempt of the next inner lane
+    // the first attempt of an inner layer begins an attempt of the layer around it
     let begins = number === 1
     for (let lane = upper.length - 1; lane >= 0 && begins; lane--) {
       next[lane] = (next[lane] ?? -1) + 1

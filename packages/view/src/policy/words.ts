@@ -1,16 +1,16 @@
-/** Words and figures that text, SVG and page of a policy have in common. */
+/** The words and figures that the text, the drawing and the page of a policy share. */
 import { count, duration as lasting, money } from "../text/Words.ts"
 import type { View } from "./PolicyView.ts"
 
-/** One stack of layers. */
+/** One stack of layers of a policy. */
 export type Stack = View["stacks"][number]
 
-/** Milliseconds for people. */
+/** A duration in words. */
 export const duration = (millis: number): string => (millis === 0 ? "0 s" : lasting(millis))
 
 const grouped = (value: number): string => value.toLocaleString("en-US")
 
-/** What all layers of a stack come to, in one line. */
+/** The bounds of all layers of a stack together, in one line. */
 export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, waits }: Stack["bounds"]): string =>
   [
     factors.length === 1
@@ -22,7 +22,7 @@ export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, wai
     ...(time === waits || !Number.isFinite(time) ? [] : [`${duration(time)} in all if servers ask for it`])
   ].join(", ")
 
-/** What bounds a run, in one line. */
+/** The bounds of a run, in one line. */
 export const runLine = (run: NonNullable<View["run"]>, millis: number): string => {
   const { cost, fixerRuns = 0, modelCalls, perMessage, requests, toolCalls = 0, turns = 0 } = run
   return [
@@ -39,7 +39,9 @@ export const runLine = (run: NonNullable<View["run"]>, millis: number): string =
   ].join(", ")
 }
 
-/** The row of each layer that the attempts meet, and whether there are others. */
+/**
+ * Remarks about a stack: why the waits of a row are unknown, that attempts are left out, or that no wait is left to chance.
+ */
 export const remarksOf = ({ attempts, best, worst }: Stack): ReadonlyArray<string> => [
   ...worst.lanes.flatMap(({ name, row, unknown }) =>
     unknown === undefined ? [] : [`${name}${row === undefined ? "" : ` (${row})`}: ${unknown}`]
@@ -48,10 +50,10 @@ export const remarksOf = ({ attempts, best, worst }: Stack): ReadonlyArray<strin
   ...(best.end === worst.end && !worst.isCut && worst.end > 0 ? ["no wait is left to chance"] : [])
 ]
 
-/** `http, row NetworkError`. */
+/** Which row each layer meets: `http meets NetworkError`. */
 export const metOf = ({ worst }: Stack): string =>
   worst.lanes.map(({ name, row }) => (row === undefined ? `${name} has no row` : `${name} meets ${row}`)).join(", ")
 
-/** When an attempt begins: one instant, or the range that is left to chance. */
+/** The time at which an attempt begins: an instant, or a range if chance decides. */
 export const rangeOf = ({ earliest, latest }: { readonly earliest: number; readonly latest: number }): string =>
   earliest === latest ? duration(latest) : `${duration(earliest)} – ${duration(latest)}`

@@ -1,4 +1,4 @@
-/** Events as a file holds them. */
+/** Events in the JSON form in which files store them. */
 import type * as AgentEvent from "@kintsugi/core/AgentEvent"
 
 type Origin = Pick<AgentEvent.AgentEvent, "agent" | "at" | "parent" | "runId" | "turn">
@@ -9,7 +9,7 @@ export interface Recorded extends Origin {
   readonly [field: string]: unknown
 }
 
-/** The types of events of this version. */
+/** The types of events that this version knows. */
 export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
   "run-start",
   "skill-chosen",
@@ -64,8 +64,8 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
 ])
 
 /**
- * `AgentEvent.isTerminal` for an event in its JSON form: whether the event ends its run, or this segment of it. The script of a page
- * must not load the schemas that `AgentEvent` brings.
+ * Whether an event ends its run, or this part of a run that is suspended. It does what `AgentEvent.isTerminal` does, for the JSON form: the
+ * script of a page must not load the schemas of `AgentEvent`.
  */
 export const isTerminal = ({ type }: Recorded): boolean =>
   type === "run-completed" || type === "run-failed" || type === "run-interrupted" || type === "run-suspended"

@@ -8,11 +8,12 @@ import { isTerminal, type Recorded, types } from "./Recorded.ts"
 
 export type { Recorded } from "./Recorded.ts"
 
-// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+// Private types are aliases and not interfaces: TypeScript writes an alias out in the declarations of a program, and cannot name a private
+// interface there.
 
-/** A fault of a recording, or a missing part. */
+/** A problem of a recording: a broken line, or a missing part. */
 type Problem = {
-  /** Counted from 1; absent if the problem is about no single line. */
+  /** The number of the line, counted from 1; absent if the problem is not about one line. */
   readonly line?: number
   readonly kind:
     | "broken"
@@ -25,16 +26,16 @@ type Problem = {
     | "order"
     | "repeated"
     | "more"
-  /** One sentence. */
+  /** The problem in one sentence. */
   readonly says: string
-  /** How many problems it stands for; 1 by default. */
+  /** How many problems this entry stands for; 1 by default. */
   readonly many?: number
 }
 
-/** An event may be nested as deep as this; a deeper one is a problem of its line. */
+/** The deepest nesting of an event. An event that is nested deeper is a problem. */
 const maxDepth = 256
 
-/** The most broken lines that are listed one by one; more are only counted. */
+/** The most problems of lines that are listed one by one. Further ones are only counted. */
 const maxListed = 1000
 
 /** Events in their JSON form, and the problems of the recording. The events are in the order in which they were written. */
@@ -43,34 +44,34 @@ export interface Recording {
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** Takes events one by one, as lines or as values. `recording` may be called at any time. */
+/** Collects events one by one, as lines or as values. `recording` may be called at any time. */
 type Recorder = {
-  /** A line of a file. An empty line has no event, and counts for the numbers of lines. */
+  /** Takes a line of a file. An empty line has no event, but counts for the line numbers. */
   readonly line: (text: string) => void
-  /** An event in its JSON form. */
+  /** Takes an event in its JSON form. */
   readonly event: (value: unknown) => void
-  /** The recording so far. Its list of events is the same one each time, and grows. */
+  /** The recording so far. Its list of events is the same array at each call, and grows. */
   readonly recording: () => Recording
 }
 
-/** The state of one run while its events come. */
+/** What is known about a run so far. */
 interface Seen {
   readonly agent: string
   readonly hasBeginning: boolean
   readonly parent: string | undefined
   isUnfinished: boolean
   isCompleted: boolean
-  /** Whether it began once more after it had completed. */
+  /** Whether the run has begun again after it had completed. */
   isRepeated: boolean
 }
 
-/** Events of one unknown type. */
+/** The events of a type that this version does not know. */
 interface Unknown {
   readonly where: { readonly line?: number }
   many: number
 }
 
-/** Begins an empty recording. Its functions take events as they arrive. */
+/** Begins an empty recording, and returns functions that take its events. */
 export const start = (): Recorder => {
   const events: Array<Recorded> = []
   const problems: Array<Problem | { readonly type: string }> = []
@@ -94,7 +95,7 @@ export const start = (): Recorder => {
       tell({ ...where, kind: "foreign", says: `It is no event: ${fault}.` })
       return
     }
-    // its origin and type were just looked at
+    // cast: `faultOf` has checked the fields of a recorded event
     const event = value as Recorded
     if (!types.has(event.type)) {
       const others = unknown.get(event.type)
@@ -115,7 +116,7 @@ export const start = (): Recorder => {
         isCompleted: event.type === "run-completed",
         isRepeated: false
       })
-    // a compensation comes after its run has failed, and does not restart it
+    // a compensation comes after the end of its run, and does not begin the run again
     else if (isTerminal(event)) {
       seen.isUnfinished = false
       seen.isCompleted ||= event.type === "run-completed"
@@ -139,7 +140,7 @@ export const start = (): Recorder => {
       flush()
       const value = parsed(json)
       if (value !== undefined) return take(value, lines)
-      // whether it was cut off or is broken shows when another one follows
+      // a last line that is no JSON was cut off, and any other one is broken: the next line shows which
       broken = { line: lines, kind: "broken", says: "It is no JSON." }
     },
     event: (value) => take(value, undefined),
@@ -179,14 +180,16 @@ const faultOf = (value: unknown): string | undefined => {
   return undefined
 }
 
-/** One for each type, however many events there are of it: they may be of a later version. */
+/**
+ * The problem of an unknown type of event, which a later version may have. There is one entry for each type, however many events it has.
+ */
 const unknownType = (type: string, { many, where }: Unknown = { many: 1, where: {} }): Problem => ({
   ...where,
   kind: "unknown",
   says: `Events of the type '${type.slice(0, 60)}' are not known here${many === 1 ? "" : `: there are ${many}, and this is the first`}.`
 })
 
-/** The rest of the problems: a file of another format has one on each line. */
+/** The entry for all problems beyond the most that are listed. A file of another format has a problem in each line. */
 const others = (many: number): Problem => ({
   kind: "more",
   many,
@@ -211,7 +214,7 @@ const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
     if (!hasBeginning) problems.push({ kind: "beginning", says: `The beginning of ${run} is missing.` })
     if (isUnfinished)
       problems.push({ kind: "end", says: `The end of ${run} is missing: it is at work, or was cut off.` })
-    // its children begin once more with it
+    // its children begin again with it, so only the run without a parent is reported
     if (isRepeated && (parent === undefined || runs.get(parent)?.isRepeated !== true))
       problems.push({
         kind: "repeated",
@@ -223,7 +226,9 @@ const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
   return problems
 }
 
-/** Reads lines, each the JSON of one event. Never throws: a line that cannot be read becomes a problem. */
+/**
+ * Reads lines, each with the JSON of one event. Never throws: a line that cannot be read becomes a problem of the recording.
+ */
 export const fromLines = (lines: Iterable<string>): Recording => {
   const taking = start()
   for (const line of lines) taking.line(line)

@@ -1,53 +1,57 @@
 /**
- * The sums of a recording: attempts, waits, and the spending on recovery and on work.
+ * The sums of a recording: its attempts, its waits, and the spending on recovery and on work.
  *
- * Recovery is the spending that failures caused: attempts that failed or were discarded, attempts of a part of a composition that does
- * not count, all model calls of fixers and of runs within them, summaries of conversations that were too long, and repeated model calls
- * after an answer that did not fit its schema. A call of the model after a tell is work: without the failure, it might have made
- * another one.
+ * Recovery is the spending that failures caused:
+ *
+ * - attempts that failed or were discarded, and attempts of a composition's part that was discarded
+ * - all model calls of fixers, and of runs within them
+ * - summaries of conversations that were too long
+ * - repeated model calls after an answer that did not fit its schema
+ *
+ * A model call after a tell is work, because the model might have made another call without the failure too.
  */
 import { amountAt, textAt } from "./Fields.ts"
 import type { Recorded } from "./Recorded.ts"
 
 /** The spending on work, or on recovery. */
 export interface Spending {
-  /** Attempts of models. */
+  /** The number of attempts of models. */
   readonly attempts: number
-  /** Input and output together. */
+  /** The tokens of the attempts: the sum of input and output. */
   readonly tokens: number
-  /** The cost of the attempts with a known price, in US dollars. */
+  /** The cost of the attempts whose price is known, in US dollars. */
   readonly cost: number
 }
 
-/** Sums over all runs of a recording. */
+/** The sums over all runs of a recording. */
 export interface Totals {
-  /** Runs without a parent in the recording, and nested ones. */
+  /** `runs`: the number of runs without a parent in the recording. `nested`: the number of the other runs. */
   readonly runs: number
   readonly nested: number
   readonly turns: number
   readonly toolCalls: number
-  /** Failed attempts of tools, and of models. */
+  /** `toolFailures`: the number of failed attempts of tools. `modelFailures`: that of models. */
   readonly toolFailures: number
   readonly modelFailures: number
-  /** Failed sends of the transport, also those that it sent again. */
+  /** The number of failed sends of the transport, including those that it repeated. */
   readonly sendFailures: number
-  /** Verdicts of all layers. */
+  /** The number of verdicts of all layers. */
   readonly verdicts: number
-  /** Milliseconds of all waits that verdicts decided on; waits at the same time add up. */
+  /** The sum of all waits that verdicts decided on, in milliseconds. Waits at the same time are added too. */
   readonly waited: number
   readonly work: Spending
   readonly recovery: Spending
-  /** Whether the price of every attempt that used tokens is known, and there is one. */
+  /** Whether there are attempts that used tokens, and the price of each of them is known. */
   readonly isPriced: boolean
 }
 
-/** The attempts of a model, each ended one way or another. */
+/** The types of the events that end an attempt of a model. */
 const asked: ReadonlySet<string> = new Set(["model-end", "model-failed", "model-interrupted"])
 
-/** The state of a run while its events are counted. */
+/** What is known about a run while its events are counted. */
 interface Counted {
   readonly parent: string | undefined
-  /** Whether its next model call repeats one whose answer did not fit. */
+  /** Whether the next model call repeats a call whose answer did not fit the schema. */
   isRetrying: boolean
 }
 
@@ -58,10 +62,10 @@ interface Attempt {
   readonly cost: number | undefined
 }
 
-/** The sums of these events, in order. */
+/** Sums up these events, which are in order. */
 export const make = (events: Iterable<Recorded>): Totals => {
   const runs = new Map<string, Counted>()
-  /** Runs whose work does not count, and so that of their descendants. */
+  /** The ids of runs that were discarded. The attempts of their descendants count as recovery too. */
   const lost = new Set<string>()
   const attempts: Array<Attempt> = []
   const counts = { turns: 0, toolCalls: 0, toolFailures: 0, modelFailures: 0, sendFailures: 0, verdicts: 0, waited: 0 }
@@ -128,7 +132,7 @@ const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
   }
 }
 
-/** Whether a run is one of the roots or a descendant of one; each run is looked at once. */
+/** Makes a function that tells whether a run is one of `roots`, or a descendant of one. It looks at each run once. */
 const descendsFrom = (runs: ReadonlyMap<string, Counted>, roots: ReadonlySet<string>) => {
   const decided = new Map<string, boolean>()
   return (runId: string): boolean => {

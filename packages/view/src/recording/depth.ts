@@ -1,6 +1,6 @@
-/** The depth of unknown values. */
+/** Measures how deeply a value is nested. */
 
-/** Whether lists and fields of a value are nested in more than so many levels. */
+/** Whether the lists and objects of a value are nested more than `levels` levels deep. */
 export const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&
   value !== null &&

@@ -1,5 +1,5 @@
 /**
- * The details of one item of a scene: its time, length, failures, verdicts, cost, and the texts that the model read.
+ * Collects the details of one item of a scene: its time, length, failures, verdicts, cost, and the texts that the model read.
  *
  * @internal
  */
@@ -11,14 +11,14 @@ import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { duration, moment } from "../text/Words.ts"
 import { spentLine, verdictWords } from "./words.ts"
 
-/** The details of an item. */
+/** The details of an item, to show in a page. */
 export interface Details {
   readonly title: string
-  /** Short ones: a name and a value. */
+  /** Short details: a name and a value each. */
   readonly facts: ReadonlyArray<readonly [string, string]>
-  /** Long ones, perhaps of several lines. */
+  /** Long details: a name and a text each, which may have several lines. */
   readonly texts: ReadonlyArray<readonly [string, string]>
-  /** The indexes of the events that are shown as JSON. */
+  /** The indexes of the item's events, which the page shows as JSON. */
   readonly events: ReadonlyArray<number>
 }
 
@@ -42,11 +42,11 @@ const toneWords: Readonly<Record<Mark["tone"], string>> = {
   note: "noted"
 }
 
-/** The end of a span, or the meaning of a mark. */
+/** The words for the end of a span, or for the meaning of a mark. */
 export const outcomeOf = (item: Span | Mark): string =>
   item.shape === "span" ? stateWords[item.state] : toneWords[item.tone]
 
-/** One line about an item, for screen readers. */
+/** Describes an item in one line, for screen readers. */
 export const lineOf = (scene: Scene, item: Span | Mark): string => {
   const lane = scene.lanes[item.lane]
   const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
@@ -55,7 +55,7 @@ export const lineOf = (scene: Scene, item: Span | Mark): string => {
   return `${item.label}. ${lane?.layer ?? ""} of ${agent}, ${outcomeOf(item)}, ${when}${long}`
 }
 
-/** Everything about an item. */
+/** Collects all details of an item. */
 export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): Details => {
   const lane = scene.lanes[item.lane]
   const shown = item.events.length > 0 ? item.events : [item.subject]
@@ -85,12 +85,14 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
   }
 }
 
-/** An item may have more events, a streamed reply for instance: only the first ones are read for texts. */
+/**
+ * The most events of an item that are read for texts. An item may have many more, such as the deltas of a streamed reply.
+ */
 const most = 1000
 
 const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | undefined]> => {
   if (event.type !== "verdict") return []
-  // as explained: from 1
+  // an event counts rungs from 0, and readers count from 1
   const rung = numberAt(event, "rung")
   const hint = numberAt(event, "hint")
   const delay = amountAt(event, "delay") ?? 0
@@ -157,7 +159,7 @@ const replyOf = (event: Recorded): string => {
     .join("\n")
 }
 
-/** For a failure of a call: the result that the model read in the end. */
+/** The text that the model read at the end of a call, for an item about an earlier failure of the call. */
 const resultLater = (
   events: ReadonlyArray<Recorded>,
   subject: Recorded | undefined
@@ -183,7 +185,7 @@ const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<
   })
 }
 
-/** The lines of the tooltip: the outcome, the error, and the verdict. */
+/** The lines of the tooltip of an item: its outcome, error, length, waits and spending. */
 export const hoverOf = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): ReadonlyArray<string> => {
   const { facts, texts } = make(scene, events, item)
   const error = events[item.subject]?.["error"]

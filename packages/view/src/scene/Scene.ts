@@ -1,6 +1,6 @@
 /**
- * The scene of a recording: lanes, spans and marks, in milliseconds and rows. It is a pure function of the events; each event belongs
- * to one item. The layout turns it into pixels.
+ * Makes the scene of a recording: lanes, spans and marks, in milliseconds and rows. The scene depends on the events alone, and each event
+ * belongs to one item. The layout converts it to pixels.
  */
 import * as Packing from "./packing.ts"
 import type { Problem } from "../recording/Problem.ts"
@@ -11,20 +11,22 @@ import * as Totals from "../recording/Totals.ts"
 import * as Transcript from "./transcript.ts"
 import { Weaver } from "./weaver.ts"
 
-/** The lanes and items of a picture. */
+/** The lanes and items of a picture, with the sums, the transcript and the problems of the recording. */
 export interface Scene {
-  /** Milliseconds since the epoch; 0 in a recording without events. */
+  /**
+   * The time of the first event and, in `to`, of the last, in milliseconds since the epoch; 0 if there are no events.
+   */
   readonly from: number
   readonly to: number
   readonly tracks: ReadonlyArray<Track>
   readonly lanes: ReadonlyArray<Lane>
-  /** The lanes of each track, by its id. */
+  /** The lanes of each track, by the id of the track. */
   readonly lanesOf: Readonly<Record<number, ReadonlyArray<Lane>>>
-  /** By lane, row and time. */
+  /** The spans and marks, sorted by lane, row and time. */
   readonly items: ReadonlyArray<Span | Mark>
-  /** The item of each event. */
+  /** The index of the item of each event. */
   readonly itemOf: ReadonlyArray<number>
-  /** Long stretches in which nothing is at work: they are drawn short. */
+  /** Long stretches of time in which no item is at work. They are drawn short. */
   readonly gaps: ReadonlyArray<Gap>
   readonly totals: Totals.Totals
   readonly transcript: ReadonlyArray<Transcript.Entry>

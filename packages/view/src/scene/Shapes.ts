@@ -1,33 +1,33 @@
-/** The parts of a scene: tracks, lanes, spans and marks. */
+/** The parts of a scene. Each track is an agent; its lanes are layers; spans and marks are the items in a lane. */
 
-/** A layer of a run, outermost first. */
+/** A layer of a run; the outermost layer is first. */
 export type Layer = "run" | "turn" | "model" | "transport" | "tool" | "fixer"
 
-/** The runs of one agent with the same parent track and the same purpose. */
+/** A track of the drawing: the runs of one agent that have the same parent track and the same purpose. */
 export interface Track {
   readonly id: number
-  /** `run` without a parent, `fixer` for repairs of a call, `agent` for other children. */
+  /** `run`: the runs have no parent. `fixer`: they repair a call. `agent`: they are other children. */
   readonly kind: "run" | "fixer" | "agent"
   readonly agent: string
-  /** 0 for runs without a parent. */
+  /** The depth of nesting: 0 for runs without a parent. */
   readonly depth: number
-  /** The track of their parents. */
+  /** The id of the track of the parents; absent for runs without a parent. */
   readonly parent?: number
 }
 
-/** One layer of a track. Lanes come in the order in which they are drawn. */
+/** A lane of the drawing: one layer of a track. The lanes are in the order in which they are drawn. */
 export interface Lane {
   readonly id: number
   readonly track: number
   readonly layer: Layer
-  /** How many rows it has: things that happen at the same time stand in different ones. */
+  /** How many rows the lane has. Items that overlap in time are in different rows. */
   readonly rows: number
 }
 
-/** What a span is: `mending` is the time in which a fixer works on a call, seen from that call. */
+/** What a span shows. `mending` is the time in which a fixer works on a call, in the lane of the call. */
 export type Part = "run" | "turn" | "attempt" | "send" | "call" | "wait" | "mending" | "approval" | "repair"
 
-/** The end of a span; `unfinished` if no event has it. */
+/** How a span ended. It is `unfinished` if no event says how. */
 export type State =
   | "ok"
   | "failed"
@@ -40,19 +40,19 @@ export type State =
   | "unfinished"
 
 interface Item {
-  /** Its index in `items`. */
+  /** The index of the item in `Scene.items`. */
   readonly id: number
   readonly lane: number
-  /** Within its lane, from 0. */
+  /** The row within the lane, from 0. */
   readonly row: number
   readonly label: string
-  /** The indexes of its events, in order. Empty if the item is only inferred: a wait, one of several sends. */
+  /** The indexes of the item's events, in order. Empty if the item is only inferred from other events, as a wait is. */
   readonly events: ReadonlyArray<number>
-  /** Its most telling event. */
+  /** The index of the event that says most about the item. */
   readonly subject: number
 }
 
-/** Something that lasts, or may last. Times are milliseconds since the epoch. */
+/** An item that lasts for a time. Times are in milliseconds since the epoch. */
 export interface Span extends Item {
   readonly shape: "span"
   readonly part: Part
@@ -61,24 +61,27 @@ export interface Span extends Item {
   readonly to: number
 }
 
-/** Something that happens at an instant: a verdict on the seam, mostly. */
+/** An item at an instant, such as a verdict between two attempts. */
 export interface Mark extends Item {
   readonly shape: "mark"
-  /** `mended`: recovery goes on from here; `tell`: the model reads of it; `lost`: it gives up; `asked`: a person decides. */
+  /**
+   * The meaning of the mark. `mended`: recovery goes on from here. `tell`: the model is told. `lost`: recovery gives up. `asked`: a person
+   * decides.
+   */
   readonly tone: Tone
   readonly at: number
 }
 
-/** The meaning of a mark. */
+/** The meaning of a mark; `note` has no meaning for recovery. */
 export type Tone = "mended" | "tell" | "lost" | "asked" | "note"
 
-/** When an item begins. */
+/** The time at which an item begins. */
 export const startOf = (item: Span | Mark): number => (item.shape === "span" ? item.from : item.at)
 
-/** When an item ends; a mark ends where it begins. */
+/** The time at which an item ends. A mark ends when it begins. */
 export const endOf = (item: Span | Mark): number => (item.shape === "span" ? item.to : item.at)
 
-/** A stretch of time in which nothing is at work. */
+/** A stretch of time in which no item is at work. */
 export interface Gap {
   readonly from: number
   readonly to: number

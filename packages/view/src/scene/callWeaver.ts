@@ -1,5 +1,5 @@
 /**
- * One tool call: its attempts, the waits between them, and the repairs of its fixers.
+ * Makes the strands of one tool call: its attempts, the waits between them, and the repairs of its fixers.
  *
  * @internal
  */
@@ -13,12 +13,12 @@ import { toneOf, verdictLine } from "./words.ts"
 
 export class CallWeaver {
   readonly strand: Strand
-  /** The repairs of its fixers, once there are any. */
+  /** The strand of the fixers' repairs, once the call has any. */
   fixes: Strand | undefined
   #hasStarted = false
   #isLate = false
   #attempts = 0
-  /** The next attempt: its time, and the event that announces it. */
+  /** When the next attempt begins, and the index of the event that announces it. */
   #next: { readonly at: number; readonly subject: number } | undefined
 
   readonly #tool: string
@@ -31,12 +31,12 @@ export class CallWeaver {
     add(this.strand)
   }
 
-  /** Whether a start of such a call begins another one. */
+  /** Whether the call has begun, so that a further `tool-start` with its id begins another call. */
   get hasStarted(): boolean {
     return this.#hasStarted
   }
 
-  /** Whether its run goes on, and its result comes later. */
+  /** Whether the run goes on without the result, which comes later. */
   get isLate(): boolean {
     return this.#isLate
   }
@@ -45,7 +45,7 @@ export class CallWeaver {
     return this.fixes?.current !== undefined
   }
 
-  /** It waits for a person: for approval, or because it has failed. */
+  /** Begins the wait for a person: for an approval, or for a decision about a failure. */
   #waits(event: Recorded, index: number) {
     const hasFailed = textAt(event, "request", "failed", "tag") !== undefined
     const [label, asked] = hasFailed
@@ -55,7 +55,7 @@ export class CallWeaver {
     this.strand.mark(event.at, "asked", `${asked}: ${clip(textAt(event, "request", "reason") ?? "", 60)}`, index)
   }
 
-  /** Whether the call is over with this event. */
+  /** Takes an event of the call. Returns whether the call ends with it. */
   take(event: Recorded, index: number): boolean {
     const { at, type } = event
     switch (type) {
@@ -74,7 +74,7 @@ export class CallWeaver {
         this.strand.current?.events.push(index)
         return false
       case "tool-waiting":
-        // it has begun, and something else ends it
+        // the tool has started the work, and the settlement of the deferred call will end it
         this.#running(at, index)
         this.strand.end(at, "ok", index)
         this.strand.begin({ part: "call", label: `${this.#tool} waits for its settlement`, at, subject: index })
@@ -89,7 +89,7 @@ export class CallWeaver {
         this.strand.mark(at, "mended", `arguments read by ${textAt(event, "change", "step") ?? "?"}`, index)
         return false
       case "approval-requested":
-        // it has not run yet
+        // the call has not run yet, so its attempt is not counted
         if (this.strand.current?.part === "call") this.#attempts--
         this.strand.end(at, "ok")
         this.#next = undefined
@@ -122,12 +122,12 @@ export class CallWeaver {
     }
   }
 
-  /** The result of a call whose run has gone on. */
+  /** Takes the result of a deferred call whose run has gone on. */
   arrive(event: Recorded, index: number): void {
     this.strand.end(event.at, stateOf(textAt(event, "settlement", "kind")), index)
   }
 
-  /** Ends the call: no later event belongs to it. */
+  /** Ends the call. No later event belongs to it. */
   close(at: number, state: State): void {
     if (this.#next !== undefined && this.#next.at < at) this.#attempt(this.#next.at, this.#next.subject, false)
     this.strand.cut(at, state)
@@ -141,7 +141,7 @@ export class CallWeaver {
     this.strand.begin({ part: "call", label, at, subject, isOwn })
   }
 
-  /** An event tells that an attempt is at work. */
+  /** Begins an attempt if none is at work. Called with an event of an attempt, whose start may be missing. */
   #running(at: number, index: number) {
     if (this.strand.current?.part === "call") return
     this.#attempt(Math.min(at, this.#next?.at ?? (this.#attempts === 0 ? at : this.strand.cursor)), index, false)
@@ -150,7 +150,7 @@ export class CallWeaver {
   #decided(event: Recorded, index: number): boolean {
     const tone = toneOf(event)
     const delay = amountAt(event, "delay") ?? 0
-    // no other event reports a failure of the arguments
+    // no other event reports a failure of the arguments, so the verdict ends the attempt
     this.strand.end(event.at, "failed")
     this.strand.mark(event.at, tone, verdictLine(event), index)
     if (delay > 0) this.strand.pause(event.at, delay, `waits before attempt ${this.#attempts + 1}`, index)
@@ -197,7 +197,7 @@ export class CallWeaver {
       this.#refused(at, index, state, "settled")
       return true
     }
-    // it was settled by a verdict, at once: the last piece says so
+    // a verdict has settled the call, so its last piece gets the event
     last.events.push(index)
     if (last.part === "call") last.subject = index
     return true
@@ -209,6 +209,6 @@ const stateOf = (kind: string | undefined): State => {
   return kind === "told" || kind === undefined ? "tell" : "interrupted"
 }
 
-/** The errors of a failed run: its own, and those of its parts. */
+/** The errors of a failed run in one line: its own error, and the errors of its parts. */
 export const reasonsOf = (event: Recorded): string =>
   [errorLine(event["error"]), ...itemsAt(event, "reasons").map((reason) => errorLine(reason))].join("; ")

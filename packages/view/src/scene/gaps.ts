@@ -1,11 +1,11 @@
 /**
- * Finds the stretches in which nothing is at work.
+ * Finds the stretches of time in which no item is at work.
  *
  * @internal
  */
 import { endOf, type Gap, type Mark, type Span, startOf } from "./Shapes.ts"
 
-/** The gaps that last longer than half of all working time, oldest first. */
+/** The gaps that last longer than half of the time in which items are at work, oldest first. */
 export const find = (items: ReadonlyArray<Span | Mark>): ReadonlyArray<Gap> => {
   const busy = items.map((item) => [startOf(item), endOf(item)] as const).toSorted((one, other) => one[0] - other[0])
   const gaps: Array<Gap> = []

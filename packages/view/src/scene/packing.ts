@@ -1,15 +1,15 @@
 /**
- * Gives each strand a row of its lane, so that nothing overlaps: the first row that is free when it begins.
+ * Gives each strand a row of its lane, so that no two strands overlap: the lowest row that is free when the strand begins.
  *
  * @internal
  */
 import type { Lane, Layer, Mark, Span, Track } from "./Shapes.ts"
 import type { Piece, Seam, Strand } from "./strand.ts"
 
-/** The layers, outermost first: the order of the lanes of a track. */
+/** The layers, outermost first. This is the order of the lanes in a track. */
 const layers: ReadonlyArray<Layer> = ["run", "turn", "model", "transport", "tool", "fixer"]
 
-/** Lanes and items, with the item of each event. */
+/** The lanes and items of a scene, and the item of each event. */
 export interface Packed {
   readonly lanes: ReadonlyArray<Lane>
   readonly lanesOf: Readonly<Record<number, ReadonlyArray<Lane>>>
@@ -60,7 +60,7 @@ const group = (strands: ReadonlyArray<Strand>): ReadonlyMap<string, Array<Strand
   return found
 }
 
-/** The time from its first piece or seam to the last. */
+/** The time from the first piece or seam of a strand to the last. */
 const extent = ({ from, pieces, seams }: Strand): readonly [number, number] => {
   const first = pieces[0]?.from ?? seams[0]?.at ?? from
   let [start, end] = [first, pieces.at(-1)?.to ?? first]
@@ -71,7 +71,10 @@ const extent = ({ from, pieces, seams }: Strand): readonly [number, number] => {
   return [start, end]
 }
 
-/** The strands of each row, by time. A heap orders the rows by the time when they are free, so that many rows cost no more than few. */
+/**
+ * Assigns the strands of a lane to rows, by time. The free rows are in a heap, and the busy rows are sorted by their end, so that many rows
+ * take little time.
+ */
 const rowsOf = (strands: ReadonlyArray<Strand>): ReadonlyArray<ReadonlyArray<Strand>> => {
   const placed = strands
     .filter(({ pieces, seams }) => pieces.length + seams.length > 0)
@@ -92,7 +95,7 @@ const rowsOf = (strands: ReadonlyArray<Strand>): ReadonlyArray<ReadonlyArray<Str
   return rows
 }
 
-/** Busy rows; the row that is free next is the last. */
+/** Inserts a busy row in the list, in which the row that is free first comes last. */
 const insert = (busy: Array<{ readonly row: number; readonly until: number }>, entry: (typeof busy)[number]) => {
   let [low, high] = [0, busy.length]
   while (low < high) {
@@ -110,7 +113,7 @@ const release = (busy: Array<{ readonly row: number; readonly until: number }>, 
   }
 }
 
-/** The smallest number first. */
+/** A heap of numbers that gives the smallest one first. */
 class Heap {
   readonly #numbers: Array<number> = []
 
@@ -145,7 +148,10 @@ class Heap {
   }
 }
 
-/** Pieces and seams by time; of those of one instant, by the event that they begin with, a verdict before its wait. */
+/**
+ * The pieces and seams of a strand, sorted by time. At the same instant, the earlier event decides, so that a verdict comes before its
+ * wait.
+ */
 const itemsOf = ({ pieces, seams }: Strand): ReadonlyArray<Piece | Seam> =>
   seams.length === 0 ? pieces : [...seams, ...pieces].toSorted(byTime)
 
@@ -153,7 +159,7 @@ const byTime = (one: Piece | Seam, other: Piece | Seam): number =>
   (one.shape === "span" ? one.from : one.at) - (other.shape === "span" ? other.from : other.at) ||
   (one.events[0] ?? one.subject) - (other.events[0] ?? other.subject)
 
-/** Field by field: a hundred thousand copies by spreading take long. */
+/** Makes an item. It copies field by field, because spreading objects is slow for a hundred thousand items. */
 const made = (item: Piece | Seam, id: number, lane: number, row: number): Span | Mark => {
   const { events, label, subject } = item
   if (item.shape === "mark")

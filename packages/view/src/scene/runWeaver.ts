@@ -1,5 +1,5 @@
 /**
- * One run: its turns, its model calls with their sends, and its tool calls.
+ * Makes the strands of one run: its turns, its model calls with their sends, and its tool calls.
  *
  * @internal
  */
@@ -12,7 +12,7 @@ import { errorLine } from "../recording/ErrorWords.ts"
 import { clip, money } from "../text/Words.ts"
 import { toneOf, verdictLine } from "./words.ts"
 
-/** A model call, and its sends. */
+/** The strands of a model call and of its sends, and the number of sends so far. */
 interface ModelCall {
   readonly strand: Strand
   sends: Strand | undefined
@@ -33,7 +33,7 @@ export class RunWeaver {
   #turn = -1
   readonly #modelCalls: Array<ModelCall> = []
   readonly #calls = new Map<string, Array<CallWeaver>>()
-  /** Those that are settled, and whose results come later. */
+  /** The calls whose run has gone on without their results, which come later. */
   #late: ReadonlyArray<{ readonly callId: string; readonly call: CallWeaver }> = []
 
   readonly track: number
@@ -81,13 +81,13 @@ export class RunWeaver {
   }
 
   #start(event: Recorded, index: number) {
-    // one segment of a run ends before the next begins
+    // the run was resumed, so its previous part ends here
     if (this.#run?.current !== undefined) this.close(event.at, "unfinished")
     this.#begin(event, index)
     this.#run?.current?.events.push(index)
   }
 
-  /** Also where the event that tells of the beginning is missing. */
+  /** Begins the strand of the run. It also does so at another event, if the `run-start` event is missing. */
   #begin(event: Recorded, subject: number) {
     this.#run = this.#strand("run", event.at)
     this.#run.begin({ part: "run", label: this.#agent, at: event.at, subject })
@@ -97,7 +97,7 @@ export class RunWeaver {
     const state = ends[event.type] ?? "unfinished"
     const run = this.#run
     run?.end(event.at, state, index)
-    // their work goes on without the run
+    // the work of deferred calls goes on without the run
     if (state === "ok") for (const { call } of this.#late) call.close(event.at, "unfinished")
     this.close(event.at, state === "suspended" ? "suspended" : "interrupted")
     this.#run = run
@@ -119,7 +119,7 @@ export class RunWeaver {
       this.#turns.begin({ part: "turn", label, at, subject: index, isOwn: true })
       return
     }
-    // a turn that waited for a decision ends without another beginning
+    // a turn that waited for a decision has no second `turn-start`, so begin it here
     if (this.#turns.current === undefined)
       this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.current?.from ?? at, subject: index })
     this.#turns.end(at, "ok", index)
@@ -127,7 +127,7 @@ export class RunWeaver {
     if (this.#turn === turn) this.#rest(at)
   }
 
-  /** Ends calls that have no end of their own: mostly those that end the run. */
+  /** Ends calls that have no event for their end, such as calls that end the run. */
   #settle(event: Recorded) {
     if (this.#calls.size === 0) return
     for (const part of itemsAt(event, "message", "content")) {
@@ -138,11 +138,11 @@ export class RunWeaver {
     this.#calls.clear()
   }
 
-  /** Ends the model calls of this turn. */
+  /** Ends the strands of this turn's model calls. */
   #rest(at: number) {
     for (const modelCall of this.#modelCalls.splice(0)) {
       if (modelCall.strand.current !== undefined) this.#modelCalls.push(modelCall)
-      // a wait that the turn did not outlast
+      // the strand ends with a wait, which is cut at the end of the turn
       else modelCall.strand.cut(at, "interrupted")
     }
   }
@@ -159,7 +159,7 @@ export class RunWeaver {
     modelCall.strand.begin({ part: "attempt", label, at, subject: index, isOwn: true })
   }
 
-  /** Of several model calls at once, the one whose attempt began last. */
+  /** The model call whose attempt began last, if several are at work at once. */
   #latestCall(): ModelCall | undefined {
     return this.#modelCalls.findLast(({ strand }) => strand.current !== undefined) ?? this.#modelCalls.at(-1)
   }
@@ -172,7 +172,7 @@ export class RunWeaver {
     const { strand } = modelCall
     const state = type === "model-end" ? "ok" : type === "model-failed" ? "failed" : "interrupted"
     const outcome = textAt(event, "entry", "outcome")
-    // its beginning is missing: it has this event once
+    // if the event that begins the attempt is missing, the piece has this event already
     const isAlone = strand.current?.events.includes(index) === true
     strand.end(at, outcome === "discarded" ? "discarded" : state, isAlone ? undefined : index)
     if (modelCall.sent > 0 && modelCall.sends?.current !== undefined) {
@@ -180,7 +180,7 @@ export class RunWeaver {
     }
   }
 
-  /** A verdict of the transport: it sends again, or gives up. */
+  /** Draws a verdict of the transport, which sends again or gives up. */
   #sent(event: Recorded, index: number): void {
     const { at } = event
     const modelCall = this.#latestCall()
@@ -201,14 +201,14 @@ export class RunWeaver {
 
   #called(callId: string, event: Recorded, index: number) {
     const calls = this.#calls.get(callId) ?? []
-    // its rows are asked, or it begins anew
+    // the call is deferred and its run has gone on, so this is an event of its policy, such as a retry
     const late = calls.length === 0 && event.type !== "tool-start" && this.#late.find((one) => one.callId === callId)
     if (late) return void late.call.take(event, index)
     this.#calls.set(callId, calls)
     const isNew = event.type === "tool-start" && calls.every(({ hasStarted }) => hasStarted)
     if (calls.length === 0 || isNew)
       calls.push(new CallWeaver(this.track, textAt(event, "tool") ?? "tool", event.at, this.#add))
-    // ids repeat within a turn only by mistake, and nothing tells such calls apart
+    // if a call id repeats within a turn, which is a mistake, the events go to the call that began first
     const call = event.type === "tool-start" ? calls.find(({ hasStarted }) => !hasStarted) : calls[0]
     if (call === undefined || !call.take(event, index)) return
     if (call.isLate) this.#late = [...this.#late, { callId, call }]
@@ -219,7 +219,7 @@ export class RunWeaver {
     )
   }
 
-  /** Of several calls with one id, the one that has begun first. */
+  /** Takes the result of a deferred call. If several calls have the id, it belongs to the one that began first. */
   #arrived(event: Recorded, index: number) {
     const found = this.#late.find(({ callId }) => callId === textAt(event, "callId"))
     if (found === undefined)
@@ -307,11 +307,11 @@ export class RunWeaver {
   }
 }
 
-/** What a server has done to a tool. */
+/** What a server has changed about a tool, in words. */
 const changed = (event: Recorded): string =>
   `${textAt(event, "server") ?? "a server"} has changed ${textAt(event, "tool") ?? "a tool"}: ${textAt(event, "action") ?? "?"}`
 
-/** What was chosen for a turn. */
+/** What the functions of a turn have chosen, in words. */
 const prepared = (event: Recorded): string => {
   const [model, tools] = [textAt(event, "model"), event["tools"]]
   const chosen = [

@@ -1,6 +1,6 @@
 /**
- * A strand: a sequence of pieces in one row of a lane, and the seams between them. A piece begins at the end of the previous one at the
- * earliest.
+ * A strand: a sequence of pieces (spans) in one row of a lane, and the seams (marks) between them. A piece never begins before the end of
+ * the previous one.
  *
  * @internal
  */
@@ -26,13 +26,13 @@ export interface Seam {
   readonly subject: number
 }
 
-/** The beginning of a piece. */
+/** How a piece begins: its part, label, time and event. */
 export interface Beginning {
   readonly part: Part
   readonly label: string
   readonly at: number
   readonly subject: number
-  /** Whether the subject is an event of this piece, and not of another. */
+  /** Whether the event `subject` belongs to this piece, and not to another one. */
   readonly isOwn?: boolean
   readonly state?: State
 }
@@ -40,12 +40,12 @@ export interface Beginning {
 export class Strand {
   readonly pieces: Array<Piece> = []
   readonly seams: Array<Seam> = []
-  /** The piece without an end yet, if any. */
+  /** The piece that has not ended yet; `undefined` if there is none. */
   current: Piece | undefined
 
   readonly track: number
   readonly layer: Layer
-  /** Where it begins. */
+  /** The time at which the strand begins. */
   readonly from: number
 
   constructor(track: number, layer: Layer, from: number) {
@@ -54,14 +54,14 @@ export class Strand {
     this.from = from
   }
 
-  /** Where its last piece ends. */
+  /** The time at which the last piece ends. */
   get cursor(): number {
     return this.pieces.at(-1)?.to ?? this.from
   }
 
   begin({ at, isOwn = false, label, part, state = "unfinished", subject }: Beginning): Piece {
     const last = this.pieces.at(-1)
-    // a wait is as long as was decided, unless it is cut short
+    // the last piece may be a wait that is cut short
     if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
     this.current = undefined
     const from = Math.max(at, this.cursor)
@@ -71,7 +71,7 @@ export class Strand {
     return piece
   }
 
-  /** Ends the current piece, with one more event of it. */
+  /** Ends the current piece at this time. If an event is given, the piece gets it. */
   end(at: number, state: State, event?: number): Piece | undefined {
     const piece = this.current
     if (piece === undefined) return undefined
@@ -85,7 +85,7 @@ export class Strand {
     return piece
   }
 
-  /** A pause that was decided to last so long. */
+  /** Adds a wait of this length. */
   pause(at: number, delay: number, label: string, subject: number): void {
     const piece = this.begin({ part: "wait", label, at, subject, state: "waited" })
     piece.to = piece.from + delay
@@ -96,14 +96,14 @@ export class Strand {
     this.seams.push({ shape: "mark", tone, label, at, events: [event], subject: event })
   }
 
-  /** Cuts the strand off at this time. */
+  /** Ends the strand at this time, also a wait that would last longer. */
   cut(at: number, state: State): void {
     this.end(at, state)
     const last = this.pieces.at(-1)
     if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
   }
 
-  /** Moves what would be later than the recording to its end. */
+  /** Moves the ends of pieces that would be later than the recording to the end of the recording. */
   clamp(end: number): void {
     for (const piece of this.pieces) {
       piece.from = Math.min(piece.from, end)

@@ -1,5 +1,6 @@
 /**
- * The conversation with the steps of recovery, in reading order. Each entry has its event, so that a selection shows in the drawing too.
+ * Makes the transcript: the conversation with the steps of recovery, in reading order. Each entry names its event, so that selecting the
+ * entry also selects an item of the drawing.
  *
  * @internal
  */
@@ -10,29 +11,29 @@ import { reasonsOf } from "./callWeaver.ts"
 import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { settlementWord, spentLine, toneOf, verdictLine } from "./words.ts"
 
-/** The speaker of an entry; steps of recovery have `recovery`. */
+/** The speaker of an entry. Steps of recovery have the speaker `recovery`. */
 export type Speaker = "system" | "user" | "assistant" | "tool" | "recovery" | "run"
 
-/** One paragraph of the conversation. */
+/** One entry of the transcript. */
 export interface Entry {
-  /** The index of its event. */
+  /** The index of the entry's event. */
   readonly event: number
   readonly speaker: Speaker
-  /** The speaker in words. */
+  /** The speaker and the occasion in words. */
   readonly heading: string
   readonly text: string
   readonly tone?: Tone
   readonly agent: string
-  /** 0 for runs without a parent. */
+  /** The depth of the run: 0 for runs without a parent. */
   readonly depth: number
 }
 
 type Said = Omit<Entry, "event" | "agent" | "depth">
 
-/** The entries of these events. */
+/** Makes the entries of these events. */
 export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
   const depths = new Map<string, number>()
-  /** The turn of each run whose reply was read already. */
+  /** The last turn of each run whose reply was read. Its `turn-end` event has the same reply, and is skipped. */
   const read = new Map<string, number>()
   const begun = new Set<string>()
   const entries: Array<Entry> = []
@@ -63,7 +64,7 @@ const one = (speaker: Speaker, heading: string, text: string, tone?: Tone): Read
   { speaker, heading, text, ...(tone === undefined ? {} : { tone }) }
 ]
 
-/** A user's parts as text; pictures and documents by their type. */
+/** The parts of a user's message as text. Images and files are shown by their type. */
 const contentOf = (message: unknown): string =>
   itemsAt(message, "content")
     .map((part) => textAt(part, "text") ?? `[${textAt(part, "type") ?? "part"} ${textAt(part, "mediaType") ?? ""}]`)
@@ -79,7 +80,7 @@ const beginning = (event: Recorded): ReadonlyArray<Said> => {
   return said.length > 0 ? said : one("user", "Input", asText(event["input"]))
 }
 
-/** A reply, or a message whose calls are settled. */
+/** The entries of a reply, or of an assistant message with settled calls. */
 const ofAssistant = (message: unknown): ReadonlyArray<Said> =>
   itemsAt(message, "content").flatMap((part): ReadonlyArray<Said> => {
     switch (textAt(part, "type")) {
@@ -135,7 +136,7 @@ const whyNot = (event: Recorded): string => {
   }
 }
 
-/** By the type of the event; other types have no entry. */
+/** Makes the entries of an event, by its type. Events of other types have none. */
 const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>>> = {
   "run-start": beginning,
   "skill-chosen": (event) => one("run", `Skill ${textAt(event, "skill") ?? "?"}`, textAt(event, "prompt") ?? ""),
@@ -161,7 +162,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   verdict: (event) => {
     const tone = toneOf(event)
     const layer = textAt(event, "layer")
-    // the outer layer reports it once more
+    // without the message for a tool, because `tool-failed` has shown it
     return one(
       "recovery",
       `${layer ?? "?"}: ${verdictLine(event)}`,

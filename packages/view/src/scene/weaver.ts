@@ -1,5 +1,5 @@
 /**
- * Goes through the events once, and weaves them into strands: a strand is a sequence in one row.
+ * Reads the events once, and makes strands of them. A strand is a sequence of spans and marks in one row of the drawing.
  *
  * @internal
  */
@@ -8,7 +8,7 @@ import { RunWeaver } from "./runWeaver.ts"
 import type { Track } from "./Shapes.ts"
 import type { Strand } from "./strand.ts"
 
-/** The tracks and strands of the events. */
+/** The tracks and strands that were made of the events, with the first and the last time. */
 export interface Woven {
   readonly start: number
   readonly end: number
@@ -67,7 +67,7 @@ export class Weaver {
   readonly #byId: Array<Track> = []
 }
 
-/** Each track, followed by its children in the order of their begin. */
+/** Sorts the tracks: each is followed by its children, in the order of their beginning. */
 const ordered = (tracks: ReadonlyArray<Track>): ReadonlyArray<Track> => {
   const children = new Map<number | undefined, Array<Track>>()
   for (const track of tracks) {
@@ -76,11 +76,11 @@ const ordered = (tracks: ReadonlyArray<Track>): ReadonlyArray<Track> => {
     else list.push(track)
   }
   const found: Array<Track> = []
-  // without recursion: runs may be nested deeper than a stack
+  // a loop and no recursion, because runs may be nested deeper than the call stack
   const waiting = [...(children.get(undefined) ?? [])].toReversed()
   for (let track = waiting.pop(); track !== undefined; track = waiting.pop()) {
     found.push(track)
-    // one by one: a run may start more of them than a call takes arguments
+    // pushed one by one, because a run may have more children than a function call takes arguments
     for (const next of (children.get(track.id) ?? []).toReversed()) waiting.push(next)
   }
   return found

@@ -1,5 +1,5 @@
 /**
- * Short words for what happens: labels of spans and marks, and the headings of the transcript.
+ * Short words for events: the labels of spans and marks, and the headings of the transcript.
  *
  * @internal
  */
@@ -8,7 +8,7 @@ import type { Recorded } from "../recording/Recorded.ts"
 import { count, decided, duration, money } from "../text/Words.ts"
 import type { Tone } from "./Shapes.ts"
 
-/** The tone of a verdict: recovery goes on, the model is told, or recovery gives up. */
+/** The tone of a verdict: `mended` if recovery goes on, `tell` if the model is told, `lost` if recovery gives up. */
 export const toneOf = (event: Recorded): Tone => {
   if (flagAt(event, "gaveUp")) return "lost"
   switch (textAt(event, "verdict")) {
@@ -23,18 +23,18 @@ export const toneOf = (event: Recorded): Tone => {
   }
 }
 
-/** What was decided: `fix`, or `retry gave up`. */
+/** A verdict in words: `fix`, or `retry gave up`. */
 export const verdictWords = (event: Recorded): string =>
   decided(textAt(event, "verdict") ?? "?", flagAt(event, "gaveUp"))
 
-/** A verdict: `NoKeys → fix`, with its wait. */
+/** A verdict in one line, with its wait: `NoKeys → fix in 2 s`. */
 export const verdictLine = (event: Recorded): string => {
   const delay = amountAt(event, "delay") ?? 0
   const wait = delay > 0 ? ` in ${duration(delay)}` : ""
   return `${textAt(event, "tag") ?? "?"} → ${verdictWords(event)}${wait}`
 }
 
-/** How a settled call reads, by the kind of its settlement. */
+/** The word for the settlement of a call, by its kind. */
 export const settlementWord = (kind: string | undefined): string => {
   switch (kind) {
     case "result":
@@ -48,11 +48,11 @@ export const settlementWord = (kind: string | undefined): string => {
   }
 }
 
-/** The tokens of a usage, input and output together. */
+/** The tokens of a usage: the sum of input and output. */
 const tokensOf = (usage: unknown): number =>
   (amountAt(usage, "inputTokens") ?? 0) + (amountAt(usage, "outputTokens") ?? 0)
 
-/** The spending of one attempt of a model: `116 tokens`, with its cost if that is known. */
+/** The spending of one attempt of a model: `116 tokens`, with the cost if it is known. */
 export const spentLine = (spent: unknown): string => {
   const cost = amountAt(spent, "cost")
   const tokens = count(tokensOf(at(spent, "usage")), "token")

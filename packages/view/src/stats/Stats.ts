@@ -8,55 +8,58 @@ import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Totals from "../recording/Totals.ts"
 
-// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+// Private types are aliases and not interfaces: TypeScript writes an alias out in the declarations of a program, and cannot name a private
+// interface there.
 
-/** The ends of the runs without a parent in their recording. */
+/** How the runs ended that have no parent in their recording. */
 type Runs = {
   readonly completed: number
   readonly failed: number
   readonly interrupted: number
   readonly suspended: number
-  /** Runs whose end is missing. */
+  /** How many runs have no terminal event. */
   readonly unfinished: number
-  /** Fixers and sub-agents, however they have ended. */
+  /** How many runs have a parent (fixers and sub-agents), with any end. */
   readonly children: number
 }
 
-/** A count by the last verdict. */
+/** How many incidents had this verdict as their last one. */
 type ByVerdict = {
-  /** The kind of the verdict; `output-retry` for an answer that did not fit its schema. */
+  /** The kind of the verdict. It is `output-retry` for an answer that did not fit its schema. */
   readonly verdict: string
-  /** Whether the rung of that verdict gave up. */
+  /** Whether the rung of the verdict gave up. */
   readonly gaveUp: boolean
-  /** Whether the model was told, and called again. */
+  /** Whether the failure was told to the model, which was then called again. */
   readonly byModel: boolean
   readonly count: number
 }
 
-/** One kind of failure in one layer. */
+/** The statistics of one error tag in one layer. */
 type ErrorStats = {
-  /** `transport`, `model`, `tool` or `effect`; `output` for answers that did not fit their schema. */
+  /**
+   * The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for answers that did not fit their schema.
+   */
   readonly layer: string
   readonly tag: string
-  /** Attempts that failed with this error. */
+  /** How many attempts failed with this error. */
   readonly failures: number
-  /** Requests, model calls, tool calls and answers that failed with this error, once or several times. */
+  /** How many requests, model calls, tool calls and answers failed with this error, each counted once. */
   readonly incidents: number
-  /** Incidents that came to a good end all the same. */
+  /** How many of these incidents had a good end after all. */
   readonly healed: number
-  /** The last verdicts before the good ends, the most frequent first. */
+  /** The last verdicts of the incidents that healed, the most frequent first. */
   readonly healedBy: ReadonlyArray<ByVerdict>
-  /** The last verdicts of incidents without a good end. */
+  /** The last verdicts of the incidents that did not heal. */
   readonly lostAfter: ReadonlyArray<ByVerdict>
 }
 
-/** One tool. */
+/** The statistics of one tool. */
 type ToolStats = {
   readonly tool: string
   readonly calls: number
-  /** Calls that failed at least once, or whose failure was told to the model. */
+  /** How many calls failed at least once, or ended with a failure that was told to the model. */
   readonly withFailures: number
-  /** Of these, calls that ended with a result, and calls with a later result of the same tool in the same run. */
+  /** How many of these calls ended with a result, or were followed by a result of the same tool in the same run. */
   readonly healed: number
 }
 
@@ -64,21 +67,21 @@ type ToolStats = {
 export interface Stats {
   readonly recordings: number
   readonly events: number
-  /** Broken lines, missing beginnings and the like. */
+  /** How many problems the recordings have, such as broken lines and missing beginnings. */
   readonly problems: number
   readonly runs: Runs
   readonly turns: number
   readonly toolCalls: number
   readonly verdicts: number
-  /** Milliseconds of all waits that were decided on. */
+  /** The sum of all waits that verdicts decided on, in milliseconds. */
   readonly waitMillis: number
   readonly work: Totals.Spending
   readonly recovery: Totals.Spending
-  /** Recordings with attempts of models whose price is unknown. */
+  /** How many recordings have attempts of models whose price is unknown. */
   readonly unpriced: number
-  /** By layer and tag. */
+  /** The errors, one entry for each layer and tag, sorted. */
   readonly errors: ReadonlyArray<ErrorStats>
-  /** By name. */
+  /** The tools, one entry for each name, sorted. */
   readonly tools: ReadonlyArray<ToolStats>
 }
 
@@ -101,7 +104,7 @@ export const empty: Stats = {
   tools: []
 }
 
-/** Counts one recording. */
+/** Makes the statistics of one recording. */
 export const of = ({ events, problems }: Recording): Stats => {
   const { recovery, toolCalls, turns, verdicts, waited, work, ...totals } = Totals.make(events)
   const { incidents, troubles } = find(events)
@@ -136,7 +139,7 @@ export const of = ({ events, problems }: Recording): Stats => {
   }
 }
 
-/** Adds the sums of two sets of recordings. */
+/** Adds two statistics. */
 export const add = (a: Stats, b: Stats): Stats => ({
   recordings: a.recordings + b.recordings,
   events: a.events + b.events,
@@ -160,7 +163,7 @@ export const add = (a: Stats, b: Stats): Stats => ({
   tools: merged([...a.tools, ...b.tools], toolKey, addTools)
 })
 
-/** Adds the sums of any number of recordings. */
+/** Adds any number of statistics. */
 export const sum = (all: Iterable<Stats>): Stats => {
   let total = empty
   for (const one of all) total = add(total, one)
@@ -168,8 +171,8 @@ export const sum = (all: Iterable<Stats>): Stats => {
 }
 
 /**
- * Sums of fractions depend on their order by their last digits. So waits count whole microseconds, money whole billionths: sums of whole
- * numbers do not.
+ * Rounds to whole units: waits to microseconds, and money to billionths. Sums of fractions would depend on their order in the last digits,
+ * and sums of whole numbers do not.
  */
 const rounded = (value: number, unit: number): number => Math.round(value * unit) / unit
 
@@ -220,7 +223,7 @@ const addVerdicts = (a: ReadonlyArray<ByVerdict>, b: ReadonlyArray<ByVerdict>): 
     (x, y) => ({ ...x, count: x.count + y.count })
   ).toSorted((x, y) => y.count - x.count)
 
-/** One sum for each key, sorted by key. */
+/** Adds the entries with the same key, and sorts the sums by key. */
 const merged = <A>(all: ReadonlyArray<A>, key: (one: A) => string, add: (a: A, b: A) => A): ReadonlyArray<A> => {
   const found = new Map<string, A>()
   for (const one of all) {
@@ -237,7 +240,7 @@ const endings = new Map<string, keyof Runs>([
   ["run-suspended", "suspended"]
 ])
 
-/** A run that was resumed has ended as its last part has. */
+/** Counts how the runs ended. For a run that was resumed, the end of its last part counts. */
 const runsOf = (events: ReadonlyArray<Recorded>): Runs => {
   const ends = new Map<string, keyof Runs>()
   for (const event of events) {

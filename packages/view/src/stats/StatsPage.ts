@@ -4,7 +4,7 @@ import * as Svg from "./StatsSvg.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
-/** How it is made. */
+/** The options of `make`. */
 interface Options {
   /** The title of the page; `Recovery in many runs` by default. */
   readonly title?: string

@@ -4,11 +4,11 @@ import type { Stats } from "./Stats.ts"
 import { byFrequency, byFailures, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
 import { count, money } from "../text/Words.ts"
 
-/** How it is drawn. */
+/** The options of `draw`. */
 interface Options {
-  /** In pixels; 960 by default. */
+  /** The width in pixels; 960 by default. */
   readonly width?: number
-  /** Bars of each kind; the rest is counted below them. 15 by default. */
+  /** The most bars in each panel; 15 by default. A line below counts the other ones. */
   readonly maxBars?: number
 }
 

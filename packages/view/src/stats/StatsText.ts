@@ -1,12 +1,12 @@
-/** Statistics as text, for terminals. */
+/** Formats statistics as text for a terminal. */
 import { visible } from "../text/Escape.ts"
 import type { Stats } from "./Stats.ts"
 import type { Column } from "../page/StillPage.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
 
-/** How the text is written. */
+/** The options of `format`. */
 interface Options {
-  /** Marks headings, in bold on a terminal for instance; by default they stay as they are. */
+  /** Marks a heading, for instance as bold on a terminal. By default headings are plain. */
   readonly emphasise?: (text: string) => string
 }
 
@@ -23,7 +23,7 @@ const table = (
   rows: ReadonlyArray<ReadonlyArray<string>>,
   emphasise: (text: string) => string
 ): string => {
-  // names come from files, and stand in one line each
+  // names come from files, so each is reduced to one line without control characters
   const safe = rows.map((row) => row.map((cell) => visible(cell).replaceAll(/\s+/g, " ")))
   const all = [columns.map(({ heading }) => heading), ...safe]
   const widths = columns.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))

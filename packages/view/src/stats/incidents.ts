@@ -1,48 +1,50 @@
 /**
- * The incidents of recordings. The verdicts about one request, call or answer, from its first failure to its end, are one incident for
- * each tag.
+ * Finds the incidents of recordings. An incident is all verdicts on one error tag about one request, call or answer, from its first failure
+ * to its end.
  *
- * An incident of a transport or a model table is healed when the model answers; an incident of a call, when the call ends with a result.
- * After a tell, the model heals it by another call of the same tool with a result, in the same run. The last verdict on a tag has the
- * credit, unless it gave up: then the failure was lost, even if the run goes on without it. An incident that is unresolved at a bad end
- * of its run, or at the end of the events, is not healed.
+ * An incident of the transport or of a model call is healed if the model answers. An incident of a tool call is healed if the call ends
+ * with a result. After a tell, it is healed by a later call of the same tool with a result, in the same run. The last verdict on the tag
+ * gets the credit, unless it gave up: then the failure was lost, even if the run goes on. An incident that is unresolved when its run ends
+ * badly, or when the events end, is not healed.
  *
  * @internal
  */
 import { fieldOf, flagAt, numberAt, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 
-/** One kind of failure of one request, call or answer, and its end. */
+/** An incident with its end: the failures of one request, call or answer with one error tag. */
 export interface Incident {
-  /** `transport`, `model`, `tool` or `effect`; `output` for an answer that did not fit its schema. */
+  /**
+   * The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for an answer that did not fit its schema.
+   */
   readonly layer: string
   readonly tag: string
-  /** The tool that failed; absent where none did. */
+  /** The name of the tool that failed; `undefined` if no tool failed. */
   readonly tool: string | undefined
-  /** Attempts that failed with this tag. */
+  /** How many attempts failed with this tag. */
   readonly failures: number
-  /** The kind of the last verdict; `output-retry` for an answer that did not fit. */
+  /** The kind of the last verdict. It is `output-retry` for an answer that did not fit. */
   readonly verdict: string
-  /** Whether the rung of that verdict gave up. */
+  /** Whether the rung of the last verdict gave up. */
   readonly gaveUp: boolean
-  /** Whether the model was told, and called again. */
+  /** Whether the failure was told to the model, which was then called again. */
   readonly byModel: boolean
   readonly isHealed: boolean
 }
 
-/** A call with at least one failure. */
+/** A tool call with at least one failure, and whether it was healed. */
 export interface Trouble {
   readonly tool: string
   readonly isHealed: boolean
 }
 
-/** The incidents of a recording. */
+/** The incidents and the failed tool calls of a recording. */
 export interface Found {
   readonly incidents: ReadonlyArray<Incident>
   readonly troubles: ReadonlyArray<Trouble>
 }
 
-/** An incident without an end yet. */
+/** An incident that has no end yet. */
 interface Unresolved {
   readonly layer: string
   readonly tag: string
@@ -52,27 +54,27 @@ interface Unresolved {
   gaveUp: boolean
 }
 
-/** A call with failures. */
+/** A tool call whose failure was told to the model, with its incidents. */
 interface FailedCall {
   readonly tool: string
   readonly incidents: ReadonlyArray<Unresolved>
 }
 
-/** The unresolved incidents of one run. */
+/** The incidents of one run that have no end yet. */
 interface Run {
-  /** Incidents of model calls, by layer and tag. */
+  /** The incidents of the current model call, by layer and tag. */
   readonly byModelCall: Map<string, Unresolved>
-  /** Incidents of tool calls, by call, then by layer and tag. */
+  /** The incidents of tool calls, by call id, then by layer and tag. */
   readonly calls: Map<string, Map<string, Unresolved>>
-  /** Calls that have failed, verdict or not. */
+  /** The names of the tools of failed calls, by call id. A call is here even if no verdict followed. */
   readonly failed: Map<string, string>
-  /** Calls whose failure was told to the model, by tool. */
+  /** The calls whose failure was told to the model, by the name of the tool. */
   readonly failedByTool: Map<string, Array<FailedCall>>
-  /** Incidents without a call: of recovery around an effect, and of answers that did not fit. */
+  /** The incidents without a call: of recovery around an effect, and of answers that did not fit. */
   readonly rest: Map<string, Unresolved>
 }
 
-/** The incidents in these events, in order. */
+/** Finds the incidents in these events, which are in order. */
 export const find = (events: Iterable<Recorded>): Found => {
   const runs = new Map<string, Run>()
   const incidents: Array<Incident> = []
@@ -144,7 +146,7 @@ export const find = (events: Iterable<Recorded>): Found => {
         break
       case "model-failed":
       case "model-interrupted":
-        // the layers around the transport decide about what it could not heal
+        // failures of the transport are lost now; the layers around it decide about the failed call
         for (const [key, unresolved] of run.byModelCall) {
           if (unresolved.layer !== "transport") continue
           close([unresolved], false)
@@ -173,7 +175,7 @@ export const find = (events: Iterable<Recorded>): Found => {
   return { incidents, troubles }
 }
 
-/** Verdicts after which nothing more is tried for the failure itself; the model may still be told of it. */
+/** The verdicts that give a failure up. The model may still be told of the failure. */
 const surrenders: ReadonlySet<string> = new Set(["raise", "rethrow", "escalate"])
 
 const blank = (): Run => ({
@@ -208,7 +210,7 @@ const add = (
   const unresolved = group.get(key) ?? { ...said, attempts: new Set() }
   unresolved.verdict = said.verdict
   unresolved.gaveUp = said.gaveUp
-  // one failure climbs several rungs: the attempt tells that it is the same one
+  // several rungs may decide about one failure, so attempts are counted by their number
   unresolved.attempts.add(attempt)
   group.set(key, unresolved)
 }

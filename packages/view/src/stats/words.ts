@@ -1,5 +1,5 @@
 /**
- * Words and rows that text, drawing and page of statistics have in common.
+ * The sentences, columns and rows that the text, the drawing and the page of statistics share.
  *
  * @internal
  */
@@ -12,11 +12,13 @@ type ToolStats = Stats["tools"][number]
 
 const figure = (value: number): string => value.toLocaleString("en-US")
 
-/** Whether money is what it is counted in: else it is tokens. */
+/** Whether all prices are known, so that the statistics compare money. Otherwise they compare tokens. */
 export const isPriced = ({ recovery, unpriced, work }: Stats): boolean =>
   unpriced === 0 && work.cost + recovery.cost > 0
 
-/** The part of recovery in all that was spent, from 0 to 1: of money where all prices are known, else of tokens. */
+/**
+ * The share of recovery in all spending, from 0 to 1: of the money if all prices are known, otherwise of the tokens.
+ */
 export const shareOf = (stats: Stats): number => {
   const { recovery, work } = stats
   const [spent, all] = isPriced(stats)
@@ -25,7 +27,9 @@ export const shareOf = (stats: Stats): number => {
   return all === 0 ? 0 : spent / all
 }
 
-/** A part of a whole, in per cent: `0 %` is exactly nothing, and `100 %` exactly all. */
+/**
+ * A share in per cent. `0 %` means exactly none, and `100 %` exactly all; values close to them read `< 0.1 %` and `> 99.9 %`.
+ */
 export const percent = (share: number): string => {
   const value = share * 100
   if (value > 0 && value < 0.1) return "< 0.1 %"
@@ -36,7 +40,7 @@ export const percent = (share: number): string => {
 const spent = ({ attempts, cost, tokens }: Stats["work"], withMoney: boolean): string =>
   [count(attempts, "attempt"), count(tokens, "token"), ...(withMoney ? [money(cost)] : [])].join(", ")
 
-/** The sums, a sentence each. */
+/** The sums of the statistics, as sentences. */
 export const sentences = (stats: Stats): ReadonlyArray<string> => {
   const { events, problems, recordings, recovery, runs, toolCalls, turns, unpriced, verdicts, waitMillis, work } = stats
   const endings = [
@@ -65,7 +69,7 @@ const verdicts = (all: ErrorStats["healedBy"]): string =>
     })
     .join(", ")
 
-/** The columns of errors. */
+/** The columns of the table of errors. */
 export const errorColumns = [
   { heading: "layer" },
   { heading: "error" },
@@ -76,11 +80,11 @@ export const errorColumns = [
   { heading: "lost after" }
 ] as const
 
-/** Errors by their count, the most frequent first. */
+/** The errors, the most frequent first. */
 export const byFrequency = ({ errors }: Stats): ReadonlyArray<ErrorStats> =>
   errors.toSorted((a, b) => b.incidents - a.incidents || b.failures - a.failures)
 
-/** A row for each error, the most frequent first. */
+/** A row of the table for each error, the most frequent first. */
 export const errorRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
   byFrequency(stats).map(({ failures, healed, healedBy, incidents, layer, lostAfter, tag }) => [
     layer,
@@ -92,7 +96,7 @@ export const errorRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
     verdicts(lostAfter)
   ])
 
-/** The columns of tools. */
+/** The columns of the table of tools. */
 export const toolColumns = [
   { heading: "tool" },
   { heading: "calls", isNumber: true },
@@ -100,11 +104,11 @@ export const toolColumns = [
   { heading: "healed", isNumber: true }
 ] as const
 
-/** Tools with the most failing calls first. */
+/** The tools, those with the most failing calls first. */
 export const byFailures = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
   tools.toSorted((a, b) => b.withFailures - a.withFailures || b.calls - a.calls)
 
-/** A row for each tool. */
+/** A row of the table for each tool, those with the most failing calls first. */
 export const toolRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
   byFailures(stats).map(({ calls, healed, tool, withFailures }) => [
     tool,
@@ -113,13 +117,13 @@ export const toolRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
     withFailures === 0 ? "" : `${figure(healed)} (${percent(healed / withFailures)})`
   ])
 
-/** Tools whose calls failed and never healed, those with the most failing calls first. */
+/** The tools that had failing calls and never healed, those with the most failing calls first. */
 export const neverHealed = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
   tools
     .filter(({ healed, withFailures }) => withFailures > 0 && healed === 0)
     .toSorted((a, b) => b.withFailures - a.withFailures)
 
-/** Which tools never heal, in one sentence. */
+/** One sentence about the tools that never heal. */
 export const neverLine = (stats: Stats): string => {
   const never = neverHealed(stats).map(({ tool, withFailures }) => `${tool} (${count(withFailures, "failing call")})`)
   return never.length === 0 ? "Every tool that failed has healed at least once." : `Never healed: ${never.join(", ")}.`

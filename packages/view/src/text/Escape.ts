@@ -1,13 +1,13 @@
 /**
- * Makes texts of a run safe to show: none of them can become markup or script, or turn around what stands beside them.
+ * Makes texts of a run safe to show: no text can become markup or script, or change the direction of the text beside it.
  *
  * @internal
  */
 
-/** A text with a visible sign for each invisible character. Line ends and tabs stay. */
+/** Replaces each invisible character of a text by a visible sign. Line ends and tabs stay. */
 export const visible = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unseen(), sign)
 
-/** Controls, directions that reach beyond their text, and halves of characters. */
+/** Matches control characters, direction marks whose effect reaches beyond the text, and halves of surrogate pairs. */
 const unseen = () =>
   // oxlint-disable-next-line no-control-regex -- these are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu
@@ -29,11 +29,11 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** A text as the content of an element or the value of an attribute, in HTML and in SVG. */
+/** Escapes a text for the content of an element or the value of an attribute, in HTML and in SVG. */
 export const markup = (text: string): string =>
   visible(text).replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
 
-/** A value as JSON that may stand in a script element: what is in it can neither end that nor begin a comment. */
+/** A value as JSON for a script element. No text in it can end the element or begin a comment. */
 export const scriptJson = (value: unknown): string =>
   JSON.stringify(value)
     .replaceAll("<", "\\u003c")

@@ -1,10 +1,10 @@
 /**
- * Short words for times, counts and amounts, and texts cut to one line.
+ * Formats times, counts and amounts as short words, and cuts texts to one line.
  *
  * @internal
  */
 
-/** A text in one line, shortened. */
+/** A text in one line, cut to a length. */
 export const clip = (text: string, length = 80): string => {
   const line = text
     .slice(0, length * 4)
@@ -13,10 +13,10 @@ export const clip = (text: string, length = 80): string => {
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`
 }
 
-/** What was decided: `fix`, or `retry gave up`. */
+/** A verdict in words: `fix`, or `retry gave up`. */
 export const decided = (verdict: string, gaveUp: boolean): string => (gaveUp ? `${verdict} gave up` : verdict)
 
-/** `250 ms`, `1.2 s`, `3 min 5 s`, `2 h 3 min`, `4 d 2 h`. */
+/** A duration in words, rounded: `250 ms`, `1.2 s`, `3 min 5 s`, `2 h 3 min`, `4 d 2 h`. */
 export const duration = (millis: number): string => {
   if (!Number.isFinite(millis)) return "?"
   if (millis < 0) return `-${duration(-millis)}`
@@ -42,7 +42,9 @@ const parts = (seconds: number): string => {
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
 }
 
-/** How long after a beginning, to the millisecond: `2 h 56 min 1.204 s`. Two times that differ read differently. */
+/**
+ * The time since a beginning, exact to the millisecond: `2 h 56 min 1.204 s`. So times that differ by a millisecond read differently.
+ */
 export const moment = (millis: number): string => {
   if (!Number.isFinite(millis)) return "?"
   if (millis < 0) return `-${moment(-millis)}`
@@ -58,11 +60,11 @@ export const moment = (millis: number): string => {
   return words.join(" ")
 }
 
-/** A count with its noun. */
+/** A count with its noun, in the singular or the plural. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
 
-/** An amount in US dollars, with enough digits to differ from 0. */
+/** An amount in US dollars, with enough digits that a small amount does not read as 0. */
 export const money = (cost: number): string => {
   if (cost === 0) return "$0"
   if (Math.abs(cost) >= 0.995) return `$${cost.toFixed(2)}`
