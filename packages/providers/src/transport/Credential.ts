@@ -1,4 +1,4 @@
-/** The names of credentials, in headers and in the query of a URL. */
+/** Matches the names of headers and URL parameters that hold credentials, such as `authorization`, `api-key` and `token`. */
 
 const named =
   /authorization|cookie|(?:^|[-_.])(?:(?:access|api|app|auth|client|id|refresh|security|session|user)?(?:token|secret)|(?:auth|session)(?:id)?|pass(?:word|wd|phrase)?|pwd|sig(?:nature)?|credentials?)(?:[-_.]|$)|(?:^|[-_.])(?:access|api|app|auth|secret|subscription)?key$|^code$/i

@@ -1,4 +1,4 @@
-/** The failure of one attempt, and a function that finds it in a cause. */
+/** The failure of one attempt to send a request, and a function that finds it in a cause. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Cause from "effect/Cause"
 
@@ -8,7 +8,7 @@ export interface Failure {
   readonly resend: boolean
 }
 
-/** The failure of a cause without interrupts and defects: these always win. */
+/** The first failure of a cause; `undefined` if the cause has an interrupt or a defect too, because those take precedence. */
 export const onlyFailure = <E>(cause: Cause.Cause<E>): E | undefined => {
   let failure: E | undefined
   for (const reason of cause.reasons) {

@@ -1,19 +1,16 @@
 /**
- * Reads how long a server asks to wait, and what is left of its limits. A server may state a wait in several fields;
- * the largest valid wait wins. A value that is unreadable or negative is ignored. The reset of a limit counts only
- * without an explicit wait: it says when the whole limit is back, and a shorter explicit wait is more precise.
- *
- * `retry-after-ms` and the order of the headers follow the official SDKs of OpenAI and Anthropic, the durations like
- * `6m0s` are Go's.
+ * Reads how long a server asks the client to wait, and how much is left of the server's rate limits. A server may state a wait in several
+ * fields; the largest valid wait wins. A value that is unreadable or negative is ignored. The reset time of a rate limit counts only if no
+ * field states a wait: it says when the whole limit is back, and a shorter explicit wait is more precise. `retry-after-ms` and the order of
+ * the headers follow the official SDKs of OpenAI and Anthropic. Durations like `6m0s` are written as in Go.
  */
 import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import * as Duration from "effect/Duration"
 import * as Answer from "./Answer.ts"
 
 /**
- * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool.
- * `data` is a wait that the body states as data. Headers count on failures only: some servers send `retry-after` with
- * a success.
+ * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool. `data` is a wait that
+ * the body states in a field. The headers are read only for failures, because some servers send `retry-after` with a success.
  */
 export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): Duration.Duration | undefined => {
   const isFailure = !Answer.isSuccess(answer)
@@ -28,14 +25,14 @@ const longest = (stated: ReadonlyArray<number | undefined>): Duration.Duration |
   return valid.length === 0 ? undefined : Duration.millis(Math.min(Math.ceil(Math.max(...valid)), mostMillis))
 }
 
-/** A billion seconds, as for `Retry-After`: a longer wait says no more. */
+/** The longest wait in milliseconds: a billion seconds, the same maximum as for `Retry-After`. A longer stated wait counts as this one. */
 const mostMillis = 1e12
 
 /** Whether the server forbids a resend (`x-should-retry: false`). */
 export const forbidsResend = (answer: Answer.Answer): boolean =>
   answer.headers["x-should-retry"]?.trim().toLowerCase() === "false"
 
-/** How much is left of the limit that is nearest to its end, of requests or of tokens: it stops the next request. */
+/** What is left of the server's rate limits: the smallest remaining count of all limits, of requests or of tokens. */
 export const remaining = (answer: Answer.Answer): number | undefined => {
   const left = Object.entries(answer.headers).flatMap(([name, value]) =>
     isLimit(name, remains) ? [scaled(value, 1)] : []
@@ -44,7 +41,7 @@ export const remaining = (answer: Answer.Answer): number | undefined => {
   return counts.length === 0 ? undefined : Math.min(...counts)
 }
 
-/** One limit of a server, as its answer reports it: what is left, and for how long. */
+/** One rate limit of a server, as an answer reports it: how much is left, and when the limit resets. */
 export interface Left {
   /**
    * What the limit counts, as the header names it: `requests`, `tokens`, `input-tokens` …; empty if the header does
@@ -55,7 +52,9 @@ export interface Left {
   readonly resetAfter?: Duration.Duration
 }
 
-/** The limits in the headers of an answer, of any status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
+/**
+ * The rate limits that an answer reports in its headers `x-ratelimit-*`, `anthropic-ratelimit-*` and `ratelimit-*`, of any status.
+ */
 export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
   Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
     const remaining = isLimit(name, remains) ? scaled(value, 1) : undefined
@@ -70,13 +69,13 @@ const remains = /(?:^|-)remaining(?:-|$)/
 
 const restarts = /(?:^|-)reset(?:-|$)/
 
-/** Whether the name of a header is that of a limit's remaining amount or reset. */
+/** Whether a header reports the remaining amount or the reset time of a rate limit. `what` matches the one or the other. */
 const isLimit = (name: string, what: RegExp): boolean => {
   const [start] = /rate-?limit-/.exec(name) ?? []
   return start !== undefined && what.test(name.slice(name.indexOf(start) + start.length))
 }
 
-/** A duration as Protocol Buffers write it in JSON: seconds with up to nine decimals, `"34.4s"`. */
+/** Parses a duration in the JSON form of Protocol Buffers: seconds with up to nine decimals, as in `"34.4s"`. */
 export const fromProtobuf = (text: string): Duration.Duration | undefined =>
   /^\d{1,12}(?:\.\d{1,9})?s$/.test(text) ? Duration.millis(Number(text.slice(0, -1)) * 1000) : undefined
 
@@ -85,11 +84,11 @@ const asked = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   millisOf(RetryAfter.parse(once(answer.headers["retry-after"]), serverTime(answer)))
 ]
 
-/** A repeated header is joined by commas: equal values become one. */
+/** Makes one value of a header that was sent several times with the same value: the HTTP client joins repeated headers by commas. */
 const once = (value: string | undefined): string | undefined =>
   /^\s*([\d.]+)(?:\s*,\s*\1)+\s*$/.exec(value ?? "")?.[1] ?? value
 
-/** `"default";r=0;t=50`, of the IETF's draft on rate limit headers: nothing remains, and `t` seconds until there is more. */
+/** Reads the header `ratelimit` of the IETF draft, such as `"default";r=0;t=50`. With `r=0` nothing is left for the next `t` seconds. */
 const ietf = (value: string | undefined): number | undefined =>
   /;\s*r=0\b/.test(value ?? "") ? scaled(/;\s*t=(\d+)/.exec(value ?? "")?.[1], 1000) : undefined
 
@@ -103,7 +102,7 @@ const scaled = (text: string | undefined, unit: number): number | undefined => {
 const millisOf = (wait: Duration.Duration | undefined): number | undefined =>
   wait === undefined ? undefined : Duration.toMillis(wait)
 
-/** The server's own time if the answer has it: the two clocks may differ. */
+/** The time of the server by its `date` header, because its clock may differ from the local one. Without that header, the local time. */
 const serverTime = ({ at, headers }: Answer.Answer): number => RetryAfter.httpDate(headers["date"] ?? "") ?? at
 
 const until = (instant: number | undefined, answer: Answer.Answer): number | undefined =>
@@ -111,7 +110,7 @@ const until = (instant: number | undefined, answer: Answer.Answer): number | und
 
 const instant = (text: string): number | undefined => RetryAfter.httpDate(text) ?? rfc3339(text)
 
-/** Reads a date without a zone as UTC; `Date.parse` alone would read it as local time. */
+/** Parses a date. A date without a time zone is read as UTC; `Date.parse` alone would read it as local time. */
 const rfc3339 = (text: string): number | undefined => {
   const trimmed = text.trim()
   if (!/^\d{4}-\d\d-\d\dT/.test(trimmed)) return undefined
@@ -122,8 +121,8 @@ const rfc3339 = (text: string): number | undefined => {
 const zone = /Z|GMT|(?:z|[gG][mM][tT]|[+-]\d\d(?::?\d\d)?|\])$/
 
 /**
- * When a rate limit resets. That is a wait only for an exhausted limit: servers report the reset of all limits on
- * every answer.
+ * The waits until the rate limits of an answer reset. Only the reset of an exhausted limit is a wait, because servers report the resets of
+ * all limits on every answer.
  */
 const resets = (answer: Answer.Answer): ReadonlyArray<number | undefined> =>
   Object.entries(answer.headers).map(([name, value]) => {
@@ -132,7 +131,9 @@ const resets = (answer: Answer.Answer): ReadonlyArray<number | undefined> =>
     return remaining === undefined || Number(remaining) <= 0 ? reset(value ?? "", answer) : undefined
   })
 
-/** A Go duration, a date, an instant in seconds or milliseconds since the epoch, or plain seconds. */
+/**
+ * Parses the reset time of a rate limit: a Go duration, a date, an instant in seconds or milliseconds since the epoch, or plain seconds.
+ */
 const reset = (value: string, answer: Answer.Answer): number | undefined => {
   const number = scaled(value, 1)
   if (number === undefined) return goDuration(value.trim()) ?? until(instant(value), answer)
@@ -152,14 +153,17 @@ const goDuration = (text: string): number | undefined => {
   return total
 }
 
-/** Phrases that ask for a wait. The amount follows immediately. */
+/** Matches phrases of error messages that ask for a wait, such as "try again in". The amount of time follows the match. */
 const waitPhrase =
   /\b(?:(?:try again|retry)\s+(?:in|after)|retry[- ]after|wait(?:\s+for)?)\b:?\s+(?:about\s+|at least\s+)?/gi
 
 const amount =
   /^(\d+(?:\.\d+)?)\s*(milliseconds?|seconds?|minutes?|hours?|days?|ms|secs?|mins?|hrs?|[smhd](?![a-z]))(?:,?\s*(?:and\s+)?)/i
 
-/** "Please try again in 3.862s", "retry after 1 seconds", "try again in 1h2m", "1 minute and 30 seconds"; a bare number is of seconds. */
+/**
+ * Reads a wait from an error message: "Please try again in 3.862s", "retry after 1 seconds", "try again in 1h2m", "1 minute and 30
+ * seconds". A number without a unit is in seconds.
+ */
 const fromText = (text: string): number | undefined => {
   for (const { 0: phrase, index } of text.matchAll(waitPhrase)) {
     const wait = amountAt(text.slice(index + phrase.length))

@@ -1,17 +1,17 @@
-/** Reads untrusted JSON: an absent value, or one of another type, is `undefined`. */
+/** Reads untrusted JSON. A value that is absent or has another type is read as `undefined`. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 
 /**
- * Parses JSON, and cuts off values nested deeper than the arguments of any call may be. Such calls are still denied,
- * and a later `JSON.stringify` of the value does not overflow the stack.
+ * Parses JSON, and cuts off values that are nested deeper than the arguments of any call may be. Calls with such arguments are still
+ * refused, and a later `JSON.stringify` of the value does not overflow the stack.
  */
 export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
   try {
-    // JSON.parse returns JSON
+    // the type assertion holds because `JSON.parse` returns JSON
     const value = JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json
-    // Each level needs two characters.
+    // Each level of nesting takes at least two characters, so a shorter text cannot be too deep.
     const mayBeDeep = text.length >= 2 * maxDepth
     return Result.succeed(mayBeDeep && isDeep(value, maxDepth) ? cut(value, maxDepth) : value)
   } catch (error) {
@@ -21,12 +21,12 @@ export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
 
 const byteOrderMark = "\uFEFF"
 
-/** Arguments may have 1,000 levels; the rest is for the body around them. */
+/** The deepest nesting that `parse` keeps. Arguments may have 1,000 levels; the other 100 are for the body around them. */
 const maxDepth = 1100
 
-/** The direct children of a value. */
+/** The direct children of an array or object; none for any other value. */
 const held = (value: Schema.Json): ReadonlyArray<Schema.Json> =>
-  // values within JSON are JSON
+  // the type assertion holds because the values within JSON are JSON
   Predicate.isObjectOrArray(value) ? (Object.values(value) as ReadonlyArray<Schema.Json>) : []
 
 const isDeep = (value: Schema.Json, levels: number): boolean =>
@@ -37,17 +37,17 @@ const cut = (value: Schema.Json, levels: number): Schema.Json => {
   if (items.length === 0) return value
   if (levels === 0) return "nested too deeply"
   const members = items.map((item) => cut(item, levels - 1))
-  // an object, because it is not an array
+  // what is not an array is an object here, because only arrays and objects have children
   return Array.isArray(value)
     ? members
     : Object.fromEntries(Object.keys(value as object).map((key, at) => [key, members[at] ?? null]))
 }
 
 export const field = (value: Schema.Json | undefined, key: string): Schema.Json | undefined =>
-  // an object within JSON holds JSON
+  // the type assertion holds because the fields of an object within JSON are JSON
   Predicate.isObject(value) && Object.hasOwn(value, key) ? (value[key] as Schema.Json) : undefined
 
-/** The members of an object; none for another value. */
+/** The fields of an object; none for an array or any other value. */
 export const fields = (value: Schema.Json | undefined): Readonly<Record<string, Schema.Json>> =>
   Predicate.isObject(value) && !Array.isArray(value)
     ? Object.fromEntries(Object.keys(value).map((key) => [key, field(value, key) ?? null]))
@@ -57,11 +57,11 @@ export const text = (value: Schema.Json | undefined): string | undefined =>
   Predicate.isString(value) && value !== "" ? value : undefined
 
 export const object = (value: Schema.Json | undefined): Schema.JsonObject | undefined =>
-  // an object within JSON holds JSON
+  // the type assertion holds because the fields of an object within JSON are JSON
   Predicate.isObject(value) && !Array.isArray(value) ? (value as Schema.JsonObject) : undefined
 
 export const items = (value: Schema.Json | undefined): ReadonlyArray<Schema.Json> => (Array.isArray(value) ? value : [])
 
-/** A count of something: finite and not negative. */
+/** A number that can be a count, finite and not negative; `undefined` for any other value. */
 export const count = (value: Schema.Json | undefined): number | undefined =>
   Predicate.isNumber(value) && Number.isFinite(value) && value >= 0 ? value : undefined

@@ -1,20 +1,20 @@
-/** How large a reply is: the bytes of its texts, thoughts, calls and provider items in UTF-8, without any framing. */
+/** Measures how large a reply is: the bytes of its texts, thoughts, calls and provider items in UTF-8, without the framing of the wire. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 
-/** The bytes of a text in UTF-8. */
+/** The number of bytes of a text in UTF-8. */
 export const ofText = (text: string): number => {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    // each half of a pair is two of its four bytes
+    // a surrogate pair takes four bytes, so each of its two halves counts as two
     if (code >= 0x80) bytes += code >= 0x800 && (code < 0xd800 || code > 0xdfff) ? 2 : 1
   }
   return bytes
 }
 
-/** The bytes of the names, texts and numbers within a value, and one for everything else. An absent value has none. */
+/** The size of a JSON value: the bytes of its names, texts and numbers, and one byte for each boolean or `null`. `undefined` has none. */
 export const ofJson = (value: unknown): number => {
   if (Predicate.isString(value)) return ofText(value)
   if (Predicate.isNumber(value)) return String(value).length
@@ -23,10 +23,10 @@ export const ofJson = (value: unknown): number => {
   return Object.entries(value).reduce((sum, [key, member]) => sum + ofText(key) + ofJson(member), 0)
 }
 
-/** The bytes of several parts. */
+/** The bytes of several parts of a stream together. */
 export const ofParts = (parts: ReadonlyArray<Model.Part>): number => parts.reduce((sum, part) => sum + ofPart(part), 0)
 
-/** The bytes of a part of a stream. */
+/** The bytes of one part of a stream. */
 export const ofPart = (part: Model.Part): number => {
   switch (part.type) {
     case "text-delta":

@@ -1,8 +1,7 @@
 /**
- * Posts JSON and opens streams. Every failure on the way (a status, a network fault, a limit of time or size) becomes
- * one `LlmError`. A failure before the first text, thought or finished call of the reply is resent, a few times.
- *
- * The two waits are those of the Agents.KT document, the resent statuses those of the official SDKs: see `mayResend`.
+ * Posts JSON and opens streams. Every failure on the way (a status, a network fault, a limit of time or size) becomes one `LlmError`. The
+ * transport resends a request a few times if it failed before the first text, thought or finished call of its reply. The two waits between
+ * sends are those of the Agents.KT document. The statuses that are resent are those of the official SDKs: see `mayResend`.
  */
 import type { Explanation } from "@kintsugi/core/Explanation"
 import type * as LlmError from "@kintsugi/core/LlmError"
@@ -67,12 +66,12 @@ export interface Transport {
   ) => Stream.Stream<Model.Part, LlmError.LlmError>
 }
 
-/** Events or lines, depending on the format. */
+/** The `accept` header of a streamed request. A server answers with events or with lines of JSON, depending on its format. */
 const accepted = "text/event-stream, application/x-ndjson"
 
 /**
- * The transport to an endpoint. Throws a `RangeError` for invalid options, and dies with one for a `requestTimeout` that the
- * client in the context does not admit.
+ * Makes the transport to an endpoint. Throws a `RangeError` for invalid options. Dies with a `RangeError` if `requestTimeout` is longer
+ * than the HTTP client in the context allows.
  *
  * @internal
  */
@@ -110,7 +109,10 @@ const fromClient = (
   const asked = { source: endpoint.source, url, method: request.method }
   const limit = Duration.toMillis(timeout)
 
-  /** The limit waits first: at one instant with it, an answer is too late. */
+  /**
+   * Fails when the time limit is over. The limit is the first contender of the race, so an answer that arrives in the same instant is too
+   * late.
+   */
   const within = <A, E, E2, R>(
     self: Effect.Effect<A, E, R>,
     millis: number,
@@ -121,13 +123,16 @@ const fromClient = (
     return Effect.raceFirst(Effect.delay(over, Duration.millis(Math.max(0, millis))), self)
   }
 
-  /** The failure of a silent server. It is not resent: the server may still work on the request. */
+  /** The failure of a silent server. The request is not resent, because the server may still work on it. */
   const silent = (limit: Duration.Duration, kind: Fault.Silence): Failure => ({
     error: Fault.silent(asked, limit, kind),
     resend: false
   })
 
-  /** All attempts and waits. `attempt` gets the end of their time, `given` turns the reply of a row into a result. */
+  /**
+   * Runs a call with all its attempts and the waits between them. `attempt` takes the deadline of the call, and `given` turns a reply that
+   * a row answers with into a result.
+   */
   const sending = <A, R>(
     attempt: (deadline: number) => Effect.Effect<A, Failure, R>,
     spent: Spent,
@@ -137,7 +142,7 @@ const fromClient = (
       const deadline = start + limit
       const once = Hold.sending(attempt(deadline))
       if (resending === undefined || mode === "off") return Effect.mapError(once, ({ error }) => error)
-      // A wait until the end of the limit would leave no time to send.
+      // The deadline is one millisecond less: a wait that lasts until the deadline itself would leave no time for the send.
       const each = Effect.mapError(once, (failure) => spent.failed(failure))
       const sent = resending({ attempt: each, given, deadline: deadline - 1 })
       return deposit === undefined ? sent : Effect.andThen(deposit, sent)
@@ -170,7 +175,8 @@ const fromClient = (
 
   const stream: Transport["stream"] = (body, decoder, whole) => {
     /**
-     * Reads up to the first parts that a reader must not get twice: every failure before them can be resent. Only the head has a deadline.
+     * Sends a request and reads its stream up to the first parts that a reader must not get twice. A failure before them can be resent.
+     * Only the head of the answer has a deadline.
      */
     const attempt = (deadline: number, counted: (part: Model.Part) => void) =>
       Effect.gen(function* () {
@@ -191,7 +197,7 @@ const fromClient = (
       Effect.map(Effect.scope, (scope) => {
         const spent = new Spent()
         let read: ReturnType<typeof Parts.given> = { first: [], parts: Cause.done() }
-        // what is counted while parts are held back comes at once
+        // usage parts go to the reader at once, while all other parts are held back until the reply can no longer be resent
         const opening = Stream.callback<Model.Part, LlmError.LlmError>((queue) => {
           const counted = (part: Model.Part) => void Queue.offerUnsafe(queue, spent.part(part))
           const inScope = (deadline: number) => Parts.inChild(Span.spanned(attempt(deadline, counted), url), scope)

@@ -1,4 +1,4 @@
-/** Reads the body of an answer up to the size limit of whole bodies. */
+/** Reads the body of an answer, up to the limit `maxBodyBytes`. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import type { Failure } from "./Failure.ts"
 import { Pieces } from "./pieces.ts"
 
-/** The ways in which reading a body can fail. */
+/** Makes the failures of reading a body: the connection failed, or the body is too large. */
 export interface Faults {
   readonly failed: (error: HttpClientError.HttpClientError) => Failure
   readonly oversized: () => Failure
@@ -14,7 +14,7 @@ export interface Faults {
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** The chunks of a body; none if the answer has no body. */
+/** The chunks of a body. An answer without a body has none. */
 export const bytes = (response: Response, failed: Faults["failed"]): Stream.Stream<Uint8Array, Failure> =>
   response.stream.pipe(
     Stream.catchIf(isEmpty, () => Stream.empty),
@@ -22,8 +22,8 @@ export const bytes = (response: Response, failed: Faults["failed"]): Stream.Stre
   )
 
 /**
- * A body as text. A body with a declared length within the limit is read at once: HTTP enforces the length. Any other
- * body is counted chunk by chunk.
+ * Reads a body as text. A body whose declared length is within the limit is read at once, because HTTP enforces that length. Any other body
+ * is counted chunk by chunk.
  */
 export const text = (
   response: Response,
@@ -45,7 +45,10 @@ const tooLong = "too long" as const
 
 const isEmpty = ({ reason }: HttpClientError.HttpClientError): boolean => reason._tag === "EmptyBodyError"
 
-/** The declared length of a compressed body does not bound the unpacked length. */
+/**
+ * Whether the declared length of a body is within the limit. A compressed body has no such length: its declared one does not bound the
+ * unpacked text.
+ */
 const isWithin = (headers: Response["headers"], maxBytes: number): boolean => {
   const length = headers["content-length"] ?? ""
   return /^\d+$/.test(length) && Number(length) <= maxBytes && headers["content-encoding"] === undefined

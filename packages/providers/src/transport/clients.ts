@@ -1,4 +1,4 @@
-/** The HTTP clients that send the requests of a transport, and how long each waits for the head of an answer. */
+/** The HTTP clients with which a transport sends its requests, and how long each of them waits for the head of an answer. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,14 +8,14 @@ import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 
-/** A redirect would send the body and the custom headers of a request to another host. */
+/** Redirects are not followed: a redirect would send the body and the custom headers of a request to another host. */
 const redirect = "manual"
 
 /**
- * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom
- * headers of a request to another host. `fetch` of Node ends each wait for an answer after 300 seconds, so a model with a
- * longer `requestTimeout` is refused when its layer is built, or, where your own client hides this one, and over
- * `FetchHttpClient.layer` of Effect, at its first request: give it `layerUndici`.
+ * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom headers of a
+ * request to another host. `fetch` of Node ends each wait for an answer after 300 seconds. So a model with a longer `requestTimeout` is
+ * refused when its layer is built. If a client of your own hides this one, or with `FetchHttpClient.layer` of Effect, it is refused at its
+ * first request. Use `layerUndici` for such a model.
  */
 export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   HttpClient.HttpClient,
@@ -26,10 +26,13 @@ export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   })
 ).pipe(Layer.provide(FetchHttpClient.layer), Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect })))
 
-/** What `layerFetch` prepares and sends requests with. A client around such a client mostly keeps one of the two. */
+/**
+ * The functions with which `layerFetch` prepares and sends requests. They identify its client: a client that wraps it usually keeps one of
+ * the two functions.
+ */
 const overFetch = new WeakSet<object>()
 
-/** How long a request may wait for the head of its answer. It finds a `layerFetch` behind other clients. */
+/** How long the present request may wait for the head of its answer. The service reaches a `layerFetch` that other clients wrap. */
 const Patience = Context.Reference<Duration.Duration>("@kintsugi/providers/Transport/Patience", {
   defaultValue: () => Duration.zero
 })
@@ -42,7 +45,10 @@ const refusedOver = (timeout: Duration.Duration): RangeError | undefined =>
       )
     : undefined
 
-/** The client for requests that may wait so long. It dies with a `RangeError` where the runtime's own `fetch` would send them. */
+/**
+ * Makes a client for requests that wait this long for the head of their answer. Dies with a `RangeError` if the runtime's own `fetch` would
+ * send the requests, and it gives up earlier.
+ */
 export const waiting = (
   client: HttpClient.HttpClient,
   timeout: Duration.Duration
@@ -54,8 +60,9 @@ export const waiting = (
 }
 
 /**
- * The client that dies where it calls the runtime's own `fetch` for a request that may wait too long for it. `FetchHttpClient.layer` of Effect
- * sends each request in the context of its layer, which alone knows which `fetch` that is: so it is looked at, and replaced, within.
+ * Makes a client die if it sends a request by the runtime's own `fetch` and the request may wait longer than `fetch` does.
+ * `FetchHttpClient.layer` of Effect sends each request in the context of its layer, and only this context says which `fetch` it uses. So
+ * the check reads the context while a request is sent, and replaces the `fetch` in it.
  */
 export const watched = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
@@ -65,7 +72,7 @@ export const watched = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
         if (refused === undefined) return client.postprocess(request)
         const looked = Effect.withFiber((fiber) => {
           const { context } = fiber
-          // a client that shows the same context is of another kind, or hides the one that sends
+          // with the same context as around it, the client is not `FetchHttpClient`, or wraps the client that sends
           if (context !== around && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined) {
             fiber.setContext(Context.add(context, FetchHttpClient.Fetch, () => Promise.reject(refused)))
           }
@@ -87,7 +94,7 @@ interface Dispatcher {
 
 type Dispatch = (options: never, handler: never) => boolean
 
-/** What is used of `undici`. */
+/** The exports of the package `undici` that `layerUndici` uses. */
 export interface Undici {
   readonly fetch: typeof globalThis.fetch
   readonly Agent: new () => Dispatcher & { readonly destroy: () => Promise<void> }
@@ -101,10 +108,10 @@ export interface Undici {
 export const layerUndici = (options: { readonly dispatcher?: Dispatcher } = {}): Layer.Layer<HttpClient.HttpClient> =>
   undiciLayer(() => import(peer) as Promise<Undici>, options)
 
-/** A bundler leaves it alone: the package is optional. */
+/** The name of the optional package. Its type is `string`, so that a bundler does not resolve the import. */
 const peer: string = "undici"
 
-/** The same, from a package that is loaded like this. */
+/** Makes the layer of `layerUndici` from a function that loads the package `undici`. */
 export const undiciLayer = (
   load: () => Promise<Undici>,
   { dispatcher }: NonNullable<Parameters<typeof layerUndici>[0]> = {}
@@ -131,13 +138,13 @@ const agentOf = (Agent: Undici["Agent"]) =>
     (agent) => Effect.promise(() => agent.destroy())
   )
 
-/** The transport has limits of its own. */
+/** Lifts the time limits of a dispatcher, because the transport has limits of its own. */
 const unlimited =
   (dispatch: Dispatch): Dispatch =>
   (options, handler) =>
     dispatch({ ...(options as object), headersTimeout: 0, bodyTimeout: 0 } as never, handler)
 
-/** A package that `undici` needs may be missing as well: the message names it. */
+/** The error of a failed import of `undici`. A package that `undici` itself needs may be missing as well, so only the cause names it. */
 const missing = (cause: unknown): Error =>
   Predicate.isError(cause) && /^Cannot find (?:package|module) 'undici'/.test(cause.message)
     ? new Error("Transport.layerUndici needs the package undici, which is not installed: npm install undici", { cause })

@@ -1,20 +1,19 @@
 /**
- * Reads server-sent events line by line, and bare JSON between them: an answer that is not a stream, or an error that
- * is not an event.
+ * Reads server-sent events line by line, and the bare JSON between them: an answer that is not a stream, or an error that is not an event.
  */
 import { Pieces } from "./pieces.ts"
 import * as Size from "./Size.ts"
 
 export interface Heard {
-  /** Called for each event with data; its name is `message` by default. */
+  /** Called with the data and the name of each event that has data. The name is `message` by default. */
   readonly event: (data: string, name: string) => void
-  /** Called for bare JSON, or text that begins like JSON, that ends before the next event. */
+  /** Called with the text of bare JSON, or of text that begins like JSON, when the next event begins. */
   readonly bare: (json: string) => void
 }
 
-/** How large an event, or a whole answer, may be. */
+/** The size limits of an event and of a whole answer. */
 export interface Limit {
-  /** The names of events that repeat a whole answer. */
+  /** The names of the events that repeat a whole answer. */
   readonly whole?: ReadonlySet<string> | undefined
   readonly admits: (bytes: number, isWhole: boolean) => boolean
 }
@@ -26,7 +25,7 @@ export class Events {
   #name = ""
   #hasData = false
   readonly #data = new Pieces()
-  /** The first data of the unfinished event. */
+  /** The first data line of the event that is not complete yet. */
   #begun = ""
   #bare: Pieces | undefined
 
@@ -35,19 +34,22 @@ export class Events {
     this.#limit = limit
   }
 
-  /** Whether a whole answer is read: JSON by itself, also if its first line has only begun, or an event that repeats one. */
+  /**
+   * Whether the present text is a whole answer: bare JSON, a line with this beginning that begins like JSON, or an event that repeats the
+   * whole answer.
+   */
   isWhole(beginning = ""): boolean {
     return this.#bare !== undefined || opening.test(beginning) || this.#limit?.whole?.has(this.#name) === true
   }
 
-  /** The bytes of the unfinished event, or of the bare JSON, without their framing. */
+  /** The bytes of the event, or of the bare JSON, that is not complete yet, without framing. */
   get size(): number {
     return this.#size
   }
 
-  /** Takes a complete line without its line end. */
+  /** Reads a complete line, which is given without its line end. */
   line(line: string): void {
-    // No line of an event begins with a brace or a bracket, apart from blanks.
+    // No line of an event begins with a brace or a bracket, blanks aside.
     if (this.#bare !== undefined && !field.test(line)) return this.#addBare(line)
     if (this.#bare !== undefined) {
       const json = this.#bare.take()
@@ -62,7 +64,9 @@ export class Events {
     else this.#field(line)
   }
 
-  /** Ends the text with its last line. Returns the bare JSON at its end, and the data of an unfinished event. */
+  /**
+   * Reads the last line of the text, and ends. Returns the bare JSON at the end of the text, and the data of an event that is not complete.
+   */
   end(rest: string): { readonly bare: string | undefined; readonly begun: string } {
     if (this.#bare !== undefined && !field.test(rest)) {
       this.#admits(Size.ofText(rest))
@@ -91,13 +95,13 @@ export class Events {
     this.#heard.event(this.#data.take(), name)
   }
 
-  /** Whether the event is within the limit with this line. */
+  /** Adds the bytes of a line to the event. Returns whether the event is still within the limit. */
   #admits(bytes: number): boolean {
     this.#size += bytes
     return this.#limit?.admits(this.#size, this.isWhole()) ?? true
   }
 
-  /** Ids, retry times and comments are ignored. */
+  /** Reads a line of an event. Only `data` and `event` count; ids, retry times and comments are ignored. */
   #field(line: string): void {
     const colon = line.indexOf(":")
     const name = colon === -1 ? line : line.slice(0, colon)

@@ -1,15 +1,15 @@
-/** Maps a failure below HTTP to one error. */
+/** Maps a failure of the connection, below HTTP, to one `LlmError`. */
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Duration from "effect/Duration"
 import * as Source from "./Source.ts"
 
-/** The target of a request, and the time since it started. */
+/** The target of a request, and the time since the request started. */
 export interface Attempt extends Asked {
   readonly elapsed: Duration.Duration
 }
 
-/** Who is asked, where and how. */
+/** The target of a request: the model and provider, the URL and the HTTP method. */
 interface Asked {
   readonly source: Source.Source
   readonly url: URL
@@ -17,8 +17,8 @@ interface Asked {
 }
 
 /**
- * A `RequestTimeoutError` if the runtime gave up on a silent server, a `ReplyTooLargeError` if the head of the answer is too large for it,
- * else a `NetworkError`.
+ * Maps the cause of a failed request to an error: a `RequestTimeoutError` if the runtime gave up on a silent server, a `ReplyTooLargeError`
+ * if the head of the answer is larger than the HTTP client allows, otherwise a `NetworkError`.
  */
 export const fromCause = (
   cause: unknown,
@@ -37,7 +37,7 @@ export const fromCause = (
   return LlmError.NetworkError.make({ ...peerOf(url), what: sentences[kind](name), ...common })
 }
 
-/** The answer did not come within `timeout`. */
+/** The error of an answer that did not come within `timeout`. */
 export const timedOut = (
   { method, source: { model, provider }, url }: Asked,
   timeout: Duration.Duration,
@@ -51,10 +51,10 @@ export const timedOut = (
     ...(cause === undefined ? {} : { cause })
   })
 
-/** Nothing at all arrived, or nothing but keep-alives. */
+/** How a stream was silent: nothing arrived at all, or nothing but keep-alives. */
 export type Silence = "silent" | "kept alive"
 
-/** Nothing of the reply arrived for `limit`, while a reader waited for it. */
+/** The error of a stream of which nothing arrived for `limit`, while a reader waited for it. */
 export const silent = (
   { method, source: { model, provider }, url }: Asked,
   limit: Duration.Duration,
@@ -71,7 +71,7 @@ export const silent = (
         : `The stream from ${url.host} held nothing but keep-alives for ${Duration.format(limit)}`
   })
 
-/** The connection ended before the reply was complete. */
+/** The error of a connection that ended before the reply was complete. */
 export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
   const what = `The stream from ${url.host} ended before the reply was complete`
   return LlmError.NetworkError.make({ ...peerOf(url), what, provider: source.provider, model: source.model })

@@ -1,23 +1,23 @@
-/** Cuts a body of Amazon's event stream into its messages, and hands them on as server-sent events. */
+/** Cuts a body in Amazon's event stream format into its messages, and passes them on as server-sent events. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Failure } from "./Failure.ts"
 
-/** The media type of these bodies. */
+/** The media type of bodies in Amazon's event stream format. */
 export const mediaType = "application/vnd.amazon.eventstream"
 
-/** Reads one message, which is whole: the data of its event. Throws if its checksums are wrong. */
+/** Decodes one whole message of Amazon's event stream, and returns the data of its event. Throws if the checksums are wrong. */
 export type Decode = (message: Uint8Array) => string
 
-/** The ways in which reading the messages can fail. */
+/** The size limit of a message, and the failures of reading messages. */
 interface Faults {
   readonly maxEventBytes: number
   readonly broken: () => Failure
   readonly oversized: () => Failure
 }
 
-/** The server-sent events of a body. */
+/** Turns a body in Amazon's event stream format into server-sent events. */
 export const events = (
   bytes: Stream.Stream<Uint8Array, Failure>,
   decode: Decode,
@@ -26,7 +26,7 @@ export const events = (
   Stream.suspend(() => {
     const messages = new Messages(maxEventBytes)
     const utf8 = new TextEncoder()
-    // a chunk without the end of a message is an empty chunk: it was received all the same
+    // a chunk that ends no message becomes an empty chunk, so that the watch for silence sees that bytes arrived
     return Stream.mapEffect(bytes, (chunk) => {
       const read = Result.try(() => messages.feed(chunk).map((message) => `data: ${oneLine(decode(message))}\n\n`))
       if (Result.isFailure(read)) return Effect.fail(broken())
@@ -34,17 +34,20 @@ export const events = (
     })
   })
 
-/** Within JSON, line ends stand only between tokens. */
+/** Puts JSON on one line. This is safe because line ends occur in JSON only between tokens. */
 const oneLine = (json: string): string => json.replaceAll(/[\r\n]/g, " ")
 
-/** A message begins with its own length, in four bytes; the least message has two lengths, their checksum and its own. */
+/**
+ * The size of the smallest message in bytes: its own length, the length of its headers, the checksum of these two, and its own checksum,
+ * four bytes each.
+ */
 const leastBytes = 16
 
 class Messages {
   readonly #most: number
   #held: Array<Uint8Array> = []
   #size = 0
-  /** So many bytes are needed for the next step: the length of a message, or the message. */
+  /** How many bytes the next step needs: four for the length of a message, then all bytes of the message. */
   #needed = 4
   isOversized = false
 
@@ -52,7 +55,7 @@ class Messages {
     this.#most = most
   }
 
-  /** The messages that are complete with this chunk. Throws for a length that no message has. */
+  /** Adds a chunk, and returns the messages that it completes. Throws for a length below that of the smallest message. */
   feed(chunk: Uint8Array): ReadonlyArray<Uint8Array> {
     this.#held.push(chunk)
     this.#size += chunk.length

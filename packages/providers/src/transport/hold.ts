@@ -1,4 +1,4 @@
-/** A request that perhaps begins a job goes on when it is interrupted; nothing is sent after it. */
+/** Keeps a request that may have begun a background job from being lost at an interruption. After the interruption nothing more is sent. */
 import * as RunContext from "@kintsugi/core/RunContext"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -7,12 +7,15 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
-/** Knows whether a request is under way. */
+/** Knows whether a request is under way, and whether its caller has left. */
 class Hold {
   #isLeft = false
   #isUnderWay = false
 
-  /** One request. It is under way until it fails: the reader of its answer comes at once. */
+  /**
+   * Sends one request. The request counts as under way until it fails; a success needs no mark, because it ends the call. If it fails after
+   * the caller has left, it is interrupted, so that it is not resent.
+   */
   sending<A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       this.#isUnderWay = true
@@ -23,7 +26,7 @@ class Hold {
     })
   }
 
-  /** What is left: nothing is sent any more. Gives whether a request is still under way. */
+  /** Marks that the caller has left, so that nothing more is sent. Returns whether a request is still under way. */
   leave(): boolean {
     this.#isLeft = true
     return this.#isUnderWay
@@ -32,34 +35,36 @@ class Hold {
 
 const Current = Context.Reference<Hold | undefined>("@kintsugi/providers/Hold", { defaultValue: () => undefined })
 
-/** One request of those that are held, if they are. */
+/** Sends one request, and registers it with the `Hold` of the present fiber, if there is one. */
 export const sending = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Current, (hold) => (hold === undefined ? self : hold.sending(self)))
 
-/** How much of this time the run of the present fiber has: nothing goes on after its end. */
+/** Cuts a time at the deadline of the present fiber's run, because nothing may go on after the run's end. */
 const within = (time: Duration.Duration): Effect.Effect<Duration.Duration> =>
   Effect.map(Effect.all([RunContext.Current, Clock.currentTimeMillis]), ([run, now]) => {
     const end = run?.meter.deadline?.ownDeadline ?? Infinity
     return Duration.min(time, Duration.millis(Math.max(0, end - now)))
   })
 
-/** A request that outlives the fiber that waited for it. */
+/** A request that goes on after the fiber that waited for it was interrupted. */
 interface Outlived {
   readonly fiber: Fiber.Fiber<unknown, unknown>
-  /** Until when the end of the layer waits for it. */
+  /** Until when the request may go on after the scope closes, in milliseconds since the epoch. */
   readonly until: number
 }
 
 /**
- * Sends a request that is not lost at an interruption. `isLate` says whether its answer comes too late for who has asked for it.
+ * Runs the sends of a call so that an interruption does not lose a request under way. `isLate` says whether the answer comes too late for
+ * the caller.
  *
  * @internal
  */
 export type Holding = <A, E, R>(self: (isLate: () => boolean) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Holds requests within the present scope. At an interruption the one that is under way has this time to end, but none after the end of
- * its run. Then it goes on alone: as long as the transport waits for it, at most until the scope closes, which gives it the rest of this time.
+ * Makes a `Holding` for the present scope. At an interruption, the request under way has `grace` to end, but not beyond the deadline of its
+ * run. Then it goes on detached, as long as the transport waits for it. When the scope closes, it has the rest of `grace`, and is then
+ * interrupted.
  *
  * @internal
  */
@@ -77,7 +82,7 @@ export const holding = (grace: Duration.Duration): Effect.Effect<Holding, never,
             Current,
             hold
           )
-          // not a child: it may outlive this fiber
+          // forked detached, because the request may outlive this fiber
           return Effect.flatMap(Effect.forkDetach(sent), (fiber) =>
             Effect.onInterrupt(restore(Fiber.join(fiber)), () => {
               const stopped = Fiber.interrupt(fiber)

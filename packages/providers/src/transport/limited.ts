@@ -1,4 +1,4 @@
-/** Effect's rate limiter around an HTTP client. The headers of each answer update it. */
+/** Puts Effect's rate limiter around an HTTP client. The rate limit headers of each answer update the limiter. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -13,7 +13,7 @@ import * as Hints from "./Hints.ts"
 export type Limiter = HttpClient.WithRateLimiter.Options["limiter"]
 
 /**
- * Sends a request when the server's limits admit it, as its last answer reported them.
+ * Makes an HTTP client that delays a request until the server's rate limits, as its last answers reported them, admit it.
  *
  * @internal
  */
@@ -23,7 +23,7 @@ export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpCl
     HttpClient.withRateLimiter({
       limiter,
       key: ({ url }) => (URL.canParse(url) ? new URL(url).origin : url),
-      // Only the server's own limits count here.
+      // The limiter has no limit of its own: only the server's limits count.
       limit: unlimited,
       window: "1 second",
       responseHeaders: names,
@@ -43,7 +43,7 @@ export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpCl
 
 const unlimited = 1_000_000
 
-/** Header names for the limiter, into which the servers' own headers are translated. No server uses these names. */
+/** The header names that the limiter reads. The servers' own headers are translated into these names, which no server uses. */
 const names = {
   limit: "x-kintsugi-limit",
   remaining: "x-kintsugi-left",
@@ -52,7 +52,7 @@ const names = {
   retryAfter: "x-kintsugi-retry"
 }
 
-/** The response, with its limits translated into the headers of the limiter. */
+/** Adds the rate limits of a response to its headers, under the names that the limiter reads. */
 const translated = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<HttpClientResponse.HttpClientResponse> =>
@@ -61,7 +61,7 @@ const translated = (
     const hints = response.status === 429 ? refusal(Hints.of(answer)) : nearest(Hints.left(answer))
     if (hints === undefined) return response
     const said = { [names.limit]: String(unlimited), ...hints }
-    // The rest of the response stays as it is.
+    // Only the headers are replaced; the rest of the response is inherited.
     const headers = Headers.setAll(response.headers, said)
     return Object.create(response, { headers: { value: headers, enumerable: true } })
   })
@@ -72,12 +72,15 @@ const refusal = (wait: Duration.Duration | undefined): Readonly<Record<string, s
   return {
     [names.remaining]: "0",
     [names.resetAfter]: String(seconds),
-    // Only its presence counts: the wait is `resetAfter`.
+    // The limiter only checks that this header is present. It takes the wait from `resetAfter`.
     [names.retryAfter]: String(Math.ceil(seconds))
   }
 }
 
-/** The nearest limit. A limit of tokens counts only when none is left: the cost of the next request is unknown. */
+/**
+ * The rate limit with the least left. A limit of tokens counts only if none is left, because the number of tokens of the next request is
+ * unknown.
+ */
 const nearest = (limits: ReadonlyArray<Hints.Left>): Readonly<Record<string, string>> | undefined => {
   let least: { readonly remaining: number; readonly millis: number } | undefined
   for (const { of, remaining, resetAfter } of limits) {

@@ -1,25 +1,25 @@
-/** Cuts a text that arrives in pieces into lines. Each character is read once, however small the pieces are. */
+/** Cuts a text that arrives in pieces into lines. It reads each character once, however small the pieces are. */
 import { Pieces } from "./pieces.ts"
 import * as Size from "./Size.ts"
 
-/** How lines end. `lf`: with LF alone; the reader gets a CR before it. `any`: with CR, LF or CRLF, as lines of events do. */
+/** How lines end. `lf`: with LF; a CR before the LF stays in the line. `any`: with CR, LF or CRLF, as in server-sent events. */
 export type LineEnds = "lf" | "any"
 
-/** Whether a line with this beginning may have so many bytes. Nothing is emitted once a line is longer. */
+/** Whether a line that begins like this may have so many bytes. Once it returns `false`, no further line is passed on. */
 export type Admits = (bytes: number, beginning: string) => boolean
 
-/** Emits each line without its end, as soon as it is complete. */
+/** Passes each line on, without its line end, as soon as the line is complete. */
 export class Lines {
   readonly #onLine: (line: string) => void
   readonly #hasCr: boolean
   readonly #limit: Admits | undefined
-  /** The bytes of the unfinished line. */
+  /** The bytes of the line that is not complete yet. */
   #size = 0
-  /** The first characters of its first piece that is not blank. */
+  /** The first characters of the unfinished line, from its first piece that is not blank. */
   #beginning = ""
-  /** The beginning of the unfinished line. */
+  /** The text of the line that is not complete yet. */
   readonly #unfinished = new Pieces()
-  /** The last character was a CR: an LF right behind it belongs to it. */
+  /** Whether the last character was a CR. An LF right after it belongs to the same line end. */
   #isAfterCr = false
 
   constructor(onLine: (line: string) => void, ends: LineEnds = "lf", limit?: Admits) {
@@ -40,7 +40,7 @@ export class Lines {
       this.#end(text.slice(from, end))
       from = isCr && lf === end + 1 ? end + 2 : end + 1
       this.#isAfterCr = isCr && from === text.length && lf !== end + 1
-      // Each search starts behind the previous hit.
+      // Each search starts behind the previous match.
       if (lf !== -1 && lf < from) lf = text.indexOf("\n", from)
       if (isCr) cr = text.indexOf("\r", from)
     }
@@ -51,12 +51,12 @@ export class Lines {
     this.#unfinished.add(rest)
   }
 
-  /** The bytes of the unfinished line, unless it is blank or a comment. */
+  /** The bytes of the line that is not complete yet; 0 if the line is blank or a comment. */
   get begun(): number {
     return this.#beginning === "" || this.#beginning.startsWith(":") ? 0 : this.#size
   }
 
-  /** Ends the text. Returns the unfinished line. */
+  /** Ends the text, and returns its last line if that had no line end. */
   rest(): string {
     return this.#unfinished.take()
   }
@@ -70,7 +70,7 @@ export class Lines {
     this.#onLine(this.#unfinished.take())
   }
 
-  /** Whether the line is within the limit with this piece. */
+  /** Adds the bytes of a piece to the line. Returns whether the line is still within the limit. */
   #admits(piece: string): boolean {
     if (this.#limit === undefined) return true
     this.#size += Size.ofText(piece)
@@ -78,5 +78,5 @@ export class Lines {
   }
 }
 
-/** So many characters show how a line begins. */
+/** How many characters of a line are kept to show how it begins. */
 const few = 64

@@ -1,24 +1,25 @@
-/** Which failed requests may be resent. */
+/** Decides which failed requests may be resent. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Answer from "./Answer.ts"
 import * as Hints from "./Hints.ts"
 
 /**
- * The official SDKs of OpenAI and Anthropic resend a timeout, a conflict, a rate limit and every status from 500 on
- * (`_should_retry` of their base clients, looked up on 2026-11-26). 425 is of the same kind.
+ * Whether a later send may succeed after an answer with this status. The official SDKs of OpenAI and Anthropic resend after a timeout, a
+ * conflict, a rate limit and every status from 500 on (`_should_retry` of their base clients, looked up on 2026-11-26). This library
+ * resends after 425 (too early) as well.
  */
 const isTransient = (status: number): boolean => status >= 500 || [408, 409, 425, 429].includes(status)
 
-/** The tags that are resent when the error comes within a successful answer. */
+/** The tags of the errors that are resent if an answer with a 2xx status reports them. */
 const resentWithin: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
   "RateLimitError",
   "ModelOverloadedError",
   "ServerError"
 ])
 
-/** The classification comes first: a spent quota is not resent, with any status. */
+/** Whether a failed request may be resent. The class of the error counts before its status: a spent quota is never resent. */
 export const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => {
-  // to ask for a background reply once more does not change how it has ended
+  // the job in the background has ended, and the same request would only read the same end again
   if (Hints.forbidsResend(answer) || error.isJobOver === true) return false
   if (isConflict(error)) return Answer.isSuccess(answer) || isTransient(answer.status)
   if (!error.isRetryable) return false
@@ -26,7 +27,7 @@ export const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): bool
 }
 
 /**
- * Two requests met at the server, and the next one may pass. It is called a refused request as long as its body names
- * nothing else.
+ * Whether two requests conflicted at the server, so that the next one may pass. A conflict is classified as an `InvalidRequestError` unless
+ * its body names another error.
  */
 const isConflict = ({ _tag, status }: LlmError.LlmError): boolean => status === 409 && _tag === "InvalidRequestError"

@@ -1,6 +1,6 @@
-/** A text in pieces, joined on `take`: adding a piece costs only the length of that piece. */
+/** A text in pieces, which `take` joins. Adding a piece costs only the length of that piece. */
 
-/** After this many pieces they are joined, because each piece needs memory besides its characters. */
+/** How many pieces are kept before they are joined. Each piece needs memory besides its characters. */
 const most = 1024
 
 export class Pieces {

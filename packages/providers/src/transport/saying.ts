@@ -1,19 +1,19 @@
-/** Tells events that say something from keep-alives, where the decoder takes nothing from either. */
+/** Distinguishes events with news from keep-alives. It is used for events from which the decoder takes nothing. */
 import * as Hash from "effect/Hash"
 import * as Result from "effect/Result"
 import * as Json from "./Json.ts"
 
-/** After so many events they are forgotten. */
+/** How many events are remembered. When there are more, all are forgotten. */
 const most = 1000
 
 export class Saying {
-  /** The hashes of the events so far, without their numbers. */
+  /** The hashes of all events so far, computed without the digits in them. */
   readonly #seen = new Set<number>()
 
   /**
-   * Whether an event is no keep-alive: it is not named like one, and is a piece of something, or differs from all before by
-   * more than numbers. Responses names its pieces by `delta`, and an image that is being made by `partial_image`
-   * (developers.openai.com/docs/guides/streaming-responses, looked up on 2026-11-26).
+   * Whether an event is more than a keep-alive. Its name must not be that of a keep-alive. Besides, the event must be a piece of a reply,
+   * or differ from all earlier events by more than numbers. OpenAI's Responses API names pieces by `delta`, and an image in the making by
+   * `partial_image` (developers.openai.com/docs/guides/streaming-responses, looked up on 2026-11-26).
    */
   isNew(data: string, name: string = ""): boolean {
     const json = Result.getOrElse(Json.parse(data), () => null)

@@ -1,4 +1,4 @@
-/** Sends one request, and maps each possible outcome. */
+/** Sends one HTTP request, and maps each possible outcome to an answer or an error. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Cause from "effect/Cause"
@@ -24,50 +24,56 @@ import type { Header, HeadersOf } from "./Header.ts"
 import { mayResend } from "./mayResend.ts"
 import type { Limits } from "./settings.ts"
 
-/** The target of a model's requests, and how its failures are classified. */
+/** The URL and headers of a model's requests, and how failed answers are classified. */
 export interface Endpoint {
   readonly source: Source.Source
   readonly url: string
   /** `POST` by default. A `GET` has no body. */
   readonly method?: "GET" | "POST"
-  /** Sent with every request. Secrets are `Redacted`. */
+  /** The headers of every request. Secret values are `Redacted`. */
   readonly headers: Readonly<Record<string, Header>>
-  /** Makes further headers of each send, such as a signature. They replace those of the same name. A failure is not resent. */
+  /**
+   * Makes further headers of each send, such as a signature. They replace `headers` of the same name. If it fails, the request is not
+   * resent.
+   */
   readonly headersOf?: HeadersOf | undefined
-  /** Reads a message of Amazon's event stream, for bodies of this type. */
+  /** Decodes a message of Amazon's event stream, for answers with a body in that format. */
   readonly frame?: Frames.Decode | undefined
   /** The error of an answer whose status is not 2xx. */
   readonly classify: (answer: Answer.Answer) => LlmError.LlmError
 }
 
-/** A validated endpoint. */
+/** An endpoint whose URL and headers are valid. */
 export interface Target {
   readonly endpoint: Endpoint
   readonly url: URL
   readonly request: HttpClientRequest.HttpClientRequest
   /** The names of the headers that hold secrets. */
   readonly hidden: ReadonlyArray<string>
-  /** The headers whose values each send asks for. */
+  /** The headers whose values are effects. Each send runs these effects. */
   readonly asked: ReadonlyArray<readonly [name: string, value: Effect.Effect<Redacted.Redacted, unknown>]>
-  /** The values that this send was given. They are redacted while they are in memory. */
+  /** The secrets in the headers of this send. They are redacted in errors as long as this array is in memory. */
   readonly given?: ReadonlyArray<Redacted.Redacted>
 }
 
-/** An answer whose body is not read yet, and the ways in which reading it may fail. */
+/** An answer whose body is not read yet, and the failures that reading it may have. */
 export interface Exchange {
   readonly answer: Answer.Answer
   readonly bytes: Stream.Stream<Uint8Array, Failure>
-  /** The whole body. */
+  /** Reads the whole body as text. */
   readonly text: Effect.Effect<string, Failure>
-  /** The failure that a codec found in the body. */
+  /** Makes the failure of an error that a codec found in the body. */
   readonly failed: (error: LlmError.LlmError) => Failure
-  /** The failure of a body that ended before the reply was complete. */
+  /** Makes the failure of a body that ended before the reply was complete. */
   readonly truncated: () => Failure
-  /** The failure of a reply that is larger than this limit. */
+  /** Makes the failure of a reply that is larger than the limit with this name. */
   readonly oversized: (option: keyof Limits) => Failure
 }
 
-/** The target, or the error of every call: fetch would quote an invalid header value in its own message. */
+/**
+ * Validates an endpoint. The error of an invalid one is that of every call. The headers are checked here, because `fetch` would quote an
+ * invalid header value in its own message.
+ */
 export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmError> => {
   const { source } = endpoint
   const fault = faultOfUrl(endpoint.url)
@@ -101,7 +107,7 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
 
 const unsendableHeader = (name: string): string => `The header '${name}' holds a character that HTTP does not admit`
 
-/** The target with the headers that this send asks for, and those that are made for it. */
+/** Adds the headers that are made for one send: the values of effects, and those of `headersOf`. */
 const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure> => {
   const { headersOf, source } = target.endpoint
   if (target.asked.length === 0 && headersOf === undefined) return Effect.succeed(target)
@@ -140,10 +146,7 @@ const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure>
   })
 }
 
-/**
- * The fault of an invalid URL. It does not quote the URL, which may hold a secret. Effect's client would report a
- * lost network.
- */
+/** Says what is wrong with a URL, without quoting it, because it may hold a secret. Effect's client would report a lost network instead. */
 const faultOfUrl = (text: string): string | undefined => {
   const advice = "it has to begin with http:// or https://, as in 'http://localhost:11434'"
   if (!URL.canParse(text)) return `the base URL is not a URL; ${advice}`
@@ -155,10 +158,10 @@ const faultOfUrl = (text: string): string | undefined => {
     : "the base URL holds a user name or a password; put them in a header that is Redacted"
 }
 
-/** Tab, and every visible or blank character of Latin-1. */
+/** Matches the header values that HTTP admits: tabs, and the visible and blank characters of Latin-1. */
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
-/** Sends one request, and succeeds when the head of a 2xx answer arrives. */
+/** Sends one request, and succeeds when the head of an answer with a 2xx status arrives. */
 export const exchange = (
   client: HttpClient.HttpClient,
   target: Target,
@@ -166,7 +169,7 @@ export const exchange = (
 ): Effect.Effect<Exchange, Failure> =>
   Effect.flatMap(withAsked(target, content.body), (target) => sent(client, target, content))
 
-/** The body of a request, and what it is answered with. */
+/** The body of a request, the media type that its answer should have, and the size limits of the answer. */
 interface Content {
   readonly accept: string
   readonly body: string
@@ -185,7 +188,7 @@ const sent = (
     const bare = HttpClientRequest.setHeader(target.request, "accept", accept)
     const request =
       target.endpoint.method === "GET" ? bare : HttpClientRequest.setBody(bare, HttpBody.text(body, "application/json"))
-    // Tracers and loggers that show the request hide these headers too.
+    // Tracers and loggers redact the values of these headers too.
     const sending = Effect.updateService(client.execute(request), Headers.CurrentRedactedNames, (names) => [
       ...names,
       ...target.hidden
@@ -193,7 +196,7 @@ const sent = (
     return Effect.matchCauseEffect(sending, {
       onFailure: (cause) => {
         const error = onlyFailure(cause)
-        // A client that filters by status still has the response.
+        // A client that rejects some statuses still passes on the response in its error.
         return error?.reason._tag === "StatusCodeError"
           ? received(error.reason.response)
           : Effect.failCause(Cause.map(cause, failed))
@@ -237,7 +240,7 @@ const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<
     const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
     return Effect.fail({ error: redirected(endpoint.source, incoming.answer, to), resend: false })
   }
-  // a page that is too large to be read says nothing, and its status decides
+  // an error page that is too large is not read, so its status alone decides about the error
   const page = Effect.catchIf(
     incoming.text,
     ({ error }) => error._tag === "ReplyTooLargeError",
@@ -256,7 +259,7 @@ const faultOf = (
     return { error: unsendable(source, why, reason.cause), resend: false }
   }
   const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, method, elapsed })
-  // A silent server may still work on the request.
+  // After a timeout nothing is resent, because the silent server may still work on the request.
   return { error, resend: error._tag === "NetworkError" }
 }
 

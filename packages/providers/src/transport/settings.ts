@@ -1,4 +1,4 @@
-/** The checked options of a transport, with their defaults. */
+/** Checks the options of a transport, and fills in their defaults. */
 import * as Backoff from "@kintsugi/core/Backoff"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
@@ -31,24 +31,24 @@ export interface Options {
    */
   readonly firstPart?: Duration.Input
   /**
-   * The longest silence after that; 60 seconds by default, `Infinity` for no limit. The time between two pulls of the
-   * reader does not count. After ten times as long with nothing but keep-alives a stream ends too: comments,
-   * pings, and events that say nothing new, other numbers aside.
+   * The longest silence of a stream after its first text, thought or finished call; 60 seconds by default, `Infinity` for no limit. The
+   * time between two pulls of the reader does not count. A stream that sends only keep-alives for ten times as long ends too. Keep-alives
+   * are comments, pings, and events that differ from earlier events only in numbers.
    */
   readonly betweenParts?: Duration.Input
   /**
-   * The texts, thoughts, calls and provider items of one reply together, in bytes of UTF-8; 64 MiB by default. The
-   * framing of the wire does not count. A larger reply is cut off, fails with a `ReplyTooLargeError` that names the
-   * option, and is not resent; so do the two options below.
+   * The most bytes of the texts, thoughts, calls and provider items of one reply together, in UTF-8; 64 MiB by default. The framing of the
+   * wire does not count. A larger reply is cut off: the call fails with a `ReplyTooLargeError` that names the option, and is not resent.
+   * The same holds for `maxEventBytes` and `maxBodyBytes`.
    */
   readonly maxReplyBytes?: number
-  /** One event or line of a stream, in bytes; 16 MiB by default. */
+  /** The most bytes of one event or line of a stream; 16 MiB by default. */
   readonly maxEventBytes?: number
-  /** A whole body, unpacked, in bytes; 64 MiB by default. An event of a stream that repeats a whole reply counts as one. */
+  /** The most bytes of a whole body, unpacked; 64 MiB by default. An event of a stream that repeats the whole reply has this limit too. */
   readonly maxBodyBytes?: number
 }
 
-/** One of the two ways to count attempts. */
+/** The options that count attempts: `retries` or `maxAttempts`. */
 type Count = Backoff.Options extends infer Each
   ? Each extends Backoff.Options
     ? Pick<Each, "retries" | "maxAttempts">
@@ -57,39 +57,39 @@ type Count = Backoff.Options extends infer Each
 
 type Delays = Omit<Backoff.Options, "retries" | "maxAttempts">
 
-/** By default at most 3 sends, with waits of 250 and 500 milliseconds, without jitter. */
+/** The options of resending. By default a request is sent at most 3 times, with waits of 250 and 500 milliseconds, without jitter. */
 type RetryOptions = Partial<Count> & Omit<Delays, "deadline"> & Sharing
 
 interface Sharing {
   /**
-   * A retry budget, shared by all transports that have it. Each call adds to it once, each resend withdraws from it.
-   * When it is empty, a failure is not resent. None by default.
+   * A retry budget. All transports that have it share it. Each call adds to it once, each resend withdraws from it. When it is empty, a
+   * failure is not resent. None by default.
    */
   readonly budget?: RetryBudget.RetryBudget
 }
 
 export interface Settings {
-  /** The table of one call; absent if everything is sent once. */
+  /** The table that decides about resends in one call. It is empty if each request is sent once. */
   readonly table: Model.TransportRows
-  /** Sends by the table; absent if everything is sent once. */
+  /** Sends and resends by the table; `undefined` if each request is sent once. */
   readonly resending: ReturnType<typeof Model.resending> | undefined
-  /** Adds one call to the retry budget. */
+  /** Adds to the retry budget at the start of a call; `undefined` without a budget. */
   readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
   readonly silence: Silence
   readonly limits: Limits
 }
 
-/** The most bytes of what is kept of an answer. */
+/** The size limits of an answer, in bytes. */
 export type Limits = Required<Pick<Options, "maxReplyBytes" | "maxEventBytes" | "maxBodyBytes">>
 
-/** The longest silence of a stream. */
+/** The longest silences of a stream: before its first part, and between later parts. */
 export interface Silence {
   readonly firstPart: Duration.Duration
   readonly betweenParts: Duration.Duration
 }
 
-/** Throws a `RangeError` for senseless options. */
+/** Checks the options of a transport. Throws a `RangeError` for a value out of range, and a `TypeError` for a wrong `retry`. */
 export const make = (options?: Options): Settings => {
   const timeout = limitOf("requestTimeout", options?.requestTimeout, "300 seconds")
   const silence = {
@@ -126,7 +126,7 @@ const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Dur
 const isOptions = (retry: NonNullable<Options["retry"]>): retry is RetryOptions =>
   retry !== false && !Schedule.isSchedule(retry) && Object.keys(retry).every((key) => options.has(key))
 
-/** The names of the options. No table has one of them as a key. */
+/** The names of the options of resending. They tell options from a table, because no key of a table is one of them. */
 const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Count>([
   "retries",
   "maxAttempts",

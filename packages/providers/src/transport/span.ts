@@ -1,6 +1,6 @@
 /**
- * One attempt as a span, from its start until its answer is read, or its first part arrives. It replaces the span of
- * Effect's own client, which ends with the message of the runtime: that may quote a header.
+ * Wraps one attempt in a span, from its start until its answer is read or its first part arrives. The span replaces that of Effect's own
+ * client, which ends with the runtime's message: that message may quote a header.
  */
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ export const spanned = <A, R>(attempt: Effect.Effect<A, Failure, R>, url: URL): 
     "url.path": Redaction.own(url.pathname)
   }
   return Effect.suspend(() => {
-    // The span ends with the error alone: whether it may be resent does not belong there.
+    // The span ends with the error alone, without the flag `resend` of the failure.
     let last: Failure | undefined
     const bare = Effect.mapError(
       Effect.provideService(attempt, HttpClient.TracerDisabledWhen, () => true),

@@ -1,4 +1,6 @@
-/** The usage of the sends of one call that broke off and were sent again: it counts for the reply, or for the last failure. */
+/**
+ * Adds up the usage of those sends of a call that broke off and were resent. It is added to the usage of the reply, or of the last failure.
+ */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -9,7 +11,7 @@ import type { Failure } from "./Failure.ts"
 export class Spent {
   #resent: Usage.Usage | undefined
 
-  /** The failure of a send, with the usage of those before it. */
+  /** Records the usage of a failed send. Returns the failure with the usage of all sends so far. */
   failed(failure: Failure): Failure {
     const { error } = failure
     const own = Usage.isSound(error.usage) ? error.usage : undefined
@@ -19,10 +21,10 @@ export class Spent {
     return { ...failure, error: Model.withUsage(error, this.#resent) }
   }
 
-  /** The counts of a reply, with those of the sends before it. */
+  /** Adds the usage of the earlier sends to that of a reply or of a part with usage. */
   counted<A extends Pick<Message.Reply, "usage" | "resent">>(counted: A): A {
     const resent = this.#resent
-    // counts that are no amounts are replaced by the run
+    // usage that is not sound is left alone, because the run replaces it by an estimate
     if (resent === undefined || !Usage.isSound(counted.usage)) return counted
     return { ...counted, usage: Usage.add(counted.usage, resent), resent }
   }
@@ -31,13 +33,13 @@ export class Spent {
     return part.type === "usage" || part.type === "finish" ? this.counted(part) : part
   }
 
-  /** The stream behind the first parts: what fails there is not sent again. */
+  /** Adds the usage of the earlier sends to the rest of a stream. A failure of the rest is not resent. */
   rest(parts: Stream.Stream<Model.Part, LlmError.LlmError>): Stream.Stream<Model.Part, LlmError.LlmError> {
     const resent = this.#resent
     if (resent === undefined) return parts
     return Stream.mapError(
       Stream.map(parts, (part) => this.part(part)),
-      // without counts of its own, the last ones of the stream count
+      // an error without usage of its own is left alone, because the last usage part of the stream counts
       (error) => (Usage.isSound(error.usage) ? Model.withUsage(error, Usage.add(error.usage, resent)) : error)
     )
   }

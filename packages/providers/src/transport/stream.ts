@@ -1,4 +1,4 @@
-/** Reads streamed answers event by event or line by line, and watches for silence. */
+/** Reads streamed answers event by event or line by line, and fails if a stream is silent for too long. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -24,25 +24,25 @@ import type { Limits, Silence } from "./settings.ts"
 import { Saying } from "./saying.ts"
 import * as Size from "./Size.ts"
 
-/** Parts, one or more at a time. */
+/** A pull of parts: each pull gives one or more. */
 export type Parts<Part, E = Failure> = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, E>
 
-/** How a body is read. */
+/** The options of reading a body: its limits, and how its parts and silences are treated. */
 export interface Reading<Part> {
   readonly limits: Limits
-  /** The bytes of a part. */
+  /** The size of a part in bytes. */
   readonly sizeOf: (part: Part) => number
-  /** Whether a reader has got something: a text, a thought or a finished call. */
+  /** Whether the reader has received a text, a thought or a finished call. */
   readonly hasShown: () => boolean
-  /** Reads a whole answer. Without it, a whole answer is the only event of its stream. */
+  /** Reads a whole answer that came instead of a stream. Without it, the decoder reads such an answer like the only event of a stream. */
   readonly whole: Whole<Part> | undefined
   readonly silence: Silence
-  /** The failure of a stream that is silent for too long. */
+  /** Makes the failure of a stream that is silent for too long. */
   readonly silent: (limit: Duration.Duration, kind: Silent) => Failure
 }
 
 /**
- * The parts of a body, pulled from the network on demand.
+ * The parts of a body. They are read from the network when they are pulled.
  *
  * @internal
  */
@@ -66,7 +66,7 @@ export const parts = <Part>(
         return next
       },
       onFailure: (cause) => {
-        // a reply that has its end is a reply, however the connection ends
+        // a reply that is complete stays a reply, even if the connection then fails
         if (!reader.isComplete || onlyFailure(cause) === undefined) return Effect.failCause(cause)
         reader.finish()
         return next
@@ -79,13 +79,13 @@ export const parts = <Part>(
     return next
   })
 
-/** So often as long as between two parts a stream may send nothing but keep-alives. */
+/** For how many times `betweenParts` a stream may send nothing but keep-alives. */
 const patience = 10
 
 /**
- * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping; an event that says
- * something ends the time of keep-alives, and bytes of an unfinished one do not count towards it. Only the wait for the
- * network counts: while the reader does not pull, the clock stands still.
+ * Fails a pull after too long a silence. Every received byte ends the silence, even that of a comment or a ping. The time of keep-alives
+ * ends with an event that has news; the bytes of an unfinished event do not count towards it. Only the wait for the network counts: the
+ * clock stands still while the reader does not pull.
  */
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
@@ -96,7 +96,7 @@ const watched = <A, Part>(
   const most = Duration.times(betweenParts, patience)
   let heard = 0
   let begun = 0
-  /** How long the stream was waited for since its last event, and how long for its last bytes, in milliseconds. */
+  /** How long the reader has waited since the last event with news, and how long it waited for the last bytes, in milliseconds. */
   let waited = 0
   let last = 0
   return Effect.flatMap(Clock.currentTimeMillis, (start) => {
@@ -120,9 +120,9 @@ const watched = <A, Part>(
 }
 
 /**
- * The parts of a stream up to the first text, thought or finished call; all parts of a stream without any. Until then
- * no reader has got anything, and a failure, which has the usage so far, can be resent. `counted` gets the usage at once: a
- * stream may be interrupted while its parts are held.
+ * Reads a stream up to its first text, thought or finished call, or to its end if it has none, and returns the parts. Until then no reader
+ * has received a part, so a failure can be resent; the failure has the usage so far. `counted` gets usage parts at once, because a stream
+ * may be interrupted while its other parts are held back.
  */
 export const first = (
   self: Parts<Model.Part>,
@@ -149,7 +149,7 @@ export const first = (
     )
   })
 
-/** The first parts and the rest of a stream whose reply a row gave. */
+/** The first parts and the rest of a stream, made from a reply with which a row of the table answered. */
 export const given = (
   reply: Message.Reply
 ): { readonly first: ReadonlyArray<Model.Part>; readonly parts: Parts<Model.Part> } => ({
@@ -157,56 +157,56 @@ export const given = (
   parts: Cause.done()
 })
 
-/** The error alone, for callers that cannot resend. */
+/** Drops the flag `resend` of a stream's failures, for callers that cannot resend. */
 export const bare = <Part>(self: Parts<Part>): Parts<Part, LlmError.LlmError> =>
   Effect.mapError(self, (error) => (Cause.isDone(error) ? error : error.error))
 
-/** Runs one attempt in a scope of its own. The scope closes with the attempt if it fails, else with `scope`. */
+/** Runs one attempt in a scope of its own. That scope closes at once if the attempt fails, and otherwise together with `scope`. */
 export const inChild = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>, scope: Scope.Scope): Effect.Effect<A, E> =>
   Effect.flatMap(Scope.fork(scope), (child) =>
     Effect.onError(Scope.provide(attempt, child), (cause) => Scope.close(child, Exit.failCause(cause)))
   )
 
-/** The beginning of a line with data, which does not count. */
+/** The length of the field name before the data of a line. It does not count towards the size of an event. */
 const longestField = "data: ".length
 
-/** A parser that throws is slow: after this many invalid JSON texts, text between events is ignored. */
+/** How many invalid JSON texts between events are tried. Later ones are ignored, because a parser that throws is slow. */
 const maxUnreadable = 100
 
-/** Reads a body that is one whole answer, though a stream was requested. */
+/** Reads the body of a server that sent one whole answer although a stream was requested. */
 export type Whole<Part> = (body: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
 
-/** Turns bytes into parts. Parts decoded before a failure are emitted before it. */
+/** Turns the bytes of a body into parts. Parts that were decoded before a failure are emitted before it. */
 class Reader<Part> {
   readonly #exchange: Exchange
   readonly #decoder: Decoder<Part>
   readonly #limits: Limits
   readonly #sizeOf: (part: Part) => number
-  // The decoder's own handling of the byte order mark depends on how bytes are cut.
+  // This class removes the byte order mark itself, because the decoder's own handling depends on where chunks are cut.
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
   readonly #lines: Lines
-  /** Absent if each line is one JSON. */
+  /** Reads server-sent events. `undefined` if each line of the body is one JSON text. */
   readonly #events: Events | undefined
   readonly #whole: Whole<Part>
   #ready: Array<Part> = []
-  /** The bytes of all parts. */
+  /** The bytes of all parts so far. */
   #size = 0
-  /** Whether any text has arrived. */
+  /** Whether any text of the body has arrived. */
   #hasBegun = false
-  /** Whether an event or a line has arrived. */
+  /** Whether an event or a line of the body has arrived. */
   #hasSeen = false
-  /** The lines of a JSON answer that is spread over several lines instead of one. */
+  /** The lines so far of one JSON answer that is spread over several lines. */
   #laidOut: Pieces | undefined
   #laidOutSize = 0
-  /** How many texts between events began like JSON and were not. */
+  /** How many texts between events began like JSON and were not valid JSON. */
   #unreadable = 0
   /** Whether the body has ended. */
   #isOver = false
-  /** The bytes of all parts, and of what the decoder holds. */
+  /** The bytes of all parts, and of the data that the decoder holds back. */
   #taken = 0
-  /** The last parts without bytes, such as counts. */
+  /** The last parts without bytes of their own, such as usage, as JSON. */
   #light = "[]"
-  /** How many events and lines said something: others only keep the connection alive. */
+  /** How many events and lines had news. All others only keep the connection alive. */
   heard = 0
   readonly #saying = new Saying()
   failure: Failure | undefined
@@ -228,7 +228,7 @@ class Reader<Part> {
     }
     const events = new Events(
       {
-        // Some servers keep a connection alive with events without data.
+        // Some servers send events without data to keep a connection alive.
         event: (data, name) => {
           if (data.trim() !== "") this.#push(data, name)
         },
@@ -259,17 +259,17 @@ class Reader<Part> {
     this.#lines.feed(this.#textOf(chunk))
   }
 
-  /** The bytes of the unfinished event or line, without comments. */
+  /** The bytes of the event or line that is not complete yet, without comments. */
   get begun(): number {
     return this.#lines.begun + this.#laidOutSize + (this.#events?.size ?? 0)
   }
 
-  /** Whether the reply has its end, though more may come. */
+  /** Whether the reply is complete although the body may go on. */
   get isComplete(): boolean {
     return !this.ended && this.#decoder.state() === "complete"
   }
 
-  /** The body has ended. */
+  /** Reads the end of the body. */
   finish(): void {
     if (this.ended) return
     this.#isOver = true
@@ -281,7 +281,7 @@ class Reader<Part> {
     this.ended = true
   }
 
-  /** Decodes text, without a byte order mark at the beginning. */
+  /** Decodes a chunk of the body as text, without a byte order mark at the beginning of the body. */
   #textOf(chunk: Uint8Array): string {
     const text = this.#utf8.decode(chunk, { stream: true })
     const isMarked = !this.#hasBegun && text.startsWith("\uFEFF")
@@ -299,7 +299,7 @@ class Reader<Part> {
     if (isIgnored && this.#saying.isNew(data, event)) this.heard++
   }
 
-  /** Whether an event or a line, or a whole answer, may have so many bytes. */
+  /** Whether an event or line, or a whole answer, may have so many bytes. If not, the reading fails. */
   #admits(bytes: number, isWhole: boolean): boolean {
     const option = isWhole ? "maxBodyBytes" : "maxEventBytes"
     if (bytes <= this.#limits[option]) return true
@@ -307,7 +307,7 @@ class Reader<Part> {
     return false
   }
 
-  /** Reads a line of JSON, or of a JSON answer spread over several lines. */
+  /** Reads a line that is one JSON text, or belongs to one JSON answer that is spread over several lines. */
   #line(line: string): void {
     if (line === "") return
     if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= new Pieces()
@@ -316,12 +316,15 @@ class Reader<Part> {
       if (this.#admits(this.#laidOutSize, true)) this.#laidOut.add(`${line}\n`)
       return
     }
-    // An invalid last line that begins like JSON was cut off.
+    // An invalid last line that begins like JSON was cut off with the connection.
     const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
     if (!isCut) this.#push(line)
   }
 
-  /** Reads the last line, which has no line end. Returns the bare JSON at the end and the data of an unfinished event. */
+  /**
+   * Reads the last line of the body, which has no line end. Returns the bare JSON at the end, and the data of an event that is not
+   * complete.
+   */
   #end(): ReturnType<Events["end"]> {
     const rest = this.#lines.rest()
     if (this.#events !== undefined) return this.#events.end(rest)
@@ -329,7 +332,7 @@ class Reader<Part> {
     return { bare: this.#laidOut?.take(), begun: "" }
   }
 
-  /** Reads bare JSON at the end: an answer that is not a stream, or an error after events. Truncated JSON is ignored. */
+  /** Reads bare JSON at the end of the body: an answer that is not a stream, or an error after the events. Truncated JSON is ignored. */
   #readBare(json: string | undefined): void {
     if (this.ended || json === undefined || Result.isFailure(Json.parse(json))) return
     if (this.#hasSeen) return this.#accept(this.#decoder.push(json))
@@ -350,7 +353,7 @@ class Reader<Part> {
     if (this.#decoder.state() === "done") this.ended = true
   }
 
-  /** Whether parts without bytes differ from the last ones: the same counts once more are no sign of work. */
+  /** Whether parts without bytes differ from the last such parts. The same usage twice is no sign that the server works. */
   #isNew(parts: ReadonlyArray<Part>): boolean {
     if (parts.length === 0) return false
     const before = this.#light
@@ -364,5 +367,5 @@ class Reader<Part> {
   }
 }
 
-/** Whether the data of an event is truncated. A truncated `[DONE]` loses nothing. */
+/** Whether the data of the last event was cut off. A truncated `[DONE]` does not count, because nothing is lost. */
 const isCut = (begun: string): boolean => !"[DONE]".startsWith(begun.trim()) && Result.isFailure(Json.parse(begun))
