@@ -1,12 +1,12 @@
-/** The arguments of a call, for formats that demand an object. */
+/** Encodes the arguments of a call for wire formats that demand an object. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
 
 /**
- * The object, or the object in a text; absent arguments are an empty object. Other values (an invalid JSON text, for
- * example) are wrapped in an object, so that the conversation can still be sent.
+ * Makes an object of a call's arguments. An object stays, a JSON text with an object is parsed, and absent arguments become an empty
+ * object. Any other value, such as invalid JSON, is wrapped in an object, so that the conversation can still be sent.
  */
 export const of = (args: Schema.Json): Schema.Json => {
   if (args === null || args === "") return {}

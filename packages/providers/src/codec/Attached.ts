@@ -1,18 +1,18 @@
-/** How images and files are given, and the format of audio: what all wire formats ask of an attachment. */
+/** Reads an attachment for any wire format: how an image or file is given, and the format of audio. */
 import type * as Message from "@kintsugi/core/Message"
 
 /** An image or a file. */
 export type Attachment = Exclude<Message.UserContent[number], Message.Text>
 
-/** The bytes of an attachment in base64, its address, or the id of a file that its provider stores. */
+/** How an attachment is given: its bytes in base64, its URL, or the id of a file that the provider stores. */
 export type Given =
   | { readonly way: "data"; readonly data: string }
   | { readonly way: "url"; readonly url: string }
   | { readonly way: "id"; readonly id: string }
 
 /**
- * What is sent of an attachment. An address with bytes, `data:` in base64, stands for these bytes; one that is no address at all, such as
- * `file-abc` of OpenAI or `file_abc` of Anthropic, is the id of a file.
+ * Reads how an attachment is given. A `data:` URL in base64 counts as bytes. A URL that is none, such as `file-abc` of OpenAI or `file_abc`
+ * of Anthropic, is the id of a stored file.
  */
 export const givenBy = (part: Attachment): Given => {
   const given = "data" in part ? part.data : part.url
@@ -21,14 +21,16 @@ export const givenBy = (part: Attachment): Given => {
   return /^[\w-]+$/.test(given) ? { way: "id", id: given } : { way: "url", url: given }
 }
 
-/** The bytes or the address as one address: bytes become a `data:` URL. */
+/** The URL of an attachment: bytes become a `data:` URL. For a stored file, its id. */
 export const addressOf = (part: Attachment): string => {
   const given = givenBy(part)
   if (given.way === "data") return `data:${part.mediaType};base64,${given.data}`
   return given.way === "url" ? given.url : given.id
 }
 
-/** The format of audio as wires name it, `wav` or `mp3` for example, by its media type; `undefined` if a file has no audio. */
+/**
+ * The format of an audio file as the wires name it, such as `wav` or `mp3`, by its media type; `undefined` if the attachment is no audio.
+ */
 export const audioFormat = ({ mediaType, type }: Attachment): string | undefined => {
   const [, name] = /^audio\/(?:x-)?([^;\s]+)/i.exec(mediaType) ?? []
   if (type !== "file" || name === undefined) return undefined
@@ -36,7 +38,7 @@ export const audioFormat = ({ mediaType, type }: Attachment): string | undefined
   return formats.get(format) ?? format
 }
 
-/** The names that differ from those of the media types. */
+/** The names of audio formats that differ from the names in their media types. */
 const formats: ReadonlyMap<string, string> = new Map([
   ["mpeg", "mp3"],
   ["mpeg3", "mp3"],

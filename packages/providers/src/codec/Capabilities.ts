@@ -1,6 +1,6 @@
 /**
- * What requests to a provider may contain, as data: what its wire format can express and its service accepts, and what a family of its
- * models takes (`ModelFamilies`). Of a model that no family has, the provider itself reports what it cannot do.
+ * Describes as data what requests to a provider may contain: what its wire format can express, what its service accepts, and what the
+ * family of the model takes (`ModelFamilies`). If a model is in no family, the provider itself reports what the model cannot do.
  */
 import { CapabilityMismatchError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -16,20 +16,23 @@ import type { Source } from "../transport/Source.ts"
 export interface Capabilities {
   /** Whether tools can be offered. */
   readonly tools: boolean
-  /** The supported tool choices besides `auto`. A provider without `none` is offered no tools for that choice. */
+  /** The supported tool choices besides `auto`. For a provider without `none`, a request with that choice offers no tools. */
   readonly toolChoice: ReadonlyArray<"none" | "required" | "named">
   /** How images are sent: as bytes, as a URL that the provider fetches, or as the id of a file that the provider stores. */
   readonly images: ReadonlyArray<Way>
   readonly files: ReadonlyArray<Way>
-  /** The formats of audio, whose bytes alone are sent; absent if audio is a file like any other. */
+  /** The formats of audio that can be sent, as bytes only; absent if audio is sent like any other file. */
   readonly audio?: ReadonlyArray<string>
   /** Whether the provider can enforce a JSON Schema for an answer, only JSON, or nothing. */
   readonly output: "schema" | "json" | "none"
   /** How a failed tool call is marked: by a flag, by a field of its own, or in its text. */
   readonly toolErrors: "flag" | "field" | "text"
-  /** Whether a reply has its reasoning, and whether the provider demands it back in the next request. */
+  /** Whether replies show their reasoning, and whether the provider demands it back in the next request. */
   readonly reasoning: "none" | "shown" | "demanded"
-  /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share, `key-only` without a time. */
+  /**
+   * How a prompt enters the provider's cache: automatically, by marks in the request (`breakpoints`), or by a key that requests share. With
+   * `key-only`, no lifetime can be set.
+   */
   readonly promptCache: "none" | "automatic" | "breakpoints" | "key" | "key-only" | "key-and-breakpoints"
   /**
    * Whether the model takes `temperature`, `topP` and `topK`: always, never, or unless it reasons. With `default-with-reasoning` it takes
@@ -44,43 +47,46 @@ export interface Capabilities {
   readonly efforts?: ReadonlyArray<string>
   /** Whether the model takes its `reasoning` in tokens. */
   readonly budgets?: boolean
-  /** The least of these tokens. */
+  /** The least budget of reasoning that the model takes, in tokens. */
   readonly leastBudget?: number
   /** Whether the model reasons unless the request says otherwise. */
   readonly reasoningByDefault?: boolean
   /** Whether reasoning can be switched off, by the effort `none`. */
   readonly reasoningOff?: boolean
-  /** Whether this number must be less than the longest reply. */
+  /** Whether the budget of reasoning must be less than the longest reply. */
   readonly budgetWithinMaxTokens?: boolean
-  /** Whether the model takes such a number behind results of calls that were made without its thoughts. A turn counts as a whole. */
+  /**
+   * Whether the model takes a budget of reasoning if a request ends with results of calls that it made without its thoughts. A turn counts
+   * as a whole.
+   */
   readonly budgetAfterPlainCalls?: boolean
   /** Whether a call can be forced while the model reasons. */
   readonly forcedBesideReasoning?: boolean
-  /** Whether a call can be forced beside a `reasoning` in tokens. */
+  /** Whether a call can be forced while `reasoning` is a budget in tokens. */
   readonly forcedBesideBudget?: boolean
-  /** Which `reasoning` a request with tools may have: any, none that is set, or only `none`. */
+  /** Which `reasoning` a request with tools may have: any, none at all, or only the effort `none`. */
   readonly reasoningBesideTools?: "any" | "unset" | "none"
-  /** The longest reply if the options set none. In tokens. */
+  /** The longest reply in tokens, if the options set none. */
   readonly maxTokens?: number
   /** How many tokens a request and its reply may have together, see `Model.Service`. */
   readonly contextWindow?: number
-  /** Whether the model goes on from a message of its own, see `Model.Service`. */
+  /** How the model continues a message of its own: with the rest, with the whole message, or not at all. See `Model.Service`. */
   readonly continuation?: "rest" | "whole" | "none"
 }
 
-/** What is known of a family of models, entry by entry. An entry that is absent is not known. */
+/** What is known of a family of models. An absent entry is not known. */
 export interface Facts extends Partial<Omit<Capabilities, "reasoning" | "toolErrors">> {
-  /** Of chat completions: the field for the longest reply. */
+  /** For chat completions: the field of the body that limits the length of the reply. */
   readonly maxTokensField?: "max_completion_tokens" | "max_tokens"
-  /** Of chat completions: the field for the seed. */
+  /** For chat completions: the field of the body for the seed. */
   readonly seedField?: "seed" | "random_seed"
-  /** Of chat completions: how reasoning is requested, see `reasoning` of `OpenAiChat.Dialect`. */
+  /** For chat completions: how reasoning is requested, see `reasoning` of `OpenAiChat.Dialect`. */
   readonly reasoningField?: "effort" | "object" | "thinking" | "thinking-effort"
-  /** Of chat completions: the options whose fields the server refuses. */
+  /** For chat completions: the options whose fields the server refuses. */
   readonly refusedOptions?: ReadonlyArray<"serviceTier" | "verbosity">
 }
 
-/** What a layer knows better than the table, entry by entry, and what becomes of a request that the model does not take. */
+/** Overrides of the table of model families by a layer, and what happens to a request that the model does not take. */
 export interface CapabilityOptions extends Facts {
   /**
    * `adapt`, the default, sends what the model takes instead, with the event `request-adapted`. `refuse` sends nothing: the call fails with

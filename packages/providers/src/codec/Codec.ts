@@ -1,4 +1,4 @@
-/** One wire format: encodes requests, and decodes bodies and events. Pure, without I/O. */
+/** The interface of a wire format: it encodes requests, and decodes bodies and events. Pure, without I/O. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -7,80 +7,86 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../transport/Answer.ts"
 import type { Decoder } from "../transport/Decoder.ts"
 
-/** One wire format, both ways, without I/O. */
+/** A wire format for one model: it encodes requests and decodes replies, without I/O. */
 export interface Codec {
-  /** Set if the model goes on from a message of its own at the end of a request, see `Model.Service`. Without it, such a request is refused. */
+  /** How the model continues an assistant message at the end of a request, see `Model.Service`. Absent: such a request is refused. */
   readonly continuation?: Model.Service["continuation"]
   /** Whether the provider runs tools of its own for these requests, such as a search, see `Model.Service`. */
   readonly providerTools?: boolean
   /** How many tokens a request and its reply may have together, see `Model.Service`; absent if that is not known. */
   readonly contextWindow?: number
-  /** What it changes of a request that the model does not take, see `Model.Service`. */
+  /** Says what the codec changes of a request that the model does not take, see `Model.Service`. */
   readonly adapts?: Model.Service["adapts"]
-  /** What is logged as a warning before the first request, such as that the provider ends the model. */
+  /** A warning that is logged before the first request, such as that the provider ends the model soon. */
   readonly warning?: string
-  /** Why this format cannot express a request, which is then not sent; absent if it can express all. */
+  /** Says why this format cannot express a request, which is then not sent. Absent: the format can express all requests. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined
-  /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */
+  /** Whether this format carries this image or file in the result of a tool. Absent: it carries none. */
   readonly takes?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
   /**
-   * Set if thoughts go back only behind the tools and instructions that they came with: the provider's own tools, which count beside those
-   * of the request. Else only the messages before them count; those count in every format.
+   * Set if thoughts are sent back only behind the same tools and instructions as before. The value is the list of the provider's own tools,
+   * which count beside the tools of the request. Absent: only the messages before the thoughts count; these count in every format.
    */
   readonly bindsThoughts?: ReadonlyArray<Schema.Json>
-  /** The models to which the server may fall back, in the words of the body: a reply of one of them names it. */
+  /** The models to which the server may fall back, as the body lists them. A reply names the model that wrote it. */
   readonly fallbacks?: Schema.Json
-  /** What else goes with the thoughts of a message that are left out; absent if nothing does. `bare` is the message without them. */
+  /**
+   * Removes from a message what must go together with its thoughts. `bare` is the message without its thoughts, `whole` with them. Absent:
+   * nothing else must go.
+   */
   readonly withoutThoughts?: (bare: Message.Assistant, whole: Message.Assistant) => Message.Assistant
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
   /**
-   * Decodes the body of a 2xx answer to a request; total. Calls that wait, and whose kind is not in the `providerCalls` of the request, are
-   * a `CapabilityMismatchError`.
+   * Decodes the body of a 2xx answer to a request; total. The body is a `CapabilityMismatchError` if a call in it waits for the client, and
+   * its kind is not in the `providerCalls` of the request.
    */
   readonly decode: (answer: Answer, request?: Model.Request) => Result.Result<Message.Reply, LlmError>
-  /** Reads the events of a 2xx answer to a request; total. */
+  /** Makes the decoder of the events of a 2xx answer to a request; total. */
   readonly decoder: (answer: Answer, request?: Model.Request) => Decoder<Model.Part>
   /**
-   * The request that is sent, once, after a failure which says that the provider no longer has what the failed request refers to; `undefined`
-   * for any other failure.
+   * The request to send instead, once, if the error says that the provider no longer has the data to which the failed request refers;
+   * `undefined` for any other error.
    */
   readonly anew?: (error: LlmError, request: Model.Request) => Model.Request | undefined
-  /** How replies are asked for that the provider makes in the background; absent if it makes none. */
+  /** Reads replies that the provider makes in the background. Absent: the provider makes none. */
   readonly jobs?: Jobs
-  /** The error of an answer with any other status; total. */
+  /** Makes the error of an answer whose status is not 2xx; total. */
   readonly classify: (answer: Answer) => LlmError
   /**
-   * The same error of a request. If the provider refuses what the capabilities allow, it says so.
+   * Adds to an error that the provider refuses an option which the capabilities allow, if that is so. Any other error stays the same.
    *
    * @internal
    */
   readonly contradicts?: (error: LlmError, request: Model.Request) => LlmError
 }
 
-/** Replies that a provider makes in the background: a paused reply names the job, in an item of the kind `background_job`. */
+/**
+ * Reads replies that a provider makes in the background. Such a reply is paused: it names its job in an item of the kind `background_job`,
+ * and later requests ask for the job.
+ */
 export interface Jobs {
-  /** Whether a request asks for its reply in the background. */
+  /** Whether a request asks for a reply in the background. */
   readonly begins: (request: Model.Request) => boolean
-  /** The job that the last message of a request names. */
+  /** The job that the last message of a request names; `undefined` if it names none. */
   readonly of: (request: Model.Request) => Job | undefined
-  /** What has become of a job, from the body of its answer; `undefined` for a body that does not say so. */
+  /** The state of a job, from the body of an answer about it; `undefined` if the body does not say so. */
   readonly status: (answer: Answer) => "at work" | "cancelled" | "over" | undefined
-  /** The usage of a job that was cancelled, if its answer has any. */
+  /** The usage of a cancelled job, if the answer about it has any. */
   readonly usage: (answer: Answer) => Message.Reply["usage"] | undefined
-  /** What the reply to a request has beyond its usual fields: who asks for the job names these fields again. */
+  /** The optional fields that the reply to a request should have. The request for the job must name these fields again. */
   readonly include: (request: Model.Request) => ReadonlyArray<Schema.Json>
-  /** The same failure, as that of the job itself: it is not asked for again. */
+  /** Marks a failure as that of the job itself, so that the job is not asked for again. */
   readonly over: (error: LlmError) => LlmError
-  /** Reads the events of a job; its failures are `over`. */
+  /** Makes the decoder of the events of a job. Its failures are marked by `over`. */
   readonly decoder: Codec["decoder"]
-  /** The error of a job that is not there any more. */
+  /** Makes the error of a job that the provider no longer has. */
   readonly gone: (answer: Answer) => LlmError
 }
 
-/** A reply in the background. */
+/** A reply that the provider makes in the background. */
 export interface Job {
   readonly id: string
-  /** Whether it was begun as a stream, and can be read as one: the number of its first event. */
+  /** The number of the first event, if the job was begun as a stream and can be read as a stream; otherwise `undefined`. */
   readonly after: number | undefined
 }

@@ -1,7 +1,7 @@
 /**
- * Further fields of a body: the `extra` of a layer, and the `options` of a request, which win over them. Both win over the other options of
- * the layer, and objects are merged. No field is dropped: one that the library writes itself is refused, a `RangeError` of the layer, and an
- * `InvalidRequestError` of the request.
+ * Adds further fields to a body: the `extra` of a layer and the `options` of a request, which override `extra`. Both override the other
+ * options of the layer; objects are merged. No field is dropped silently. A field that the library writes itself is refused: in `extra` by
+ * a `RangeError` of the layer, in `options` by an `InvalidRequestError` of the request.
  */
 import { InvalidRequestError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
@@ -14,17 +14,22 @@ interface Extended {
   readonly extra?: Readonly<Record<string, Schema.Json>> | undefined
 }
 
-/** The fields of a body that its codec writes, or merges with fields of its own. A dot leads into an object. */
+/**
+ * Which fields of a body belong to the codec: it writes them alone, or merges them with the user's. A dot in a name leads into an object.
+ */
 export interface Own {
-  /** The fields that only the codec writes, and what to use instead. */
+  /** The fields that only the codec writes, each with what to use instead. */
   readonly written: Readonly<Record<string, string>>
-  /** The fields that it merges, and what they have to be. */
+  /** The fields that the codec merges with the user's, each with the type that it must have. */
   readonly merged: Readonly<Record<string, "list" | "object">>
-  /** The numbers of replies: one reply is read. */
+  /** The fields that ask for several replies. Each of them must be 1, because only one reply is read. */
   readonly single?: ReadonlyArray<string>
 }
 
-/** A codec whose requests may have fields of their own. What a codec caches of a transcript lasts while the options are the same. */
+/**
+ * Makes a codec whose requests may have further fields in their `options`. For other options than before, another codec is made, which
+ * begins with an empty cache of the transcript.
+ */
 export const perRequest = <P extends Extended>(
   { model, provider }: Source,
   own: Own,
@@ -54,7 +59,7 @@ export const perRequest = <P extends Extended>(
   }
 }
 
-/** Why these fields cannot be sent. */
+/** Says why these further fields cannot be sent; `undefined` if they can. */
 const refusalOf = ({ merged, single = [], written }: Own, extra: Fields): string | undefined => {
   for (const [path, instead] of Object.entries(written)) {
     if (at(extra, path) !== undefined) return `the library writes the field '${path}': use ${instead}`
@@ -75,7 +80,7 @@ const refusalOf = ({ merged, single = [], written }: Own, extra: Fields): string
     : `the field '${lost}' holds what is no JSON: it would be sent as null, or not at all`
 }
 
-/** JSON has no other numbers than finite ones, and no functions; a program without types may have both. */
+/** Whether a value is JSON. A program without types may pass a value that JSON cannot express, such as a function or `Infinity`. */
 const isJson = Schema.is(Schema.Json)
 
 const at = (fields: Fields, path: string): Schema.Json | undefined =>
@@ -83,20 +88,20 @@ const at = (fields: Fields, path: string): Schema.Json | undefined =>
 
 type Fields = Readonly<Record<string, Schema.Json>>
 
-/** What an option sets, unless its field is among further ones, under one of its names. */
+/** The value of an option, or `undefined` if the further fields set the same field under one of these names. */
 export const unless = <A>(extra: object | undefined, names: ReadonlyArray<string>, value: A): A | undefined =>
   extra !== undefined && names.some((name) => Object.hasOwn(extra, name)) ? undefined : value
 
-/** The fields of the options, and further ones, which win. Objects are merged, unless their types differ. */
+/** Merges the fields of the options with further fields, which win. Two objects are merged too, unless their fields `type` differ. */
 export const merged = (
   own: Readonly<Record<string, Schema.Json | undefined>>,
   extra: Readonly<Record<string, Schema.Json>> = {}
 ): Schema.JsonObject => {
-  // entries, because a field may have any name
+  // a map, because a field may be named `__proto__`
   const all = new Map<string, Schema.Json>()
   for (const [name, value] of Object.entries(own)) if (value !== undefined) all.set(name, value)
   for (const [name, value] of Object.entries(extra)) {
-    // a program without types may say that a field is not set
+    // a program without types may pass `undefined` for a field
     if (value !== undefined) all.set(name, both(all.get(name), value))
   }
   return Object.fromEntries(all)

@@ -1,4 +1,4 @@
-/** A codec for one model: with what its family takes, and what the layer knows better. */
+/** Makes a codec that fits one model: by the table of model families, and by what the layer overrides. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type { Adaptation, Request } from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
@@ -16,12 +16,13 @@ interface Options extends Asked {
   readonly extra?: Readonly<Record<string, Schema.Json>> | undefined
 }
 
-/** Makes a codec of parameters, for a model that takes this. */
+/** Makes a codec of parameters that fit the model, and of the facts about the model. */
 type Make<P> = (parameters: P, able: Facts) => Codec
 
 /**
- * The codec of a model with these options. `catalog` is what is known of the models of its provider, `wire` what another wire of the same
- * provider takes, and `answersPlainCalls` what `adapted` asks of a wire that refuses thoughts there.
+ * Makes the codec of a model that adapts or refuses requests which the model does not take. `catalog` has what is known of the provider's
+ * models; `wire` overrides these facts for the present wire format. `answersPlainCalls` says whether a request ends with results of calls
+ * that were made without thoughts, for a wire that refuses a budget of reasoning there.
  */
 export const fitting = <P extends Options>(
   source: Source,
@@ -38,7 +39,7 @@ export const fitting = <P extends Options>(
   const able: Facts = { ...table, ...own }
   const made = new Map<string, Codec>()
   const codecOf = ({ changes, parameters }: Adapted<P>): Codec => {
-    // what a codec caches of a transcript lasts as long as the parameters are the same
+    // one codec per set of changes, so that its cache of the transcript lasts while the parameters are the same
     const key = JSON.stringify(changes)
     const codec = made.get(key) ?? make(parameters, able)
     made.set(key, codec)
@@ -86,7 +87,7 @@ const ending = ({ model, provider }: Source, { on, source, use }: Ended): string
   return `The model '${model}' of ${provider} ends, or has ended, on ${on}${instead} (${source})`
 }
 
-/** What an option asks for, in the words of the errors. */
+/** The capability that an option needs, as errors name it. */
 const capabilityOf = (option: string): LlmError.Capability => {
   if (option === "toolChoice") return "toolChoice"
   return option === "reasoning" ? "thinking" : "other"

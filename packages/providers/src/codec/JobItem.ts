@@ -1,4 +1,4 @@
-/** The item of a paused reply that names the job which makes it. */
+/** The provider item of a paused reply. It names the background job that makes the reply. */
 import type * as Message from "@kintsugi/core/Message"
 
 const kind = "background_job"

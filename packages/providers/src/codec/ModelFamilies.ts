@@ -1,12 +1,13 @@
 /**
- * What families of models take, and when models end, as data: each claim has the public page that documents it, read on the day `seen`. A
- * claim that was found on no page of the provider itself is `reported`. A model is found by its name; a name that no family has is sent as
- * asked.
+ * Lists as data what families of models take, and when models end. Each claim has the public page that states it, read on the day `seen`. A
+ * claim that is on no page of the provider itself is `reported`. A model is found by its name; requests for a model in no family are sent
+ * as asked.
  *
- * A later claim of a family wins over an earlier one. The numbers of `maxTokens` are this library's: the pages say that thoughts count.
+ * A later claim of a family wins over an earlier one. The values of `maxTokens` are this library's choice: the pages only say that thoughts
+ * count.
  *
- * Anthropic's pages of ends could be read in translations and quotations alone, OpenAI's in part. No page was found for the ends of Claude
- * Haiku 3 and Kimi K2.6, nor Google's own for the day of Gemini 2.5.
+ * Anthropic's pages about the end of models could be read only in translations and quotations, OpenAI's only in part. No page was found
+ * about the end of Claude Haiku 3 and Kimi K2.6, and none of Google about the day on which Gemini 2.5 ends.
  */
 import type { Facts } from "./Capabilities.ts"
 import { always, asked, by, byBudget, byDefault, ended, family, never, notOff } from "./familyClaims.ts"
@@ -27,15 +28,15 @@ export const claude: Catalog = () => {
   const models = `${docs}/models`
   const bedrock = "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html"
   const openRouter = "https://openrouter.ai/docs/cookbook/evaluate-and-optimize/model-migrations"
-  // it quotes the pages of the provider
+  // this page quotes the pages of the provider
   const forced = "https://github.com/withceleste/celeste-python/pull/393"
   const upToMax = "low medium high xhigh max"
   const noPrefill = { contextWindow: 1_000_000, continuation: "none" } as const
-  // from Claude 5 on the model thinks unless it is told otherwise, and its thoughts count towards the longest reply
+  // from Claude 5 on, models think unless they are told otherwise, and their thoughts count towards the longest reply
   const fifth = { ...noPrefill, ...by(upToMax, byDefault), sampling: "never", maxTokens: 32_000 } as const
   const obliged = { ...fifth, reasoningOff: false, toolChoice: ["none"] } as const
   const older = { budgetWithinMaxTokens: true } as const
-  // it quotes the section "Sampling parameters" of the provider's page about thinking
+  // this page quotes the section "Sampling parameters" of the provider's page about thinking
   const params =
     "https://docs.memberjunction.org/v6.2/api/functions/_memberjunction_ai-anthropic.ResolveSamplingParams.html"
   const sampling = reported(params, { sampling: "default-with-reasoning" })
@@ -53,11 +54,12 @@ export const claude: Catalog = () => {
     besideTools,
     page(overview, { contextWindow: 200_000 })
   ]
-  // since Claude Opus 4.1 (also OpenHands, pull request 12909, for 4.6); no page of the provider was found that says it
+  // since Claude Opus 4.1, models refuse `temperature` together with `topP` (also OpenHands, pull request 12909, for 4.6); no page of the
+  // provider was found that says it
   const single = reported("https://github.com/SalesforceAIResearch/MCP-Universe/issues/49", {
     temperatureBesideTopP: false
   })
-  // they are not among the models that think
+  // these models are not on the page's list of models that think
   const thinking = "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.md"
   const plain = { ...byBudget(never), budgets: false, sampling: "always", continuation: "rest" } as const
   const thoughtless = page(thinking, plain)
@@ -86,7 +88,7 @@ export const claude: Catalog = () => {
       family("claude-fable-5", "claude-fable-5 claude-mythos-5 claude-mythos", [
         page(`${models}/fable-5/migration-guide`, { ...fifth, reasoningOff: false }),
         page(bedrock, { budgets: false, reasoningOff: false }),
-        // Claude Fable 5.1 is the first to refuse a forced call
+        // the page says that Claude Fable 5.1 is the first model to refuse a forced call
         reported(forced, { forcedBesideReasoning: true })
       ]),
       family("claude-5", "claude-opus-5 claude-sonnet-5", [
@@ -94,7 +96,7 @@ export const claude: Catalog = () => {
         page("https://platform.claude.com/docs/zh-CN/models/opus-5/migration-guide", { reasoningOff: true })
       ]),
       family("claude-4.7", "claude-opus-4-7 claude-opus-4-8", [
-        // it does not think unless it is told to, and the page says that `disabled` is refused
+        // these models do not think unless they are told to, and the page says that they refuse `disabled`
         page(bedrock, by(upToMax, notOff)),
         reported("https://apidog.com/kr/blog/claude-opus-4-7-api/", noPrefill),
         reported(forced, { forcedBesideReasoning: true }),
@@ -115,10 +117,10 @@ export const claude: Catalog = () => {
       ]),
       family("claude-4", "claude-opus-4 claude-sonnet-4 claude-3-7-*", byBudgets),
       family("claude-3", "claude-3 claude-3-* claude-2-*", [thoughtless, page(overview, { contextWindow: 200_000 })]),
-      // their windows were smaller; no page was found
+      // no context window: no page was found, and these models had smaller ones than Claude 3
       family("claude-2", "claude-2 claude-instant claude-instant-*", [thoughtless])
     ],
-    // the days of Anthropic's own platforms: Bedrock and Google Cloud have others
+    // the days on Anthropic's own platforms; the models end on Bedrock and Google Cloud on other days
     ended: [
       ends(sdk, "2026-11-30", "claude-sonnet-4-5"),
       reportedEnd("https://github.com/talex-touch/tuff/pull/1935", "2026-08-05", "claude-opus-4-1"),
@@ -133,7 +135,7 @@ export const claude: Catalog = () => {
   }
 }
 
-/** Families of OpenAI, and of Mistral, which has the same wire. */
+/** Families of OpenAI, and of Mistral, because Mistral's models use the same wire. */
 const openAiFamilies = (): ReadonlyArray<Family> => {
   const docs = "https://developers.openai.com/api/docs"
   const guides = `${docs}/guides`
@@ -150,21 +152,22 @@ const openAiFamilies = (): ReadonlyArray<Family> => {
   const byXhigh = by(upToXhigh, byDefault)
   const guide = "https://dev.to/hassann/how-to-use-gpt-61-sol-apl--45cg"
   const thinking = "https://docs.mistral.ai/inference/conversations/reasoning"
-  // before GPT-5.6 a request with marks is refused
+  // before GPT-5.6, models refuse a request with cache marks
   const marksTaken = page(`${guides}/prompt-caching`, { promptCache: "key-and-breakpoints" })
   const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key" })
   return [
     family("gpt-6.2", "gpt-6.2-astra gpt-6.2-sol", [
-      // pages differ on tools beside its efforts in chat completions (docs.laozhang.ai/en/announcements/gpt-6-2-2026-11.md: they work); so
-      // they are sent as asked
+      // pages differ on tools beside the efforts of GPT-6.2 in chat completions (docs.laozhang.ai/en/announcements/gpt-6-2-2026-11.md: they
+      // work), so both are sent as asked
       reported("https://github.com/daknoblo/ai-ui/releases/tag/v1.5.2", by(upToXhigh, always)),
-      // what it says of GPT-6 with reasoning; no page was found that says it of GPT-6.2
+      // the page refuses sampling options beside the reasoning of GPT-6; no page was found that says it of GPT-6.2
       page(`${guides}/deployment-checklist`, unasked),
       marksTaken,
       page(`${docs}/models/gpt-6.2-sol.md`, { reasoningOff: false, contextWindow: 1_050_000 })
     ]),
     family("gpt-6.1", "gpt-6-astra gpt-6.1-sol gpt-6.1-terra", [
-      // beside tools their chat completions refuse each effort and its absence (github.com/genkit-ai/genkit/pull/6303): the error says so
+      // beside tools, chat completions refuse each effort of these models, and its absence too (github.com/genkit-ai/genkit/pull/6303): the
+      // error says so
       reported("https://github.com/BerriAI/litellm-docs/pull/1173", by(upToXhigh, always)),
       reported("https://github.com/BerriAI/litellm/pull/39631", { sampling: "never" }),
       marksTaken,
@@ -177,7 +180,7 @@ const openAiFamilies = (): ReadonlyArray<Family> => {
       reported(guide, { contextWindow: 1_050_000 })
     ]),
     family("gpt-5.6", "gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna", [
-      // its chat completions name the efforts that they take, without `max` (github.com/mnfst/modelparams.dev/pull/236)
+      // in chat completions these models take all of their efforts but `max` (github.com/mnfst/modelparams.dev/pull/236)
       reported("https://github.com/livekit/agents/pull/7169", { ...byXhigh, reasoningBesideTools: "none" }),
       reported("https://github.com/khoj-ai/khoj/issues/1377", { sampling: "never" }),
       marksTaken,
@@ -226,12 +229,12 @@ const openAiFamilies = (): ReadonlyArray<Family> => {
       reported(`${vercel}/o4-mini.md`, { contextWindow: 200_000 })
     ]),
     family("mistral-large-4", "mistral-large-4-0", [
-      // the line about switching it off could not be read
+      // whether reasoning can be switched off is not stated here, because the line of the page about it could not be read
       page(thinking, { budgets: false, efforts: ["low", "medium", "high"], reasoningByDefault: true }),
       page(mistral, { sampling: "always" })
     ]),
     family("mistral-adjustable", "mistral-small-latest mistral-small-2603 mistral-medium-3-5 mistral-medium-3.5", [
-      // not Mistral Small 3, whose names are the same without their dates
+      // Mistral Small 3 is not in this family: its names differ from these only in their dates
       page("https://docs.mistral.ai/capabilities/reasoning/adjustable", by("high", asked)),
       page(thinking, { efforts: ["high"] }),
       page(mistral, { sampling: "always" }),
@@ -266,7 +269,7 @@ const openAiEnded = (): ReadonlyArray<Ended> => {
 
 export const openAi: Catalog = () => ({ families: openAiFamilies(), ended: openAiEnded() })
 
-/** The families whose greatest effort the Responses API takes alone, and where it was found. */
+/** The families that take the effort `max` in the Responses API only, each with the page that says so. */
 const takesMax: Readonly<Record<string, string>> = {
   "gpt-6.2": "https://github.com/akiiwa-games/AgentCompass-Router/releases/tag/v0.6.8",
   "gpt-6.1": "https://github.com/BerriAI/litellm-docs/pull/1173",
@@ -281,7 +284,7 @@ const ofResponses = (): ReadonlyArray<Family> =>
     return source === undefined ? one : { ...one, claims: [...one.claims, reported(source, max)] }
   })
 
-/** The same models by the Responses API, which takes an effort more of some. */
+/** The families of OpenAI's models for the Responses API, where some of them take one more effort. */
 export const openAiResponses: Catalog = () => ({ families: ofResponses(), ended: openAiEnded() })
 
 export const gemini: Catalog = () => {
@@ -289,7 +292,7 @@ export const gemini: Catalog = () => {
   const levels = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking"
   const window = { contextWindow: 1_048_576 }
   const byLevel = (words: string) => page(levels, { ...window, ...by(words, always) })
-  // it says to remove the sampling options from all requests
+  // this page says to remove the sampling options from all requests
   const newer = page(`${docs}/generate-content/whats-new-gemini-3.6`, { sampling: "never" })
   const guides = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides"
   const neon = "https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj"
@@ -297,7 +300,8 @@ export const gemini: Catalog = () => {
   const third = page(`${docs}/gemini-3`, { sampling: "always" })
   const second = { ...window, sampling: "always" } as const
   const all = "minimal low medium high"
-  // the pages of the provider that could be read have earlier days, as the earliest possible ones
+  // this page states the days on which models end; the provider's pages that could be read state earlier days, as the earliest possible
+  // ones
   const route =
     "https://dev.to/aideprecations/what-to-do-before-gemini-25-pro-and-25-flash-are-retired-on-december-1-2026-5gg9"
   const september = "https://dev.to/akaranjkar08/gemini-api-shutdowns-30-sept-omni-flash-preview-migration-guide-2jae"
@@ -371,7 +375,7 @@ export const deepSeek: Catalog = () => {
     families: [
       family("deepseek-v4", "deepseek-v4-* deepseek-flash deepseek-pro", [
         page("https://api-docs.deepseek.com/guides/thinking_mode.md", {
-          // the provider itself maps them to low, high and max
+          // DeepSeek itself maps these efforts to low, high and max
           ...by("minimal low medium high xhigh max ultra", byDefault),
           sampling: "without-reasoning"
         }),
@@ -379,15 +383,15 @@ export const deepSeek: Catalog = () => {
         reported(release, { contextWindow: 1_000_000 })
       ])
     ],
-    // the names of V4 are served on, by V4.1 (api-docs.deepseek.com, which names `deepseek-flash` for all)
+    // V4.1 serves requests for the names of V4 (api-docs.deepseek.com, which names `deepseek-flash` for all)
     ended: [reportedEnd(release, "2026-07-24", "deepseek-chat deepseek-reasoner", "deepseek-flash")]
   }
 }
 
-/** For servers of models of others: each request is sent as asked. */
+/** The empty catalog, for servers of other providers' models. Each request is sent as asked. */
 export const none: Catalog = () => ({ families: [], ended: [] })
 
-/** The chat completions and their names of models; the agent API has `perplexity/sonar`. */
+/** The models of Perplexity's chat completions. Its agent API has other names, such as `perplexity/sonar`. */
 export const perplexity: Catalog = () => {
   const use = "perplexity/sonar or a preset of the agent API"
   const chat = "https://github.com/anomalyco/models.dev/pull/4993"

@@ -1,14 +1,14 @@
 /**
- * Where thoughts come from: their provider, the family of their model, and the digest of what stood before them. They go back only where
- * all three match. Otherwise some providers refuse the request: since Claude Fable 5.1, Anthropic reads thoughts of certain other models
- * alone, and only behind the same system prompt, tools and messages
+ * Marks thoughts with their origin: their provider, the family of their model, and a digest of all that came before them. A request sends
+ * them back only if all three match, because some providers refuse it otherwise. Since Claude Fable 5.1, Anthropic reads only thoughts of
+ * certain models, and only behind the same system prompt, tools and messages
  * (platform.claude.com/docs/en/build-with-claude/preserved-thinking, looked up on 2026-11-26).
  *
- * The family is that of the model that was asked, under any other name that the reply may give it: a name of a deployment, or an alias.
- * Only a request that names models to fall back to, or a router, can have a reply of another model, which the reply then names.
+ * The family is that of the requested model, even if the reply names the model otherwise: by a deployment or an alias. Only if the request
+ * names a router, or models to fall back to, can another model reply. The reply then names that model, and its family counts.
  *
- * Thoughts without a family or a digest are of an older version of this library: what they lack counts as equal, so they are sent to their
- * provider as before.
+ * Thoughts without a family or a digest come from an older version of this library. A missing mark counts as a match, so they are sent back
+ * to their provider as before.
  */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -22,19 +22,19 @@ import { remembering } from "./Remembering.ts"
 import { fallbacksIn, isRouter, servedFamily } from "./servedFamily.ts"
 import { kinds, thoughtIn, unsigned } from "./thoughts.ts"
 
-/** A request as it is sent, and what its reply needs. */
+/** A request without foreign thoughts, and functions that mark the thoughts of its reply with their origin. */
 export interface Traced {
-  /** Without the thoughts that are of another model, or stood behind something else. */
+  /** The request, without thoughts that another model wrote, or before which the transcript has changed. */
   readonly request: Model.Request
-  /** The reply, thoughts with their origin. */
+  /** Marks the thoughts of a whole reply with their origin. */
   readonly marked: (reply: Message.Reply) => Message.Reply
-  /** A decoder of the reply whose thoughts have their origin. */
+  /** Marks the thoughts that a decoder returns with their origin. */
   readonly marking: (decoder: Decoder<Model.Part>) => Decoder<Model.Part>
 }
 
-/** What is known of one message. Later requests look it up, so each reads only what is new. */
+/** The digests and origins of one message. Later requests look them up, so that each request reads only new messages. */
 interface Entry {
-  /** The digest of the messages before it, and of those with it. */
+  /** `before` is the digest of all messages before this one, `after` the digest that includes this one. */
   before: string
   after: string
   readonly own: string
@@ -43,7 +43,7 @@ interface Entry {
 
 type Origin = Pick<Message.Opaque, "family" | "before">
 
-/** Traces the thoughts of one model. */
+/** Makes the function that traces the thoughts in the requests of one model. */
 export const make = ({ model, provider }: Source, codec: Codec): ((request: Model.Request) => Traced) => {
   const family = familyOf(model)
   const entries = new WeakMap<Message.Message, Entry>()
@@ -114,11 +114,13 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
   }
 }
 
-/** The origins of the thoughts of a message: all are of one reply, to which two models may have contributed. */
+/** The origins of the thoughts in a message. All thoughts are of one reply, but two models may have contributed to it. */
 const originsOf = ({ content }: Message.Assistant, provider: string): ReadonlyArray<Origin> =>
   content.flatMap((part) => thoughtIn(part, provider) ?? [])
 
-/** The message without what only this provider's model could read of its thoughts. */
+/**
+ * Removes from a message the thoughts that only this provider's model can read. Signatures are removed from calls and items, which stay.
+ */
 const withoutThoughts = (message: Message.Assistant, provider: string): Message.Assistant => ({
   ...message,
   content: message.content.flatMap((part): Message.Assistant["content"] => {

@@ -1,6 +1,6 @@
-/** Encodes each value once, so that a turn does not pay for the transcript before it. */
+/** Caches encoded values, so that a turn does not encode the transcript before it again. */
 
-/** The function with its results cached by the identity of their values, as long as those live. */
+/** Caches the results of a function by the identity of its argument, for as long as the argument lives. */
 export const remembering = <A extends object, B>(encode: (value: A) => B): ((value: A) => B) => {
   const results = new WeakMap<A, B>()
   return (value) => {

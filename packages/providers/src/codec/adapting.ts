@@ -1,4 +1,4 @@
-/** Requests that a family of models does not take: they are adapted, or refused. */
+/** Adapts the parameters of a request to what its model takes. */
 import type { Adaptation, Request, ToolChoice } from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
@@ -6,7 +6,7 @@ import { isRetention } from "./cacheMarks.ts"
 import type { Facts } from "./Capabilities.ts"
 import * as Parameters from "./Parameters.ts"
 
-/** The parameters that a model may not take. */
+/** The parameters of a request that a model may refuse. */
 export interface Asked {
   readonly temperature?: number
   readonly topP?: number
@@ -25,7 +25,7 @@ export interface Asked {
   }
 }
 
-/** A request as it is sent: its parameters, its tool choice if that is another one, and what differs from what was asked. */
+/** The parameters of a request as they are sent, the tool choice if it differs from the one asked for, and the list of changes. */
 export interface Adapted<P> {
   readonly parameters: P
   readonly toolChoice: ToolChoice | undefined
@@ -33,8 +33,8 @@ export interface Adapted<P> {
 }
 
 /**
- * The parameters and the tool choice that the model takes, as near as possible to those that were asked for. `answersPlainCalls` says
- * whether a request ends with results of calls that were made without thoughts of this provider.
+ * Changes parameters and tool choice to the nearest ones that the model takes. `answersPlainCalls` says whether a request ends with results
+ * of calls that were made without thoughts of this provider.
  */
 export const adapted = <P extends Asked>(
   able: Facts,
@@ -82,7 +82,7 @@ export const adapted = <P extends Asked>(
     set(option, undefined)
   }
   if (able.temperatureBesideTopP === false && left.temperature !== undefined && left.topP !== undefined) {
-    // a temperature of 1 is the default: then the other one was meant
+    // of a `temperature` and a `topP` only one may be sent; a `temperature` of 1 is the default, so `topP` is the one that was meant
     const option = left.temperature === 1 ? "temperature" : "topP"
     note(option, parameters[option], undefined)
     set(option, undefined)
@@ -101,22 +101,25 @@ export const adapted = <P extends Asked>(
     note("promptCache", { ...promptCache }, kept)
     set("promptCache", kept)
   }
-  // a model that does not reason by default is off without a word
+  // if a model does not reason by default, reasoning is off without a field for it, so this is no change
   const isOffAsAsked = isOff(reasoning) && sent === undefined && able.reasoningByDefault === false
   if (!isOffAsAsked) note("reasoning", jsonOf(reasoning), jsonOf(sent))
   set("reasoning", sent)
   note("toolChoice", jsonOf(choice), jsonOf(toolChoice))
   const isChosen = toolChoice !== choice
-  // another choice goes with the request
+  // a changed tool choice is returned beside the parameters
   if (isChosen) set("toolChoice", undefined)
-  // the same parameters, of which optional ones are left out or have another value of their type
+  // the type assertion holds because optional parameters are only left out, or have another value of their type
   return { parameters: left as P, toolChoice: isChosen ? toolChoice : undefined, changes }
 }
 
 const isNearDefault = (option: "temperature" | "topP" | "topK", asked: number): boolean =>
   option === "temperature" ? asked === 1 : option === "topP" && asked >= 0.95 && asked <= 1
 
-/** What a cache takes: the key, the marks, or both, and its own times; and the name of a content. */
+/**
+ * The part of a prompt cache that the model takes: its key, its marks, its time or the name of a cached content; `undefined` if it takes
+ * none.
+ */
 const cacheFor = (cache: NonNullable<Facts["promptCache"]>, asked: NonNullable<Asked["promptCache"]>) => {
   const { breakpoints, key, name, ttl } = asked
   const takesMarks = cache.endsWith("breakpoints")
@@ -133,7 +136,7 @@ const cacheFor = (cache: NonNullable<Facts["promptCache"]>, asked: NonNullable<A
 
 type Reasoning = Parameters.Reasoning | boolean | undefined
 
-/** A copy: the type of JSON has no read-only objects. */
+/** A value as JSON. An object is copied, because the JSON type has no read-only objects. */
 const jsonOf = (value: Reasoning | ToolChoice): Schema.Json | undefined =>
   Predicate.isObject(value) ? { ...value } : value
 
@@ -143,11 +146,11 @@ const choiceFor = ({ toolChoice: choices }: Facts, choice: ToolChoice): ToolChoi
   return choices.includes("required") ? "required" : "auto"
 }
 
-/** Whether this switches reasoning off. */
+/** Whether this `reasoning` switches reasoning off. */
 export const isOff = (reasoning: Reasoning): boolean =>
   reasoning === "none" || reasoning === false || (Predicate.isObject(reasoning) && reasoning.maxTokens === 0)
 
-/** Whether the model reasons for a request with this `reasoning`. */
+/** Whether the model reasons in a request with this `reasoning`. */
 const reasons = ({ reasoningByDefault }: Facts, reasoning: Reasoning): boolean =>
   reasoning === undefined ? reasoningByDefault === true : !isOff(reasoning)
 
@@ -160,23 +163,26 @@ const reasoningFor = (
   if (asked === undefined) return undefined
   if (isOff(asked)) {
     if (reasoningOff !== false) return asked
-    // it is off unless it is asked for
+    // no field is sent, because the model does not reason unless it is asked to
     if (able.reasoningByDefault === false) return undefined
     return efforts?.[0] ?? (budgets === true && leastBudget !== undefined ? { maxTokens: leastBudget } : undefined)
   }
   if (Predicate.isString(asked)) {
-    // each effort of a model that only switches reasoning on is the same
+    // a model that can only switch reasoning on takes any effort, and all efforts mean the same
     if (efforts === undefined || efforts.includes(asked) || efforts.includes("on")) return asked
     if (efforts.length > 0) return nearest(efforts, asked)
     if (budgets !== true) return undefined
     return scale.includes(asked) ? budgetFor(able, budgetOf(asked), longest) : asked
   }
-  // a negative number leaves it to the model
+  // a negative number lets the model choose the number of tokens
   if (budgets !== false) return asked.maxTokens < 0 ? asked : budgetFor(able, asked.maxTokens, longest)
   return asked.maxTokens < 0 || efforts === undefined ? undefined : nearest(efforts, effortOf(asked.maxTokens))
 }
 
-/** The budget that the model takes: half of the longest reply if that leaves no room for an answer; none if even the least does not. */
+/**
+ * The budget of reasoning that the model takes. If the budget leaves no room for an answer, it is half of the longest reply; `undefined` if
+ * even the least budget leaves none.
+ */
 const budgetFor = (
   { budgetWithinMaxTokens, leastBudget = 1 }: Facts,
   asked: number,
@@ -187,10 +193,13 @@ const budgetFor = (
   return maxTokens < most ? { maxTokens } : undefined
 }
 
-/** All efforts, from the least to the greatest. */
+/** All efforts that any model takes, from the least to the greatest. */
 const scale = ["none", "between_tools", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]
 
-/** Of two efforts that are equally near it is the cheaper one. A word that is on no scale is sent as asked, unless there is just one. */
+/**
+ * The effort that is nearest to the one asked for, and the cheaper one of two equally near. An unknown effort is sent as asked, unless the
+ * model has only one effort.
+ */
 const nearest = (efforts: ReadonlyArray<string>, asked: string): string | undefined => {
   const at = scale.indexOf(asked)
   if (at === -1 && efforts.length > 1) return asked
@@ -201,7 +210,7 @@ const nearest = (efforts: ReadonlyArray<string>, asked: string): string | undefi
   )
 }
 
-/** Google's budgets for efforts, in tokens. They stand for efforts of other providers, too. */
+/** Google's budgets for efforts, in tokens. They are used for the models of other providers too. */
 const steps = [
   ["low", 1024],
   ["medium", 8192],

@@ -1,7 +1,10 @@
-/** Anthropic's error names, in its own format and behind routers of another format. */
+/** Anthropic's error names. They occur in its own format, and behind routers with another format. */
 import type { Codes } from "../classify/Report.ts"
 
-/** `invalid_request_error` and `api_error` are absent: Anthropic sends them for many failures, from billing to overload. */
+/**
+ * The errors by Anthropic's names. `invalid_request_error` and `api_error` are absent, because Anthropic sends them for many failures, from
+ * billing to overload.
+ */
 export const codes: Codes = {
   authentication_error: "AuthenticationError",
   permission_error: "AuthenticationError",

@@ -1,13 +1,13 @@
-/** Call ids in the form of the provider: at most 64 letters, digits, `_` and `-`, each unique in a conversation. */
+/** Makes call ids that every provider takes: at most 64 letters, digits, `_` and `-`, each unique in a conversation. */
 
 /**
- * Assigns ids in the order of a conversation. An id of this provider stays unchanged. Ids of other providers may hold
- * other characters, be longer, or repeat in every turn. An assigned id depends only on the messages before it, so it
- * is the same in every later request.
+ * Assigns call ids in the order of a conversation. A valid id that is not used yet stays unchanged. Ids of other providers may hold other
+ * characters, be longer, or repeat in every turn. An assigned id depends only on the messages before it, so it is the same in every later
+ * request.
  */
 export class CallIds {
   readonly #used = new Set<string>()
-  /** How often each id was used. */
+  /** How often each id was asked for. */
   readonly #times = new Map<string, number>()
 
   next(id: string): string {

@@ -1,4 +1,4 @@
-/** Errors of a provider that refuses what its request had and the capabilities allow: they say so. */
+/** Recognises errors by which a provider refuses an option although the capabilities allow it, and says so in their message. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type { ToolChoice } from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -7,20 +7,20 @@ import type { Facts } from "./Capabilities.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Source } from "../transport/Source.ts"
 
-/** What a request had. */
+/** The parameters and the tool choice of a failed request. */
 interface Sent {
   readonly parameters: Asked
   readonly toolChoice: ToolChoice
 }
 
-/** What is known of the model: by a family of the table, and by the layer. */
+/** The facts about a model: all of them, those that the layer sets itself, and the name of the model's family. */
 interface Knowledge {
   readonly able: Facts
   readonly own: Facts
   readonly family: string
 }
 
-/** An option by the words that an error has for it, and the entry that allows what was sent of it. */
+/** An option: the words that errors use for it, and the capability that allows the sent value. */
 interface Option {
   readonly name: string
   readonly words: RegExp
@@ -52,14 +52,20 @@ const options: ReadonlyArray<Option> = [
   }
 ]
 
-/** The words of a provider that refuses an option, and not its value. */
+/** Matches the words of a provider that refuses an option as such, and not only its value. */
 const refuses =
   /\b(?:unsupported|deprecated|incompatible)\b|\bnot (?:be )?(?:accepted|allowed|compatible|enabled|permitted|supported)\b|\b(?:not|n't) (?:accept|allow|support)\b|\bonly (?:accepts?|supports?|works)\b|\b(?:unknown|unrecognized) (?:parameter|(?:request )?argument)\b/i
 
-/** The words of one that refuses it beside something else: not with a model, whose name has a number. */
+/**
+ * Matches the words of a provider that refuses an option beside another one. The word "with" before a model does not count, because the
+ * name of a model has a number.
+ */
 const beside = /\bbeside\b|\bwith (?!(?:this|that|the|your|model)\b|[^ \d]*\d)/i
 
-/** The same error. If the provider has refused an option that was sent and is allowed, the message says so. */
+/**
+ * Replaces the message of an error if the provider refused an option that was sent and that the capabilities allow. Any other error stays
+ * the same.
+ */
 export const contradicted = (
   error: LlmError.LlmError,
   { model, provider }: Source,
@@ -73,7 +79,7 @@ export const contradicted = (
     if (entry === undefined || !refusals.some((sentence) => words.test(sentence))) continue
     const { cause, detail, requestId, retryAfter, shouldRetry, status, usage } = error
     const facts = { cause, detail, requestId, retryAfter, shouldRetry, status, usage }
-    // a field that is undefined is none
+    // fields that are `undefined` are left out
     const given = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
     const allowed =
       entry in own

@@ -1,15 +1,17 @@
-/** Reads a tool call that the provider could not parse, as some providers show it in their errors. */
+/** Reads a tool call that the provider could not parse. Some providers quote it in their errors. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Json from "../transport/Json.ts"
 
 export interface Rejected {
   readonly tool?: string
-  /** As the model wrote them. */
+  /** The arguments of the call, as the model wrote them. */
   readonly rawArgs?: string
 }
 
-/** JSON with a name and arguments, whole or broken, or `<function=name>{…}</function>`. */
+/**
+ * Reads the tool and the arguments of a quoted call: JSON with a name and arguments, whole or broken, or `<function=name>{…}</function>`.
+ */
 export const read = (generation: string | undefined): Rejected => {
   if (generation === undefined) return {}
   const text = generation.slice(0, longest)
@@ -28,7 +30,7 @@ export const read = (generation: string | undefined): Rejected => {
   return { ...(tool === undefined ? {} : { tool }), ...(rawArgs === undefined ? {} : { rawArgs }) }
 }
 
-/** A longer text is not a call. */
+/** How many characters of a quoted call are read, because a longer text is no call. */
 const longest = 100_000
 
 const marked = /<function=([\w.:-]{1,100})/

@@ -1,8 +1,7 @@
 /**
- * Reads what Azure's content filters found. A refused prompt has it in the error, under
- * `innererror.content_filter_result`; a reply in its choice, under `content_filter_results`; a response in a list,
- * `content_filters` (learn.microsoft.com: "Content filtering annotations", "Use blocklists", looked up on 2026-11-26; the
- * list of responses is known from public reports alone).
+ * Reads what Azure's content filters found. The error of a refused prompt has it under `innererror.content_filter_result`, a choice of a
+ * reply under `content_filter_results`, and a response of the Responses API in the list `content_filters` (learn.microsoft.com: "Content
+ * filtering annotations", "Use blocklists", looked up on 2026-11-26; the list of responses is known from public reports alone).
  */
 import type { ContentFilteredError } from "@kintsugi/core/LlmError"
 import * as Redaction from "@kintsugi/core/Redaction"
@@ -13,7 +12,7 @@ export type Filters = NonNullable<ContentFilteredError["filters"]>
 
 type Filter = Filters[number]
 
-/** The results in an error. Most are about the prompt. */
+/** The filter results in an error. Most of them are about the prompt. */
 export const ofError = (error: Schema.Json): Filters => {
   const inner = Json.field(error, "innererror")
   const results = ["content_filter_result", "content_filter_results"].flatMap((key) => [
@@ -23,7 +22,7 @@ export const ofError = (error: Schema.Json): Filters => {
   return once([...results, ...ofResponse(error)])
 }
 
-/** The results about the prompt and about a choice, in a whole body or a chunk. */
+/** The filter results about the prompt and about a choice, in a whole body or in a chunk of a stream. */
 export const ofReply = (body: Schema.Json, choice: Schema.Json | undefined): Filters =>
   once([
     ...Json.items(Json.field(body, "prompt_filter_results")).flatMap((one) =>
@@ -32,7 +31,7 @@ export const ofReply = (body: Schema.Json, choice: Schema.Json | undefined): Fil
     ...ofResults(Json.field(choice, "content_filter_results"), "reply")
   ])
 
-/** The results of a response. */
+/** The filter results in a response of the Responses API. */
 export const ofResponse = (response: Schema.Json): Filters =>
   once(
     Json.items(Json.field(response, "content_filters")).flatMap((one) =>
@@ -43,10 +42,13 @@ export const ofResponse = (response: Schema.Json): Filters =>
     )
   )
 
-/** More categories than any filter has: what is beyond is dropped. */
+/** The most results that are kept. No filter has so many categories. */
 const most = 100
 
-/** Of each category the last result, or the last one that filtered: a stream has one for each piece. */
+/**
+ * Collects filter results. Of each category it keeps the last result, or the last one that filtered, because each piece of a stream has a
+ * result.
+ */
 export class FilterResults {
   readonly #all = new Map<string, Filter>()
 
@@ -72,14 +74,14 @@ const once = (found: Filters): Filters => {
 
 const ofResults = (results: Schema.Json | undefined, of: Filter["of"]): Filters =>
   Object.entries(Json.fields(results)).flatMap(([category, result]) => {
-    // Blocklists are a list, or an object with a list.
+    // The result of a blocklist is a list, or an object with a list.
     const several = Array.isArray(result) ? Json.items(result) : Json.items(Json.field(result, "details"))
     const found = [result, ...several].flatMap((one) => ofResult(category, one, of))
-    // what filtered as a whole says less than the lists that did
+    // the result for all lists together is dropped if the single lists are named
     return several.length > 0 && found.length > 1 ? found.filter(({ id }) => id !== undefined) : found
   })
 
-/** A word of the server, which may repeat anything. */
+/** A text of the server, made safe to show: secrets are redacted, and at most 100 characters are kept. */
 const named = (text: string): string => Redaction.foreign(text, 100)
 
 const ofResult = (category: string, result: Schema.Json, of: Filter["of"]): Filters => {

@@ -1,8 +1,11 @@
-/** Gemini's error names, in its own format and behind routers of another format. */
+/** Gemini's error names. They occur in its own format, and behind routers with another format. */
 import { dailyQuota } from "../classify/DailyQuota.ts"
 import type { Codes } from "../classify/Report.ts"
 
-/** Reasons, then status names. A wrong key has status 400 and an unspecific name. */
+/**
+ * The errors by Gemini's names: reasons first, then statuses. A wrong key is recognised by its reason, because its status is 400 with an
+ * unspecific name.
+ */
 export const codes: Codes = {
   [dailyQuota]: "QuotaExhaustedError",
   api_key_invalid: "AuthenticationError",

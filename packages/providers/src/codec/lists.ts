@@ -1,12 +1,12 @@
-/** Lists that come in pieces, such as the log probabilities of a stream, whose chunks each have those of their tokens. */
+/** Joins lists that come in pieces, such as the log probabilities of a stream: each chunk has those of its own tokens. */
 import type * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
 import * as Size from "../transport/Size.ts"
 
-/** Joins the lists of objects by the names of their fields; other fields are ignored. */
+/** Joins lists in the fields of objects by the names of the fields. Fields that are no lists are ignored. */
 export class Lists {
   readonly #lists = new Map<string, Array<Schema.Json>>()
-  /** The bytes of all items. */
+  /** The bytes of all items so far. */
   size = 0
 
   push(fields: Schema.Json | undefined): void {
@@ -22,7 +22,7 @@ export class Lists {
     }
   }
 
-  /** All lists that are not empty; `undefined` if there is none. */
+  /** All lists that have items; `undefined` if there are none. */
   get all(): Schema.JsonObject | undefined {
     return this.#lists.size === 0 ? undefined : Object.fromEntries(this.#lists)
   }

@@ -1,7 +1,7 @@
-/** Merges token counts that a provider reports several times. */
+/** Merges the token counts of several reports about one reply. */
 import type * as Usage from "@kintsugi/core/Usage"
 
-/** The last reported counts. A reported zero does not override an earlier count. */
+/** The usage by the last report. A count of zero in it does not override an earlier count. */
 export const merged = (before: Usage.Usage | undefined, reported: Usage.Usage): Usage.Usage =>
   before === undefined
     ? reported

@@ -1,21 +1,21 @@
-/** Calls of OpenAI's two formats, with unique ids. */
+/** Tool calls in OpenAI's two wire formats, with unique ids. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Schema from "effect/Schema"
 
-/** A call, or a piece of one, as it came. */
+/** A call or a piece of a call, as the server sent it. */
 export interface Piece {
   readonly id: string | undefined
   readonly name: string | undefined
   readonly arguments: Schema.Json | undefined
 }
 
-/** Unique ids for the calls of one reply. */
+/** Makes the call ids of one reply unique. */
 export class Ids {
   readonly #used = new Set<string>()
-  /** The first number behind an id that may be free: smaller ones are used. */
+  /** The first number behind each id that may be free. All smaller numbers are used. */
   readonly #next = new Map<string, number>()
 
-  /** The given id, unless another call of this reply has it. */
+  /** The given id, or a new one if it is absent or another call of this reply has it. */
   of(givenId: string | undefined, index: number): string {
     const base = givenId ?? "call"
     let id = givenId ?? `${base}_${index}`
@@ -30,7 +30,7 @@ export class Ids {
   }
 }
 
-/** A call. An absent id or name is replaced, so that the call stays distinct and can be settled. */
+/** Makes a tool call. An absent id or name is replaced, so that the call is distinct and can be settled. */
 export const callOf = (ids: Ids, index: number, { arguments: args, id, name }: Piece): Message.ToolCall => ({
   type: "tool-call",
   id: ids.of(id, index),

@@ -1,4 +1,4 @@
-/** The errors of OpenAI's two formats: their bodies, and the fields that routers add. */
+/** The errors of OpenAI's two wire formats: their bodies, and the fields that routers add to them. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -13,13 +13,13 @@ import * as FilterResults from "./filterResults.ts"
 import * as FailedGeneration from "./failedGeneration.ts"
 import { codes } from "./openAiErrorCodes.ts"
 
-/** Classifies any failed answer, even one with an unreadable body. */
+/** Makes the error of any failed answer, even of one with an unreadable body. */
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
 export const failure = (source: Source, answer: Answer, report: Report): LlmError =>
   Classify.failure(source, answer, report, codes)
 
-/** Reads the fields of all formats, and those that routers add about the servers behind them. */
+/** Reads an error body: the usual fields, and those that routers add about the servers behind them. */
 const reportOf = (json: Schema.Json): Report | undefined => {
   const own = ErrorBody.reportOf(json)
   if (own === undefined) return undefined
@@ -37,7 +37,7 @@ const reportOf = (json: Schema.Json): Report | undefined => {
   }
 }
 
-/** The reached limit, or the moderation of the request: OpenRouter sends these without a code. */
+/** Codes for the errors that OpenRouter sends without a code: the name of the reached limit, or that the request was flagged. */
 const namesIn = (metadata: Schema.Json | undefined): ReadonlyArray<string> => {
   const limit = Json.text(Json.field(metadata, "limit_source"))
   const flagged =
@@ -54,7 +54,7 @@ const headersIn = (metadata: Schema.Json | undefined): Readonly<Record<string, s
   )
 }
 
-/** The error of the provider behind a router: its body, or its message. */
+/** The error of the provider behind a router: from its body as JSON, or from its text. */
 const upstreamOf = (raw: Schema.Json | undefined): Report | undefined => {
   const text = Json.text(raw)
   if (text === undefined) return ErrorBody.reportOf(raw ?? null)

@@ -1,9 +1,9 @@
-/** Error names of OpenAI, and of the servers with its formats. */
+/** The error names of OpenAI and of the servers that use its wire formats. */
 import type { Codes } from "../classify/Report.ts"
 import * as Anthropic from "./anthropicErrorCodes.ts"
 import * as Gemini from "./geminiErrorCodes.ts"
 
-/** A router passes on the error names of the servers behind it. */
+/** The errors by their names. Those of Anthropic and Gemini are included, because a router passes on the names of the servers behind it. */
 export const codes: Codes = {
   ...Anthropic.codes,
   ...Gemini.codes,

@@ -1,11 +1,11 @@
-/** Describes the output in the prompt, for requests that cannot send its schema. */
+/** Puts the JSON Schema of an output into the prompt, for requests that cannot send it as a field. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { remembering } from "./Remembering.ts"
 
 /**
- * The messages of a request. If its schema is not sent, a system message with the schema comes first; it is the same
- * in every request of a run.
+ * Makes a function that gives the messages of a request. If the schema is not sent as a field (`isSent`), a system message with the schema
+ * comes first. That message is the same in every request of a run.
  */
 export const make = (): ((request: Model.Request, isSent: boolean) => Message.Transcript) => {
   const words = remembering(({ schema }: Model.OutputSpec) =>

@@ -1,6 +1,6 @@
 /**
- * A short digest of what stands before thoughts. It tells an edited conversation apart; it protects nothing. It does not depend on the order
- * of fields, which a database may change, nor on thoughts, which may be left out.
+ * Makes a short digest of all that comes before thoughts. It detects an edited conversation, but does not protect against forgery. It does
+ * not depend on the order of fields, which a database may change, nor on thoughts, which may be left out.
  */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { kinds, unsigned } from "./thoughts.ts"
 
-/** The digest of a list of texts and other JSON. */
+/** The digest of a list of texts and other JSON values. */
 export const digestOf = (values: ReadonlyArray<Schema.Json>): string => {
   const digest = new Digest()
   for (const value of values) digest.push(value)
@@ -42,7 +42,7 @@ const pushPart = (digest: Digest, part: Part): void => {
       pushAttached(digest, part)
       return
     case "provider-item":
-      // thoughts among the items are known by kind, and may be left out as well, as may the signatures of others
+      // items that are thoughts may be left out of a request, as may the signatures of other items, so neither counts
       if (kinds.has(part.kind)) return
       digest.push(part.kind)
       digest.push(unsigned(part.opaque).data)
@@ -66,17 +66,17 @@ const pushAttached = (digest: Digest, part: Attached): void => {
   digest.push("data" in part ? part.data : "url" in part ? part.url : part.bytes)
 }
 
-/** Two hashes of 32 bits, of which 53 bits are kept: the mixing of cyrb53, a public-domain function. */
+/** A hash of 53 bits, computed from two hashes of 32 bits as in cyrb53, a public-domain function. */
 class Digest {
   #one = 0xdeadbeef
   #other = 0x41c6ce57
 
-  /** Adds a value; a text and its JSON are different values. */
+  /** Adds a value to the digest. A text and the JSON of a text give different digests. */
   push(value: Schema.Json): void {
     if (Predicate.isString(value)) this.#add(value)
     else {
       this.#mix(1)
-      // A model may nest arguments deeper than the stack allows: then only that they are there counts.
+      // A model may nest arguments deeper than the stack allows. Such a value counts as an empty text.
       this.#add(
         Result.getOrElse(
           Result.try(() => JSON.stringify(value, sorted)),
@@ -96,7 +96,7 @@ class Digest {
 
   #add(text: string): void {
     for (let index = 0; index < text.length; index++) this.#mix(text.charCodeAt(index))
-    // the end of a text: no unit of a text has this number
+    // marks the end of a text with a number that is no UTF-16 unit
     this.#mix(65_536)
   }
 

@@ -1,14 +1,16 @@
-/** What a reply says about itself beside its content: names, ids and words of the provider. */
+/** Reads what a reply says about itself beside its content: the model, ids, the finish reason and the tier. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Answer from "../transport/Answer.ts"
 import * as Json from "../transport/Json.ts"
 import * as Source from "../transport/Source.ts"
 import type * as Schema from "effect/Schema"
 
-/** The facts of a reply, each as its provider words it. */
+/** The facts that a reply states about itself, in the words of the provider. */
 export type Facts = Pick<Message.Reply, "model" | "responseId" | "requestId" | "rawFinish" | "serviceTier">
 
-/** The facts in the body of an answer; what is no text, or empty, is absent. The id of the request is in the head of the answer. */
+/**
+ * The facts in the body of an answer. A fact that is no text, or empty, is absent. The id of the request is in the headers of the answer.
+ */
 export const factsOf = (
   answer: Answer.Answer,
   said: Readonly<Partial<Record<Exclude<keyof Facts, "requestId">, Schema.Json | undefined>>>

@@ -1,4 +1,4 @@
-/** JSON Schemas with an object at their root: providers take no others for tools and outputs. */
+/** Rewrites JSON Schemas so that their root is an object: providers take no others for tools and outputs. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -6,10 +6,10 @@ import * as Json from "../transport/Json.ts"
 
 type JsonSchema = Schema.JsonObject
 
-/** The schema with an object at its root; `undefined` if it describes another type. */
+/** The schema with an object at its root. `undefined` if the schema describes another type. */
 export const objectRoot = (schema: JsonSchema): JsonSchema | undefined => {
   const { $defs, $ref, not, ...others } = schema
-  // Effect's schema of a struct without fields: anything but null.
+  // Effect's schema of a struct without fields says "not null".
   if (schema["type"] === undefined && Json.field(not, "type") === "null") return { ...others, ...emptyObject }
   if ($ref === undefined) return schema["type"] === "object" ? schema : undefined
   const root = definition($defs, $ref)
@@ -18,7 +18,7 @@ export const objectRoot = (schema: JsonSchema): JsonSchema | undefined => {
 
 const emptyObject: JsonSchema = { type: "object", properties: {}, required: [], additionalProperties: false }
 
-/** The definition behind a reference. */
+/** The definition to which a reference points; `undefined` if there is none. */
 export const definition = ($defs: Schema.Json | undefined, $ref: Schema.Json): JsonSchema | undefined => {
   if (!Predicate.isString($ref) || !$ref.startsWith(prefix)) return undefined
   const pointer = $ref.slice(prefix.length)
@@ -32,9 +32,9 @@ export const definition = ($defs: Schema.Json | undefined, $ref: Schema.Json): J
 const prefix = "#/$defs/"
 
 /**
- * The schema of a tool's parameters. Arguments are always objects, and no provider takes a union at the root. A union
- * of objects becomes one object that each member fits, and its description states the union; other members are left
- * out. Arguments that do not fit are reported to the model when they are decoded. `undefined` if no object fits.
+ * The schema of a tool's parameters, with an object at its root, because arguments are always objects. No provider takes a union at the
+ * root: a union of objects becomes one object that each member fits, and its description states the union. Members that are no objects are
+ * left out. Arguments that do not fit are reported to the model when they are decoded. `undefined` if no object fits the schema.
  */
 export const parametersRoot = (schema: JsonSchema): JsonSchema | undefined => {
   const { $defs, ...root } = schema
@@ -65,10 +65,10 @@ const rootOf = (
   return only === undefined || more.length > 0 ? oneFor(members, others) : { ...only, ...others, type: "object" }
 }
 
-/** A schema without these keywords does not restrict its values. */
+/** The keywords that restrict values. A schema without any of them takes every value. */
 const restricting = ["type", "enum", "const", "allOf", "not", "anyOf", "oneOf"]
 
-/** An object schema that all members fit; `undefined` without members. */
+/** One object schema that the values of all members fit; `undefined` if there are no members. */
 const oneFor = (members: ReadonlyArray<JsonSchema>, { description }: JsonSchema): JsonSchema | undefined => {
   if (members.length === 0) return undefined
   const choices = new Map<string, Map<string, Schema.Json>>()

@@ -1,4 +1,4 @@
-/** Which model has replied, where a server may fall back to another one. */
+/** Finds out which model wrote a reply if the server may fall back to another model. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
@@ -13,13 +13,16 @@ export const fallbacksIn = (fields: Readonly<Record<string, Schema.Json>> | unde
   fields?.["models"] ?? fields?.["fallbacks"]
 
 /**
- * Whether a name is that of a router, which chooses a model for each request and names it in the reply: OpenRouter's, and Azure's
+ * Whether a name is that of a router, such as OpenRouter's or Azure's: it chooses a model for each request and names it in the reply
  * (openrouter.ai/docs/guides/routing/routers/overview and learn.microsoft.com/azure/foundry/model-router/quickstart, looked up on
  * 2026-11-26).
  */
 export const isRouter = (model: string): boolean => /^openrouter\/|^(?:auto|model-router)$/i.test(model.trim())
 
-/** The family of the model that replied: that of the reply if it is one of the others, and else that which was asked. */
+/**
+ * The family of the model that replied. It is that of the model in the reply, if this is one of `others`; if not, the family that was asked
+ * for.
+ */
 export const servedFamily = (asked: string, served: string | undefined, others: Schema.Json | undefined): string => {
   if (served === undefined || others === undefined) return asked
   const family = familyOf(served)

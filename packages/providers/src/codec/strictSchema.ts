@@ -14,7 +14,7 @@ import { definition, objectRoot } from "./rootSchema.ts"
 type JsonSchema = Schema.JsonObject
 
 export interface Options {
-  /** Whether `null` may stand for an absent property. If not, a schema with optional properties is not strict. */
+  /** Whether an absent property may be written as `null`. If not, a schema with optional properties has no strict form. */
   readonly optional: boolean
 }
 
@@ -27,10 +27,10 @@ export const strict = (schema: JsonSchema, options: Options): JsonSchema | undef
   return converted === undefined || !strictly.isSmallEnough ? undefined : converted
 }
 
-/** The bounds of one schema, as OpenAI documents them. */
+/** The limits of one schema, as OpenAI documents them. */
 const most = { depth: 10, properties: 5000, values: 1000, characters: 120_000 }
 
-/** One conversion, with its counts. */
+/** One conversion of a schema, which counts what OpenAI limits. */
 class Strictly {
   readonly #defs: Schema.Json | undefined
   readonly #options: Options
@@ -60,7 +60,7 @@ class Strictly {
     return root === undefined || defs === undefined ? undefined : { ...root, $defs: defs }
   }
 
-  /** `undefined` for a value that is not a schema, or has an unsupported keyword. */
+  /** Converts a schema. `undefined` if the value is no schema, or has a keyword that the dialect does not support. */
   #schema(given: Schema.Json | undefined, depth: number): JsonSchema | undefined {
     const schema = Json.object(given)
     if (schema === undefined) return undefined
@@ -74,7 +74,7 @@ class Strictly {
     }
     if (!shapes.some((key) => key in converted)) return undefined
     if (says(schema, "object")) return this.#closed(schema, converted)
-    // A reference allows no other keyword beside it, but a list with the reference does.
+    // A reference allows no keyword beside it, but an `anyOf` with the reference in it does.
     const { $ref, ...others } = converted
     return $ref === undefined || Object.keys(others).length === 0 ? converted : { ...others, anyOf: [{ $ref }] }
   }
@@ -119,7 +119,7 @@ class Strictly {
     return converted
   }
 
-  /** Makes all properties required; optional ones may be `null`. */
+  /** Makes all properties of an object required. Optional ones may then be `null`. */
   #closed(schema: JsonSchema, converted: JsonSchema): JsonSchema | undefined {
     if (schema["additionalProperties"] !== false) return undefined
     const required = new Set(Json.items(schema["required"]))
@@ -153,7 +153,7 @@ class Strictly {
 
 const says = ({ type }: JsonSchema, name: string): boolean => type === name || Json.items(type).includes(name)
 
-/** A schema without these keywords does not restrict its values. */
+/** The keywords that restrict values. A schema without any of them takes every value. */
 const shapes = ["type", "enum", "const", "anyOf", "$ref"]
 
 const keywords: ReadonlySet<string> = new Set([
@@ -171,7 +171,7 @@ const keywords: ReadonlySet<string> = new Set([
   "maxItems"
 ])
 
-/** Annotations: without them the same values fit. */
+/** The keywords that restrict no value, so they can be dropped. */
 const dropped: ReadonlySet<string> = new Set([
   "$schema",
   "$comment",

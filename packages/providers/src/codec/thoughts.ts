@@ -1,4 +1,4 @@
-/** Which parts of a reply are thoughts: data that only the model that wrote them can read. */
+/** Recognises the thoughts among the parts of a reply: data that only the model that wrote them can read. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -6,7 +6,10 @@ import type * as Schema from "effect/Schema"
 
 type Part = Model.Part | Message.Reply["content"][number] | Message.Assistant["content"][number]
 
-/** The provider's data of a thought, of an item that is one, or of a part that a signature makes one. */
+/**
+ * The provider's data of a part that is a thought: of a reasoning part, of an item that is a thought, or of a part with a signature.
+ * `undefined` for other parts.
+ */
 export const thoughtIn = (part: Part, provider: string): Message.Opaque | undefined => {
   switch (part.type) {
     case "reasoning":
@@ -25,10 +28,10 @@ export const thoughtIn = (part: Part, provider: string): Message.Opaque | undefi
   }
 }
 
-/** The kind of the item that names a reply which the provider stores: it stands for all that was said before. */
+/** The kind of the item that names a reply which the provider stores. The item counts as a thought. */
 export const storedReply = "stored_response"
 
-/** The kinds of items that are thoughts: Anthropic's, OpenRouter's, Gemini's signature of a text, and what stands for a stored reply. */
+/** The kinds of items that are thoughts: Anthropic's, OpenRouter's, Gemini's signature of a text, and the name of a stored reply. */
 export const kinds: ReadonlySet<string> = new Set([
   "redacted_thinking",
   "reasoning_details",
@@ -39,14 +42,14 @@ export const kinds: ReadonlySet<string> = new Set([
 const isSigned = ({ data }: Message.Opaque): boolean =>
   signatures.some((signature) => Predicate.hasProperty(data, signature))
 
-/** Gemini's field beside what its thoughts led to, and that of servers before it. */
+/** The fields that hold a signature, in a part that followed thoughts: Gemini's own field, and the one of servers in front of Gemini. */
 const signatures = ["thoughtSignature", "thought_signature"]
 
-/** What a provider says beside its signature, such as the id of a call. */
+/** Removes the signature from a provider's data. The rest, such as the id of a call, stays. */
 export const unsigned = ({ data, provider }: Message.Opaque): Message.Opaque => ({
   provider,
   data: isObject(data) ? Object.fromEntries(Object.entries(data).filter(([name]) => !signatures.includes(name))) : data
 })
 
-/** An object within JSON holds JSON. */
+/** The type guard of a JSON object: the values within JSON are JSON. */
 const isObject = (json: Schema.Json): json is Schema.JsonObject => Predicate.isObject(json)

@@ -55,9 +55,9 @@ export interface Transport {
     decode: (answer: Answer) => Result.Result<Message.Reply, LlmError.LlmError>
   ) => Effect.Effect<Message.Reply, LlmError.LlmError>
   /**
-   * Posts a JSON text and reads the answer as server-sent events. A failure is resent only before the first
-   * text, thought or finished call; afterwards the caller decides. The time that the reader takes between two parts does not count. `whole` reads an
-   * answer that is one JSON text instead of a stream; without `whole`, that text is the only event of a stream.
+   * Posts a JSON text and reads the answer as server-sent events. A failure is resent only before the first text, thought or finished call;
+   * afterwards the caller decides. The time that the reader takes between two parts does not count. `whole` reads an answer that is one
+   * JSON text instead of a stream; without `whole`, that text is the only event of a stream.
    */
   readonly stream: (
     body: string,

@@ -72,7 +72,7 @@ export const watched = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
         if (refused === undefined) return client.postprocess(request)
         const looked = Effect.withFiber((fiber) => {
           const { context } = fiber
-          // with the same context as around it, the client is not `FetchHttpClient`, or wraps the client that sends
+          // if the context is the same as outside, this client is not `FetchHttpClient`, or wraps the client that sends
           if (context !== around && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined) {
             fiber.setContext(Context.add(context, FetchHttpClient.Fetch, () => Promise.reject(refused)))
           }
@@ -144,7 +144,10 @@ const unlimited =
   (options, handler) =>
     dispatch({ ...(options as object), headersTimeout: 0, bodyTimeout: 0 } as never, handler)
 
-/** The error of a failed import of `undici`. A package that `undici` itself needs may be missing as well, so only the cause names it. */
+/**
+ * The error of a failed import of `undici`. It advises to install `undici` only if that package is missing; a package that `undici` needs
+ * may be missing instead.
+ */
 const missing = (cause: unknown): Error =>
   Predicate.isError(cause) && /^Cannot find (?:package|module) 'undici'/.test(cause.message)
     ? new Error("Transport.layerUndici needs the package undici, which is not installed: npm install undici", { cause })

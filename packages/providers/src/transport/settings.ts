@@ -13,14 +13,14 @@ import * as Schedule from "effect/Schedule"
 /** Time limits and resends of a transport. */
 export interface Options {
   /**
-   * How failed requests are resent: options, a `Schedule`, or a table with a row per tag; `false` sends everything
-   * once. A failure that must not be resent, such as a spent quota, is never resent, even if its row retries; `orElse`,
-   * options and schedules do not see it. A row may answer with a `Reply`.
+   * How failed requests are resent: options, a `Schedule`, or a table with a row per tag; `false` sends everything once. A failure that
+   * must not be resent, such as a spent quota, is never resent, even if its row retries. `orElse`, options and schedules are not applied to
+   * it. A row may answer with a `Reply`.
    */
   readonly retry?: RetryOptions | Schedule.Schedule<unknown, LlmError.LlmError> | Model.TransportRows | false
   /**
    * The time until the head of the answer and, for a whole reply, its end, over all attempts and waits of one call; 300
-   * seconds by default, `Infinity` for no limit. A stream that has begun is not ended by it. Over the runtime's
+   * seconds by default, `Infinity` for no limit. It does not end a stream that has begun. Over the runtime's
    * own `fetch` (`layerFetch`, and `FetchHttpClient.layer` of Effect) it is 300 seconds at most.
    */
   readonly requestTimeout?: Duration.Input

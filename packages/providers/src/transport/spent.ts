@@ -1,5 +1,6 @@
 /**
- * Adds up the usage of those sends of a call that broke off and were resent. It is added to the usage of the reply, or of the last failure.
+ * Adds up the usage of those sends of a call that broke off and were resent. The sum is added to the usage of the reply, or of the last
+ * failure.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"

@@ -80,7 +80,7 @@ const codecOf = (source: Source, parameters: AnthropicParameters, able: Capabili
 }
 
 /**
- * Makes the check whether a request ends with results of calls, whose whole turn has no thoughts of this provider.
+ * Makes the check whether a request ends with results of calls, and no message of their turn has thoughts of this provider.
  *
  * @internal
  */
@@ -88,7 +88,7 @@ export const answersPlainCalls = ({ provider }: Source): ((request: Model.Reques
   MessagesRequest.answersPlainCalls(provider)
 
 /**
- * Makes the check whether a request names a file that the provider stores. It remembers the messages that it has looked at.
+ * Makes the check whether a request names a file that the provider stores. The check remembers its result for each message.
  *
  * @internal
  */
@@ -98,9 +98,8 @@ export const namesFile = (): ((request: Model.Request) => boolean) => {
 }
 
 /**
- * The error within the body of a success, or within one event of a stream: an `error` event, which may be the first,
- * and a refusal. A full context window is not an error: it ends a reply with usable text. Total; `undefined` if there
- * is none.
+ * Finds the error within the body of a success, or within one event of a stream: an `error` event, which may be the first, or a refusal. A
+ * full context window is no error, because the reply still has usable text. Total; `undefined` if there is none.
  *
  * @internal
  */

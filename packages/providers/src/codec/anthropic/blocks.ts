@@ -1,4 +1,4 @@
-/** Encodes one message as content blocks. Each block is JSON text already, apart from the ids of calls. */
+/** Encodes one message as content blocks. Each block is already JSON text, except for the ids of calls. */
 import * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -9,29 +9,29 @@ import * as Json from "../../transport/Json.ts"
 import { isPdf, isPlainImage, isTextFile, shownParts, type Takes } from "../resultParts.ts"
 
 export interface Block {
-  /** The whole block, or the part before the id of a call. */
+  /** The JSON text of the whole block, or of the part before the id of a call. */
   readonly text: string
-  /** For a call and its result: the position of the call in the message, and the text behind its id. */
+  /** Set for a call and for its result: the position of the call in the message, and the JSON text behind its id. */
   readonly call?: { readonly at: number; readonly rest: string }
   readonly isThinking: boolean
-  /** Whether the block is a provider-side tool use without a result in this message. */
+  /** Whether the block is a call of the provider's own tool without a result in this message. */
   readonly isUnfinished: boolean
 }
 
-/** A message other than a system message. */
+/** The encoded blocks of a message of the user or the assistant. */
 export interface Blocks {
   readonly role: "user" | "assistant"
   readonly blocks: ReadonlyArray<Block>
-  /** The results of its calls, for the user's next turn. */
+  /** The results of the message's calls, for the next turn of the user. */
   readonly results: ReadonlyArray<Block>
-  /** The ids of its calls, in their order. */
+  /** The ids of the message's calls, in their order. */
   readonly ids: ReadonlyArray<string>
   readonly isPaused: boolean
 }
 
 const plain = (json: Schema.Json): Block => ({ text: JSON.stringify(json), isThinking: false, isUnfinished: false })
 
-/** `fields` is the JSON text of the fields behind the id. */
+/** Makes the block of a call or of its result. `fields` is the JSON text of the fields behind the id. */
 const ofCall = (type: string, key: string, at: number, fields: string): Block => ({
   text: `{"type":"${type}","${key}":`,
   call: { at, rest: `,${fields}}` },
@@ -41,7 +41,7 @@ const ofCall = (type: string, key: string, at: number, fields: string): Block =>
   isUnfinished: false
 })
 
-/** The provider refuses blank texts, so they are left out. */
+/** Whether a text is blank. The provider refuses blank texts, so they are left out. */
 const isBlank = (text: string): boolean => text.trim() === ""
 
 export const ofUser = ({ content }: Message.User): Blocks => ({
@@ -78,8 +78,8 @@ const partOf = (part: Message.UserContent[number]): Schema.Json => {
 }
 
 /**
- * The source of an image or a document. By the id of a stored file go images, PDF and plain text; other stored files are uploads to the
- * container of a tool (platform.claude.com, "Files API", looked up on 2026-11-26).
+ * The source of an image or a document. Only images, PDF and plain text can be given by the id of a stored file; other stored files are
+ * uploads to the container of a tool (platform.claude.com, "Files API", looked up on 2026-11-26).
  */
 const attached = (part: Attachment): Schema.Json => {
   const given = givenBy(part)
@@ -89,7 +89,7 @@ const attached = (part: Attachment): Schema.Json => {
     : { type: "url", url: given.url }
 }
 
-/** Whether a message names a file that the provider stores, itself or in a result. */
+/** Whether a message, or a tool result in it, names a file that the provider stores. */
 export const namesFile = (message: Message.Message): boolean => {
   if (message.role === "system") return false
   if (message.role === "user") return message.content.some(isStored)
@@ -102,7 +102,7 @@ const isStored = (part: Message.UserContent[number]): boolean => part.type !== "
 
 const pdf = "application/pdf"
 
-/** Why a file cannot be sent; `undefined` if it can. */
+/** Says why a file cannot be sent; `undefined` if it can. */
 export const unsendable = (file: ReturnType<typeof Message.file>): string | undefined => {
   const given = givenBy(file)
   if (file.mediaType === pdf || given.way === "id") return undefined
@@ -160,23 +160,23 @@ export const ofAssistant = (message: Message.Assistant, provider: string): Block
 }
 
 const objectOf = (json: Schema.Json | undefined): Schema.JsonObject =>
-  // values within JSON are JSON
+  // the type assertion holds because the values within JSON are JSON
   Predicate.isObject(json) ? (json as Schema.JsonObject) : {}
 
-/** The ids of the provider-side calls that have a result within the message. */
+/** The ids of those calls of the provider's own tools whose results are in the message. */
 const endedIn = ({ content }: Message.Assistant): ReadonlySet<Schema.Json | undefined> =>
   new Set(
     content.map((part) => (part.type === "provider-item" ? Json.field(part.opaque.data, "tool_use_id") : undefined))
   )
 
 /**
- * The JSON text of the arguments object, which the provider demands: the model's own text, byte for byte, if it is
- * one. A text that is not an object is wrapped under the name that the vendor recommends.
+ * The JSON text of a call's arguments, which the provider requires to be an object. If the model wrote an object as text, this is its text,
+ * byte for byte. Any other text is wrapped in an object, under the name that the vendor recommends.
  */
 const inputOf = (args: Message.ToolCall["arguments"]): string => {
   if (args === null) return "{}"
   if (!Predicate.isString(args)) {
-    // A model may nest arguments deeper than the stack allows.
+    // A model may nest arguments so deeply that `JSON.stringify` overflows the stack.
     const text = Result.try(() => JSON.stringify(args))
     if (Result.isFailure(text)) return invalid("nested too deeply")
     return Predicate.isObject(args) ? text.success : invalid(text.success)
@@ -189,13 +189,13 @@ const inputOf = (args: Message.ToolCall["arguments"]): string => {
 const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
 
 /**
- * What results may have: images and PDF, as bytes, by their address or by the id of a stored file, and texts as bytes
+ * Whether a tool result may carry an attachment: images and PDF, as bytes, by URL or by the id of a stored file, and text files as bytes
  * (`BetaToolResultBlockParam` of `anthropic-sdk-typescript`, looked up on 2026-11-26).
  */
 export const takes: Takes = (part) =>
   isPlainImage(part) || isPdf(part) || (part.type === "file" && isTextFile(part) && unsendable(part) === undefined)
 
-/** The provider demands a text for an error. */
+/** The fields of a tool result. The provider requires a text for a failed call. */
 const resultOf = (settlement: Message.Settlement): Schema.JsonObject => {
   if (!Message.isError(settlement)) {
     const parts = shownParts(settlement, takes)?.filter((part) => part.type !== "text" || !isBlank(part.text))

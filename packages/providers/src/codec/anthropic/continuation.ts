@@ -1,4 +1,4 @@
-/** Whether a Claude model goes on from a message of the assistant at the end of a request. */
+/** Decides whether a Claude model continues a message of the assistant at the end of a request. */
 import type { Capabilities } from "../Capabilities.ts"
 import type { AnthropicParameters } from "../Parameters.ts"
 import * as Parameters from "../Parameters.ts"
@@ -7,7 +7,8 @@ import * as Json from "../../transport/Json.ts"
 import { fieldsOf } from "./parameters.ts"
 
 /**
- * Besides, the provider demands thoughts at the beginning of the message if the model thinks, and takes none beside a forced call or JSON.
+ * How the model continues its own message with these parameters; `undefined` if it does not. It does not while it thinks, because then the
+ * provider demands thoughts at the beginning of the message, nor beside a forced call or JSON output.
  */
 export const continuationOf = (
   model: string,

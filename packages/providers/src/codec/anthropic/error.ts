@@ -14,8 +14,8 @@ const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
 /**
- * The error of an `error` event, which may come at any point of a stream, or of a refused message. `usage` is the
- * usage of the attempt so far; a whole message has its own.
+ * Finds the error of an `error` event, which may come at any point of a stream, or of a refused message; `undefined` if there is none.
+ * `usage` is the usage of the attempt so far; a whole message has its own.
  */
 export const inside = (
   source: Source,

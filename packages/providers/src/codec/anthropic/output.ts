@@ -1,7 +1,7 @@
 /**
- * JSON Schemas in the dialect of the provider's structured outputs: objects are closed, and few constraints are
- * supported. Other constraints go into the description, where the model reads them. A schema that the dialect cannot
- * express, a record or a recursive schema, is left out as a whole.
+ * Rewrites JSON Schemas in the dialect of Anthropic's structured outputs, which closes objects and supports few constraints. The other
+ * constraints go into the description, where the model reads them. A schema that the dialect cannot express, such as a record or a
+ * recursive schema, is not sent.
  */
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -12,13 +12,13 @@ import { objectRoot } from "../rootSchema.ts"
 
 type JsonSchema = Model.OutputSpec["schema"]
 
-/** The schema in the provider's dialect; `undefined` if the dialect cannot express it. Only objects are taken. */
+/** The schema in Anthropic's dialect; `undefined` if the dialect cannot express it, or its root is no object. */
 export const schemaOf = (schema: JsonSchema): JsonSchema | undefined => {
   const root = objectRoot(schema)
   return root === undefined || isRecursive(root) ? undefined : dialect(root)
 }
 
-/** The name at the end of a pointer. */
+/** The name of a definition, from the pointer that refers to it. */
 const nameIn = (ref: string): string => {
   const name = ref.slice(ref.lastIndexOf("/") + 1)
   const decoded = Result.getOrElse(
@@ -64,7 +64,7 @@ const dialect = (json: Schema.Json | undefined): JsonSchema | undefined => {
   }
 }
 
-/** Merges the constraints of an `allOf` into the schema itself; `undefined` if it holds anything else. */
+/** Merges the constraints of an `allOf` into the schema around it; `undefined` if the `allOf` holds anything but constraints. */
 const flattened = (json: Schema.Json | undefined): JsonSchema | undefined => {
   if (!isSchema(json)) return undefined
   const { allOf, ...own } = json
@@ -92,13 +92,13 @@ const each = (
 const words = (described: Readonly<Record<string, Schema.Json>>): ReadonlyArray<string> =>
   Object.keys(described).length === 0 ? [] : [JSON.stringify(described)]
 
-/** Keywords that stay unchanged. */
+/** The keywords that the dialect takes unchanged. */
 const same: ReadonlySet<string> = new Set(["type", "enum", "const", "required", "title", "$ref"])
 
-/** A schema without these keywords does not restrict its values. */
+/** The keywords that restrict values. A schema without any of them takes every value. */
 const shapes: ReadonlyArray<string> = ["type", "enum", "const", "anyOf", "$ref"]
 
-/** Keywords that restrict no value. The description is written later. */
+/** The keywords that restrict no value, so they are dropped. The description is written separately. */
 const silent: ReadonlySet<string> = new Set(["description", "$schema", "$comment", "$id", "examples"])
 
 const constraints: ReadonlySet<string> = new Set([
@@ -134,11 +134,11 @@ const formats: ReadonlySet<string> = new Set([
 
 const isSupportedFormat = (value: Schema.Json): boolean => Predicate.isString(value) && formats.has(value)
 
-/** Whether the bounds are those of an unbounded integer. */
+/** Whether a bound is the least or the greatest safe integer, as in the schema of an unbounded integer. */
 const isOfEveryInteger = (value: Schema.Json): boolean =>
   value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
 
-/** Whether a definition contains itself. */
+/** Whether a definition of the schema refers to itself, directly or through others. */
 const isRecursive = (schema: JsonSchema): boolean => {
   const { $defs, ...root } = schema
   const visiting = new Set<string>()

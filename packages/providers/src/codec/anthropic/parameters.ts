@@ -1,11 +1,11 @@
-/** The body fields for the parameters of a Claude model. */
+/** Makes the fields of a body from the parameters of a Claude model. */
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
 import type { AnthropicParameters, Reasoning } from "../Parameters.ts"
 import * as Json from "../../transport/Json.ts"
 import * as Extra from "../Extra.ts"
 
-/** The fields of a body that this format writes, or merges. */
+/** The fields of a body that this format writes alone, and those that it merges with the user's. */
 export const own: Extra.Own = {
   written: {
     messages: "the messages of the request",
@@ -18,18 +18,18 @@ export const own: Extra.Own = {
   merged: { output_config: "object" }
 }
 
-/** The default longest reply of a model without a family of its own: every served model supports it. */
+/** The default of `max_tokens` for a model without a family in the table. Every served model supports it. */
 const usualMaxTokens = 8192
 
-/** With an effort the model itself decides how long it thinks, and all of its thinking counts. */
+/** The default of `max_tokens` with an effort: the model decides how long it thinks, and all of its thinking counts. */
 const thinkingMaxTokens = 32_000
 
-/** The body fields that are the same for every request. */
+/** The fields of a body that are the same in every request. */
 export interface Fields {
   readonly head: Schema.JsonObject
-  /** Left out of a request that the provider would refuse with it. */
+  /** The field `thinking`; `undefined` if the parameters set nothing for it. */
   readonly thinking: Schema.Json | undefined
-  /** The output config without the output format. */
+  /** The field `output_config`, without the format of the output. */
   readonly outputConfig: Schema.JsonObject
 }
 
@@ -55,13 +55,14 @@ export const fieldsOf = (model: string, parameters: AnthropicParameters, usual =
   return { head, thinking, outputConfig: Json.object(output_config) ?? {} }
 }
 
-/** The mark behind which the provider caches. */
+/** The mark on a block up to which the provider caches the prompt. */
 export const markOf = ({ ttl }: NonNullable<AnthropicParameters["promptCache"]>): Schema.JsonObject =>
   ttl === undefined ? { type: "ephemeral" } : { type: "ephemeral", ttl }
 
 /**
- * `display` is `omitted` by default from Claude Opus 4.7 on (platform.claude.com/docs/en/build-with-claude/adaptive-thinking, quoted by
- * github.com/docker/docker-agent/pull/3415, looked up on 2026-11-26).
+ * Sets whether a reply has summaries of its thoughts (`display`). From Claude Opus 4.7 on the default is `omitted`
+ * (platform.claude.com/docs/en/build-with-claude/adaptive-thinking, quoted by github.com/docker/docker-agent/pull/3415, looked up on
+ * 2026-11-26).
  */
 const shownAs = (
   thinking: Schema.JsonObject | undefined,
@@ -81,7 +82,7 @@ interface Wanted {
 const reasoningOf = (reasoning: Reasoning | undefined, usual: number): Wanted => {
   if (reasoning === undefined) return { maxTokens: usual }
   if (reasoning === "none") return { thinking: { type: "disabled" }, maxTokens: usualMaxTokens }
-  // no thoughts before the answer, only between calls
+  // with `between_tools` the model thinks only between calls, not before the answer
   if (reasoning === "between_tools") return { thinking: { type: reasoning }, maxTokens: usual }
   if (Predicate.isString(reasoning)) {
     return { thinking: { type: "adaptive" }, effort: { effort: reasoning }, maxTokens: thinkingMaxTokens }

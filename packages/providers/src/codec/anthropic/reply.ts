@@ -1,4 +1,4 @@
-/** Decodes the body of `POST /v1/messages`, and the parts that whole and streamed bodies share. */
+/** Decodes the body of `POST /v1/messages`. The decoder of streams uses the same functions for its blocks. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -15,7 +15,7 @@ import * as Usage from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
 import { Unanswered } from "./waiting.ts"
 
-/** The reply of a 2xx answer; total. It is collected like a streamed reply, so that both are the same. */
+/** Decodes the reply of a 2xx answer; total. The parts are collected as those of a stream, so that both give the same reply. */
 export const decode = (
   source: Source,
   answer: Answer,
@@ -58,8 +58,8 @@ export const decode = (
 }
 
 /**
- * The facts of a message; its usage has the tier. The fast mode has a field of its own (platform.claude.com, "Fast mode", looked up on
- * 2026-11-26).
+ * The facts that a message states about itself. The tier is in its usage; the fast mode has another field there (platform.claude.com, "Fast
+ * mode", looked up on 2026-11-26).
  */
 export const factsIn = (answer: Answer, message: Schema.Json | undefined, reason: Schema.Json | undefined): Facts =>
   factsOf(answer, {
@@ -72,7 +72,7 @@ export const factsIn = (answer: Answer, message: Schema.Json | undefined, reason
 const isFast = (message: Schema.Json | undefined): boolean =>
   Json.field(Json.field(message, "usage"), "speed") === "fast"
 
-/** How a reply ended. A reply with calls ends with `tool-calls` despite any other reason: its calls must be settled first. */
+/** The finish reason of a reply. A complete reply with calls always ends with `tool-calls`, because its calls must be settled first. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
   switch (reason) {
     case "max_tokens":
@@ -84,7 +84,8 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
     case "tool_use":
       return calls ? "tool-calls" : "stop"
     case "pause_turn":
-    // the provider goes on behind its summary: `BetaStopReason` in npm's `@anthropic-ai/sdk` 1.12.0, looked up on 2026-11-26
+    // after a compaction the provider continues behind its summary: `BetaStopReason` in npm's `@anthropic-ai/sdk` 1.12.0, looked up on
+    // 2026-11-26
     case "compaction":
       return calls ? "tool-calls" : "paused"
     default:
@@ -92,22 +93,22 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
   }
 }
 
-/** The parts of a block that can be emitted before its end. */
+/** The parts of a block that can be emitted before the block ends. */
 export const opening = (block: Schema.Json): ReadonlyArray<Model.Part> => {
   const type = Json.field(block, "type")
   if (type === "text") return texts("text-delta", Json.field(block, "text"))
   return type === "thinking" ? texts("reasoning-delta", Json.field(block, "thinking")) : []
 }
 
-/** The text of a delta, if it has one. */
+/** A part for a piece of text; none if the text is absent or empty. */
 export const texts = (
   type: "text-delta" | "reasoning-delta",
   text: Schema.Json | undefined
 ): ReadonlyArray<Model.Part> => (Predicate.isString(text) && text !== "" ? [{ type, text }] : [])
 
 /**
- * The parts at the end of a block: the signature of thoughts, the citations of a text, a call, or a provider-side
- * item. `index` is its position in the message.
+ * The parts that are emitted when a block ends: the signature of thoughts, the citations of a text, a call, or an item of the provider.
+ * `index` is the position of the block in the message.
  */
 export const closing = (block: Schema.Json, provider: string, index: number): ReadonlyArray<Model.Part> => {
   const kind = Json.text(Json.field(block, "type"))
@@ -131,10 +132,10 @@ export const closing = (block: Schema.Json, provider: string, index: number): Re
   }
 }
 
-/** The kind of item that holds the sources of the text before it. */
+/** The kind of the provider item that holds the sources of the text before it. */
 export const cited = "citations"
 
-/** A call. An absent id or name is replaced, so that the call stays distinct and can be settled. */
+/** Makes a tool call. An absent id or name is replaced, so that the call is distinct and can be settled. */
 const callOf = (block: Schema.Json, provider: string, index: number): Message.ToolCall => {
   const more = Object.entries(Json.fields(block)).filter(([key, value]) => !isUsual(key, value))
   return {
@@ -146,7 +147,7 @@ const callOf = (block: Schema.Json, provider: string, index: number): Message.To
   }
 }
 
-/** Whether a field is part of every call. The `caller` matters only if a program of the model made the call. */
+/** Whether a field of a call need not be kept, because every call has it. `caller` is kept only if a program of the model made the call. */
 const isUsual = (key: string, value: unknown): boolean =>
   ["type", "id", "name", "input"].includes(key) ||
   (key === "caller" && Predicate.isObject(value) && value["type"] === "direct")

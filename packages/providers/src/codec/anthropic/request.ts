@@ -78,8 +78,8 @@ interface Turn {
 }
 
 /**
- * Alternates the turns of both sides: adjacent messages of one side become one turn, and the results of calls come
- * before the user's text.
+ * Encodes the messages as turns that alternate between user and assistant. Adjacent messages of one side become one turn, in which the
+ * results of calls come before the user's text.
  */
 const conversation = (said: ReadonlyArray<Blocks.Blocks>, mark: string | undefined): string => {
   const turns: Array<Turn> = []
@@ -99,7 +99,7 @@ const conversation = (said: ReadonlyArray<Blocks.Blocks>, mark: string | undefin
   }
   for (const [index, { blocks, ids: seen, isPaused, results, role }] of said.entries()) {
     const calls = seen.map((id) => ids.next(id))
-    // The provider continues an unfinished turn immediately or never.
+    // The provider continues a paused turn only if nothing of the user follows it.
     const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
     push(role, goesOn ? blocks : ended(blocks), calls)
     push("user", results, calls)
@@ -112,9 +112,10 @@ const conversation = (said: ReadonlyArray<Blocks.Blocks>, mark: string | undefin
 }
 
 /**
- * Makes the check whether a request ends with results of calls, and their turn has no thoughts of this provider. A turn is all that the model
- * has said since the last message of the user: it often thinks once, before the first of its calls, and a turn that has begun with thinking
- * is refused without it (github.com/BerriAI/litellm/issues/18926, looked up on 2026-11-26).
+ * Makes the check whether a request ends with results of calls, and no message of their turn has thoughts of this provider. A turn is all
+ * that the model has said since the last message of the user: it often thinks only once, before the first of its calls. The provider
+ * refuses a request that switches thinking off within a turn that has begun with it (github.com/BerriAI/litellm/issues/18926, looked up on
+ * 2026-11-26).
  */
 export const answersPlainCalls = (provider: string): ((request: Model.Request) => boolean) => {
   const hasThoughts = remembering((message: Message.Assistant) => {
@@ -132,13 +133,13 @@ export const answersPlainCalls = (provider: string): ((request: Model.Request) =
 const hasCalls = (message: Message.Message | undefined): boolean =>
   message?.role === "assistant" && message.content.some(({ type }) => type === "settled-call")
 
-/** The blocks that the provider accepts for a finished turn: no message may end with thoughts. */
+/** The blocks of a finished turn that the provider accepts: none may be an unfinished call, and the last may be no thought. */
 const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
   const closed = blocks.filter(({ isUnfinished }) => !isUnfinished)
   return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
 }
 
-/** Adds a cache mark to a block. */
+/** Adds a cache mark to the JSON text of a block. */
 const marked = (json: string, mark: string): string => `${json.slice(0, -1)},${mark}}`
 
 const markLast = (list: Array<string>, mark: string): void => {
@@ -171,7 +172,7 @@ const encodeChoice = (choice: Model.ToolChoice, parallel: boolean | undefined): 
 
 const names = { auto: "auto", required: "any" } as const
 
-/** Checks the capabilities, and the file types that the wire accepts. */
+/** Makes the check of requests: the capabilities, and the file types that the wire accepts. */
 export const refusing = (
   source: Source,
   capabilities: Capabilities.Capabilities

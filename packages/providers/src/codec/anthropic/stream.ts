@@ -19,13 +19,13 @@ import * as Size from "../../transport/Size.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** An unfinished block: its start, and the deltas since. */
+/** An unfinished block: its start, and the pieces since then. */
 interface UnfinishedBlock {
   readonly start: Schema.JsonObject
   input: string
   signature: string
   readonly citations: Array<Schema.Json>
-  /** The bytes of what it has and was not emitted yet. */
+  /** The bytes of the block's data that was not emitted yet. */
   size: number
 }
 
@@ -40,7 +40,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #calls = false
   /** The bytes of all unfinished blocks. */
   #held = 0
-  /** The index of the last event's block. */
+  /** The block index of the last event. */
   #last = 0
   #reason: string | undefined
   #usage: Usage.Counts | undefined
@@ -90,7 +90,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** Ends the reply. An unclosed call was cut off, even if the stop reason says otherwise. */
+  /** Ends the reply. A call without an end was cut off, even if the stop reason says otherwise. */
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
     const isCut = [...this.#unfinished.values()].some(({ start }) => start["type"] === "tool_use")
@@ -111,7 +111,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     return nothing
   }
 
-  /** The counts at the end include those at the beginning. */
+  /** Reads the event at the end of a message. Its token counts include those at the beginning. */
   #readEnd(event: Schema.Json): Step {
     this.#usage = Usage.read(Json.field(event, "usage"), this.#usage)
     const reason = Json.field(Json.field(event, "delta"), "stop_reason")
@@ -125,7 +125,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     return error === undefined ? undefined : Result.fail(error)
   }
 
-  /** The block index of an event; by default that of the event before it. */
+  /** The block index of an event. An event without one has the index of the event before it. */
   #indexOf(event: Schema.Json): number {
     this.#last = Json.count(Json.field(event, "index")) ?? this.#last
     return this.#last
@@ -134,9 +134,9 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #start(index: number, block: Schema.Json | undefined): Step {
     const before = [...this.#counted(), ...this.#close(index)]
     this.#seen = true
-    // an object within JSON holds JSON
+    // the type assertion holds because the fields of an object within JSON are JSON
     const start = Predicate.isObject(block) ? (block as Schema.JsonObject) : {}
-    // where another model goes on, see `Provenance`
+    // after this block another model writes the reply, see `Provenance`
     const model = start["type"] === "fallback" ? Json.text(Json.field(start["to"], "model")) : undefined
     if (model !== undefined) this.#facts = { ...this.#facts, model }
     const size = Size.ofParts(MessagesReply.closing(start, this.#source.provider, index))
@@ -146,8 +146,8 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   }
 
   /**
-   * The usage of the prompt, in case the stream is cut off. It is emitted with the first block and not before: a
-   * request that fails before any block is resent.
+   * The usage of the prompt, in case the stream is cut off. It is emitted with the first block and not earlier, because a request that
+   * fails before its first block is resent.
    */
   #counted(): ReadonlyArray<Model.Part> {
     const usage = this.#isCounted ? undefined : Usage.toUsage(this.#usage)
@@ -184,7 +184,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** Counts a piece of a block. */
+  /** Counts the bytes of a piece that is held back in a block. */
   #hold(block: UnfinishedBlock, piece: Schema.Json | undefined): UnfinishedBlock {
     const bytes = Size.ofJson(piece)
     block.size += bytes
@@ -192,7 +192,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     return block
   }
 
-  /** The block of an index. Some servers begin a block with its first delta. */
+  /** The block with an index. If it has no start event, its first delta begins it, because some servers send none. */
   #opened(index: number, type: "text" | "thinking"): UnfinishedBlock {
     const existing = this.#unfinished.get(index)
     if (existing !== undefined) return existing
@@ -220,7 +220,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   }
 }
 
-/** The block as a whole message would have it. */
+/** The block as a whole message would have it, with all of its pieces. */
 const whole = ({ citations, input, signature, start }: UnfinishedBlock): Schema.JsonObject => ({
   ...start,
   ...(input.trim() === "" ? {} : { input: inputOf(input) }),
@@ -228,7 +228,7 @@ const whole = ({ citations, input, signature, start }: UnfinishedBlock): Schema.
   ...(citations.length === 0 ? {} : { citations: [...Json.items(start["citations"]), ...citations] })
 })
 
-/** The object that the pieces form, or the model's own text if they form none. */
+/** The arguments of a call as an object. If the pieces form no object, it is the text that the model wrote. */
 const inputOf = (input: string): Schema.Json => {
   const parsed = Json.parse(input)
   return Result.isSuccess(parsed) && Predicate.isObject(parsed.success) ? parsed.success : input

@@ -1,15 +1,15 @@
-/** Anthropic's token counts: the prompt without the tokens read from its cache or written to it. */
+/** Reads Anthropic's token counts. They count the prompt without the tokens that were read from the cache or written to it. */
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
 
-/** The counts so far. Later counts include earlier ones. */
+/** The token counts of a message so far. Later counts include earlier ones. */
 export type Counts = Readonly<Record<(typeof names)[number], number | undefined>>
 
 const names = ["input", "cached", "written", "output", "thought"] as const
 
-/** The counts of a `usage` object. The counts of `before` replace absent and zero counts. */
+/** The token counts of a `usage` object. A count that is absent or zero is taken from `before`. */
 export const read = (usage: Schema.Json | undefined, before?: Counts): Counts => {
   const later = (count: number | undefined, name: keyof Counts) =>
     count === undefined || count === 0 ? (before?.[name] ?? count) : count
@@ -18,13 +18,13 @@ export const read = (usage: Schema.Json | undefined, before?: Counts): Counts =>
     input: of("input_tokens", "input"),
     cached: of("cache_read_input_tokens", "cached"),
     written: of("cache_creation_input_tokens", "written"),
-    // The first count is an estimate.
+    // An output count at the end replaces the first one, which is an estimate.
     output: tokenCount(Json.field(usage, "output_tokens")) ?? before?.output,
     thought: later(tokenCount(Json.field(Json.field(usage, "output_tokens_details"), "thinking_tokens")), "thought")
   }
 }
 
-/** Converts to our usage, where the input is the whole prompt; `undefined` without counts. */
+/** Makes the usage of this library, whose input is the whole prompt; `undefined` if there are no counts. */
 export const toUsage = (counts: Counts | undefined): Usage.Usage | undefined => {
   if (counts === undefined || names.every((name) => counts[name] === undefined)) return undefined
   const { cached = 0, input = 0, output = 0, thought = 0, written = 0 } = counts

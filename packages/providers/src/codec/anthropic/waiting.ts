@@ -1,12 +1,11 @@
-/** Finds what a message waits for that is no call of a tool. */
+/** Finds the calls in a message that wait for an answer, and that no tool of the agent answers. */
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 
 /**
- * The names of the tools that are declared with the provider's own types and that no tool of the agent answers. A
- * `tool_use` of such a name is for the client: for `bash`, `text_editor`, `computer` and `memory` of
- * platform.claude.com's tool reference, looked up on 2026-11-26. The provider answers its other tools itself, as
- * `server_tool_use`.
+ * The names of those provider tools that the client has to answer, and that no tool of the agent answers. A `tool_use` with such a name is
+ * for the client, as with `bash`, `text_editor`, `computer` and `memory` of platform.claude.com's tool reference, looked up on 2026-11-26.
+ * The provider answers its other tools itself, as `server_tool_use`.
  */
 export const unansweredNames = (
   providerTools: ReadonlyArray<Schema.Json> | undefined,
@@ -16,19 +15,19 @@ export const unansweredNames = (
   return new Set(names.filter((name) => name !== "" && providerCalls?.includes(name) !== true))
 }
 
-/** The calls besides `tool_use` that have no result yet: of the provider's own tools, and of kinds that are not known here. */
+/** Collects the calls that have no result yet: of the provider's own tools, and of kinds that this library does not know. */
 export class Unanswered {
   readonly #kinds = new Map<string, string>()
   readonly #names: ReadonlySet<string>
   #isAnswer = false
-  /** The first call of a tool of these names. */
+  /** The name in the first call of a tool with one of `names`. */
   #named: string | undefined
 
   constructor(names: ReadonlySet<string>) {
     this.#names = names
   }
 
-  /** Notes a whole block. */
+  /** Records a whole block: a call, or the result of one. */
   note(block: Schema.Json): void {
     const type = Json.text(Json.field(block, "type")) ?? ""
     const [id, of] = [Json.text(Json.field(block, "id")), Json.text(Json.field(block, "tool_use_id"))]
@@ -39,14 +38,14 @@ export class Unanswered {
     this.#isAnswer ||= type === "tool_use" || (type === "text" && Json.text(Json.field(block, "text")) !== undefined)
   }
 
-  /** Notes a text that came in pieces. */
+  /** Records that the message has a text, which came in pieces. */
   answered(): void {
     this.#isAnswer = true
   }
 
   /**
-   * The kind that a message with this stop reason waits for; `undefined` if it waits for none. A message with text
-   * waits only if its stop reason says so, and one with calls waits for these first.
+   * The kind or name of the call that a message with this stop reason waits for; `undefined` if it waits for none. A message with text
+   * waits only if its stop reason says so. A message with tool calls waits for these first.
    */
   kind(reason: string | undefined, calls: boolean): string | undefined {
     const goesOn = goingOn.has(reason ?? "")
@@ -56,7 +55,7 @@ export class Unanswered {
   }
 }
 
-/** The provider goes on by itself with the next request, or the message was cut off. */
+/** The stop reasons after which the message waits for nothing: the provider continues it in the next request, or it was cut off. */
 const goingOn: ReadonlySet<string> = new Set([
   "pause_turn",
   "compaction",

@@ -22,7 +22,7 @@ import { ConverseDecoder } from "./stream.ts"
 import { vendorOf } from "./vendor.ts"
 
 /**
- * What the format can express. Addresses are those of S3 alone.
+ * What requests to Converse may contain. A URL must be an address of S3.
  *
  * @internal
  */

@@ -9,7 +9,7 @@ import * as Json from "../../transport/Json.ts"
 import { cited } from "./reply.ts"
 import type { Vendor } from "./vendor.ts"
 
-/** The media types of documents, with their names on the wire (`DocumentBlock`, looked up on 2026-11-26). */
+/** The names of document formats on the wire by their media types (`DocumentBlock`, looked up on 2026-11-26). */
 const documents: Readonly<Record<string, string>> = {
   "application/pdf": "pdf",
   "text/csv": "csv",
@@ -34,7 +34,7 @@ const formatOf = ({ mediaType, type }: Attachment): string | undefined => {
   return Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined
 }
 
-/** Why an image or a file cannot be sent; `undefined` if it can. */
+/** Says why an image or a file cannot be sent; `undefined` if it can. */
 export const unsendable = (part: Attachment): string | undefined => {
   if (formatOf(part) === undefined) return `the format ${part.mediaType} is not taken`
   const given = givenBy(part)
@@ -43,12 +43,12 @@ export const unsendable = (part: Attachment): string | undefined => {
     : undefined
 }
 
-/** Whether a model takes what Converse lets only Claude and Nova have in a result: a status, and images. */
+/** Whether Converse takes images and a status in the tool results for a model: it does for Claude and Nova only. */
 const isFull = (vendor: Vendor): boolean => vendor === "claude" || vendor === "nova"
 
 /**
- * What results may have: documents of each format, and images for models of Claude and Nova alone, as bytes (`ToolResultContentBlock` and
- * `ToolResultBlock`, looked up on 2026-11-26).
+ * Makes the check whether a tool result may carry an attachment: documents of each format, and for Claude and Nova also images, as bytes
+ * (`ToolResultContentBlock` and `ToolResultBlock`, looked up on 2026-11-26).
  */
 export const takesOf =
   (vendor: Vendor): Takes =>
@@ -62,10 +62,10 @@ export const takesOf =
     )
   }
 
-/** Names the documents of a request: each has a name, which no other has, of letters, digits and blanks. */
+/** Makes the names of a request's documents: each is unique, and consists of letters, digits and blanks. */
 export class Names {
   readonly #used = new Set<string>()
-  /** How often each name was given. */
+  /** How often each name was asked for. */
   readonly #times = new Map<string, number>()
 
   next(name = ""): string {
@@ -85,10 +85,10 @@ export class Names {
   }
 }
 
-/** The wire takes 200 characters; the rest is for a number. */
+/** How many characters of a name are kept. The wire takes 200; the rest is for a number at the end. */
 const longestName = 180
 
-/** The provider refuses blank texts, so they are left out. */
+/** Whether a text is blank. The provider refuses blank texts, so they are left out. */
 export const isBlank = (text: string): boolean => text.trim() === ""
 
 const partOf = (part: Message.UserContent[number], names: Names): ReadonlyArray<Schema.Json> => {
@@ -102,7 +102,7 @@ const partOf = (part: Message.UserContent[number], names: Names): ReadonlyArray<
     : [{ document: { format, name: names.next(part.name), source } }]
 }
 
-/** The blocks of a user. A document goes only beside a text. */
+/** Encodes a message of the user. Converse takes a document only beside a text, so a message without a text repeats the document's name. */
 export const ofUser = ({ content }: Message.User, names: Names): ReadonlyArray<Schema.Json> => {
   const blocks = content.flatMap((part) => partOf(part, names))
   const document = blocks.find((block) => Json.field(block, "document") !== undefined)
@@ -111,7 +111,7 @@ export const ofUser = ({ content }: Message.User, names: Names): ReadonlyArray<S
   return name === undefined || hasText ? blocks : [...blocks, { text: name }]
 }
 
-/** The blocks of the model, and the results of its calls. `idOf` gives a call the id that it has in this request. */
+/** Encodes a message of the model, and the results of its calls. `idOf` makes the id that a call has in this request. */
 export const ofAssistant = (
   message: Message.Assistant,
   provider: string,
@@ -144,7 +144,7 @@ export const ofAssistant = (
       }
     }
   }
-  // no message may end with thoughts
+  // thoughts at the end are left out, because no message may end with them
   const last = said.findLastIndex((block) => Json.field(block, "reasoningContent") === undefined)
   return { said: said.slice(0, last + 1), results }
 }

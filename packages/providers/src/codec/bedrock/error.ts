@@ -1,4 +1,4 @@
-/** Finds the errors in bodies and events of Converse, and in its stop reasons. */
+/** Finds the errors in bodies and events of Converse, and in stop reasons. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type { Usage } from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -11,8 +11,8 @@ import * as Json from "../../transport/Json.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
- * The names of errors (the exceptions of Converse and the common errors of docs.aws.amazon.com/bedrock, looked up on 2026-11-26). A
- * `ValidationException` is absent: it has many reasons, which its text tells.
+ * The errors by the names of exceptions (those of Converse and the common errors of docs.aws.amazon.com/bedrock, looked up on 2026-11-26).
+ * `ValidationException` is absent: it has many reasons, and its text names the reason.
  */
 const codes: Codes = {
   accessdeniedexception: "AuthenticationError",
@@ -34,7 +34,7 @@ const codes: Codes = {
   unknownoperationexception: "InvalidRequestError"
 }
 
-/** Stop reasons that are errors. */
+/** The stop reasons that are errors. */
 const endings: Codes = {
   content_filtered: "ContentFilteredError",
   guardrail_intervened: "ContentFilteredError",
@@ -42,7 +42,7 @@ const endings: Codes = {
   malformed_tool_use: "MalformedToolCallError"
 }
 
-/** The statuses of exceptions, which come in a stream whose own status is 200. */
+/** The statuses of the exceptions in a stream. The status of the stream itself is 200. */
 const statuses: Readonly<Record<string, number>> = {
   internalserverexception: 500,
   modelstreamerrorexception: 424,
@@ -51,7 +51,10 @@ const statuses: Readonly<Record<string, number>> = {
   validationexception: 400
 }
 
-/** The error of an answer: its name is in a header, or in the body (smithy.io, "AWS restJson1 protocol", looked up on 2026-11-26). */
+/**
+ * Makes the error of an answer. The name of the error is in a header or in the body (smithy.io, "AWS restJson1 protocol", looked up on
+ * 2026-11-26).
+ */
 export const classify = (source: Source, answer: Answer): LlmError => {
   const inHeader = Json.text(answer.headers["x-amzn-errortype"])
   const read = (json: Schema.Json): Report | undefined => {
@@ -62,18 +65,18 @@ export const classify = (source: Source, answer: Answer): LlmError => {
   return ErrorBody.classify({ codes, read }, source, answer)
 }
 
-/** Without the namespace before the name, and what stands behind it. */
+/** The bare name of an exception, without the namespace before it and the URL behind it. */
 const nameOf = (type: string): string => (type.split(":")[0] ?? "").split("#").at(-1) ?? ""
 
 const reportOf = (json: Schema.Json, type: string | undefined): Report | undefined => {
   const report = ErrorBody.reportOf(json)
   if (report === undefined) return undefined
-  // gateways before the service write it with a capital
+  // gateways in front of the service write the field `message` as `Message`
   const text = report.text === "" ? (Json.text(Json.field(json, "Message")) ?? "") : report.text
   return { ...report, text, codes: [...(type === undefined ? [] : [nameOf(type)]), ...report.codes] }
 }
 
-/** The error of an event or of a body; `usage` is the usage of the attempt so far, and a body has its own. */
+/** Finds the error in an event of a stream or in a whole body; `undefined` if there is none. `usage` is the usage of the attempt so far. */
 export const inside = (source: Source, answer: Answer, json: Schema.Json, usage?: Usage): LlmError | undefined => {
   const used = usage === undefined ? {} : { usage }
   const error = ErrorBody.inside(
@@ -103,7 +106,7 @@ const ended = (
 ): LlmError | undefined => {
   const reason = Json.text(Json.field(Json.field(json, "messageStop") ?? json, "stopReason"))
   if (reason === undefined || !Object.hasOwn(endings, reason)) return undefined
-  // the words that a guardrail puts in the place of the reply
+  // the text with which a guardrail has replaced the reply
   const content = Json.items(Json.field(Json.field(Json.field(json, "output"), "message"), "content"))
   const said = content.flatMap((block) => Json.text(Json.field(block, "text")) ?? []).join("\n")
   const text = Predicate.isString(said) && said !== "" ? said : `the reply ended with ${reason}`

@@ -1,4 +1,4 @@
-/** Decodes the body of Converse, and the parts that whole and streamed bodies share. */
+/** Decodes the body of Converse. The decoder of streams uses the same functions for its blocks. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -14,7 +14,7 @@ import { type Facts, factsOf } from "../replyFacts.ts"
 import { tokenCount } from "../tokenCount.ts"
 import * as ConverseError from "./error.ts"
 
-/** The reply of a 2xx answer; total. It is collected like a streamed reply, so that both are the same. */
+/** Decodes the reply of a 2xx answer; total. The parts are collected as those of a stream, so that both give the same reply. */
 export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
   const parsed = Json.parse(answer.body)
   if (Result.isFailure(parsed)) return Result.fail(Classify.undecodable(source, answer, parsed.failure))
@@ -47,7 +47,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     : Result.succeed(reply)
 }
 
-/** The facts of a reply: Converse names the model only where a router has chosen it. */
+/** The facts that a reply states about itself. Converse names the model only if a router has chosen it. */
 export const factsIn = (answer: Answer, body: Schema.Json | undefined, reason: Schema.Json | undefined): Facts =>
   factsOf(answer, {
     model: Json.field(Json.field(Json.field(body, "trace"), "promptRouter"), "invokedModelId"),
@@ -55,7 +55,7 @@ export const factsIn = (answer: Answer, body: Schema.Json | undefined, reason: S
     serviceTier: Json.field(Json.field(body, "serviceTier"), "type")
   })
 
-/** How a reply ended. A reply with calls ends with `tool-calls` despite any other reason: its calls must be settled first. */
+/** The finish reason of a reply. A complete reply with calls always ends with `tool-calls`, because its calls must be settled first. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
   switch (reason) {
     case "max_tokens":
@@ -71,7 +71,10 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
   }
 }
 
-/** Our usage, where the input is the whole prompt: the wire counts what was read from the cache or written to it beside it. */
+/**
+ * The usage in an answer. `inputTokens` is the whole prompt: the wire counts the tokens that were read from the cache, or written to it,
+ * separately.
+ */
 export const usageOf = (usage: Schema.Json | undefined): Usage.Usage | undefined => {
   if (!Predicate.isObject(usage)) return undefined
   const count = (name: string) => tokenCount(Json.field(usage, name)) ?? 0
@@ -84,10 +87,10 @@ export const usageOf = (usage: Schema.Json | undefined): Usage.Usage | undefined
   })
 }
 
-/** The kind of item that holds the sources of the text before it. */
+/** The kind of the provider item that holds the sources of the text before it. */
 export const cited = "citations"
 
-/** The parts of a block that can be emitted before its end. */
+/** The parts of a block that can be emitted before the block ends. */
 const opening = (block: Schema.Json): ReadonlyArray<Model.Part> => {
   const [kind, value] = memberOf(block)
   switch (kind) {
@@ -102,13 +105,13 @@ const opening = (block: Schema.Json): ReadonlyArray<Model.Part> => {
   }
 }
 
-/** The text of a delta, if it has one. */
+/** A part for a piece of text; none if the text is absent or empty. */
 export const texts = (
   type: "text-delta" | "reasoning-delta",
   text: Schema.Json | undefined
 ): ReadonlyArray<Model.Part> => (Predicate.isString(text) && text !== "" ? [{ type, text }] : [])
 
-/** The parts at the end of a block. `index` is its position in the message. */
+/** The parts that are emitted when a block ends. `index` is the position of the block in the message. */
 export const closing = (block: Schema.Json, provider: string, index: number): ReadonlyArray<Model.Part> => {
   const [kind, value] = memberOf(block)
   const item = (kind: string, data: Schema.Json): ReadonlyArray<Model.Part> => [
@@ -135,19 +138,19 @@ export const closing = (block: Schema.Json, provider: string, index: number): Re
   }
 }
 
-/** The kind of item of a redacted thought, as `thoughts` knows it. */
+/** The kind of the provider item for a redacted thought; `thoughts.ts` recognises it. */
 const redacted = "redacted_thinking"
 
-/** Whether the provider makes the call itself. */
+/** Whether the provider itself runs the tool of a call. */
 const isServers = (call: Schema.Json): boolean => Json.field(call, "type") === "server_tool_use"
 
-/** A block is an object with one member, its kind. */
+/** The kind and the value of a block, which is an object with one member. */
 const memberOf = (block: Schema.Json): readonly [string | undefined, Schema.Json] => {
   const [kind, value = null] = Object.entries(Json.fields(block))[0] ?? []
   return [kind, value]
 }
 
-/** A call. An absent id or name is replaced, so that the call stays distinct and can be settled. */
+/** Makes a tool call. An absent id or name is replaced, so that the call is distinct and can be settled. */
 const callOf = (call: Schema.Json, index: number): Message.ToolCall => ({
   type: "tool-call",
   id: Json.text(Json.field(call, "toolUseId")) ?? `call_${index}`,

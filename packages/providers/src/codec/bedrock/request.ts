@@ -1,4 +1,4 @@
-/** Encodes a request as the body of Converse; a stream has the same body. */
+/** Encodes a request as the body of Converse. A streamed request has the same body. */
 import { type Capability, CapabilityMismatchError, type LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -16,7 +16,7 @@ import * as RootSchema from "../rootSchema.ts"
 import * as Blocks from "./blocks.ts"
 import { reasoningFields, vendorOf } from "./vendor.ts"
 
-/** The fields of a body that this format writes, or merges. */
+/** The fields of a body that this format writes alone, and those that it merges with the user's. */
 export const own: Extra.Own = {
   written: {
     messages: "the messages of the request",
@@ -98,7 +98,7 @@ interface Turn {
   readonly content: Array<Schema.Json>
 }
 
-/** Adjacent messages of one side become one turn. The results of calls come before the user's text. */
+/** Adds blocks to the turns. Adjacent messages of one side become one turn, in which the results of calls come before the user's text. */
 const say = (turns: Array<Turn>, role: Turn["role"], blocks: ReadonlyArray<Schema.Json>): void => {
   if (blocks.length === 0) return
   const turn = turns.at(-1)
@@ -107,9 +107,9 @@ const say = (turns: Array<Turn>, role: Turn["role"], blocks: ReadonlyArray<Schem
 }
 
 /**
- * The tools of a request. A transcript with calls is refused without tools ("The toolConfig field must be defined when using toolUse and
- * toolResult content blocks", github.com/vxcontrol/pentagi, pull request 196, looked up on 2026-11-26): then it has its own tools, or
- * those that were called.
+ * The tools that a request offers. A transcript with calls is refused without tools ("The toolConfig field must be defined when using
+ * toolUse and toolResult content blocks", github.com/vxcontrol/pentagi, pull request 196, looked up on 2026-11-26). So for the choice
+ * `none` it still offers the request's tools; if there are none, it offers tools with the names of the calls.
  */
 const offered = ({ messages, toolChoice, tools }: Model.Request): ReadonlyArray<Message.ToolSpec> => {
   if (tools.length > 0 && toolChoice !== "none") return tools
@@ -129,7 +129,7 @@ const anything: Message.ToolSpec["parameters"] = { type: "object", properties: {
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): Schema.Json => ({
   toolSpec: {
     name,
-    // the wire takes no empty description
+    // an empty description is left out, because the wire refuses it
     ...(description === "" ? {} : { description }),
     inputSchema: { json: RootSchema.parametersRoot(parameters) ?? parameters }
   }
@@ -140,7 +140,7 @@ const encodeChoice = (choice: Model.ToolChoice): Schema.JsonObject => {
   return { toolChoice: choice === "required" ? { any: {} } : { tool: { name: choice.tool } } }
 }
 
-/** Checks the capabilities, the attachments, and `reasoning`. */
+/** Makes the check of requests: the capabilities, the formats of attachments, and `reasoning`. */
 export const refusing = (
   source: Source,
   { reasoning }: Parameters.BedrockParameters,

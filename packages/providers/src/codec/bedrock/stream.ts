@@ -1,4 +1,4 @@
-/** Decodes the events of ConverseStream. Each is an object with one member, the type of the event. */
+/** Decodes the events of ConverseStream. Each event is an object with one member, whose name is the type of the event. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
@@ -17,7 +17,7 @@ import * as ConverseReply from "./reply.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** An unfinished block: how it began, and the pieces since that were not emitted. */
+/** An unfinished block: its start, and the pieces since then that were not emitted. */
 interface Unfinished {
   readonly start: Schema.JsonObject
   isThought: boolean
@@ -37,13 +37,13 @@ export class ConverseDecoder implements Decoder<Model.Part> {
   #seen = false
   #calls = false
   #stopped = false
-  /** Whether a call had no end when the message had one. */
+  /** Whether the message ended before one of its calls did. */
   #isCut = false
   #usage: Usage.Usage | undefined
   #facts: Facts = {}
   /** The bytes of all unfinished blocks. */
   #held = 0
-  /** The index of the last event's block. */
+  /** The block index of the last event. */
   #last = 0
 
   constructor(source: Source, answer: Answer) {
@@ -51,7 +51,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
     this.#answer = answer
   }
 
-  /** The usage comes behind the end of the message. */
+  /** The stream is done only when the usage has come, which follows the end of the message. */
   state() {
     if (!this.#stopped) return "open"
     return this.#usage === undefined ? "complete" : "done"
@@ -107,7 +107,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
     return this.#usage === undefined ? nothing : Result.succeed([{ type: "usage", usage: this.#usage }])
   }
 
-  /** The block index of an event; by default that of the event before it. */
+  /** The block index of an event. An event without one has the index of the event before it. */
   #indexOf(event: Schema.Json): number {
     this.#last = Json.count(Json.field(event, "contentBlockIndex")) ?? this.#last
     return this.#last
@@ -128,7 +128,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
     return block
   }
 
-  /** A text or a thought begins with its first delta. */
+  /** Adds a delta to its block. A block of text or thoughts has no start event, so its first delta begins it. */
   #add(index: number, delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
     const block = this.#unfinished.get(index) ?? this.#begin(index, {})
     const { citation, reasoningContent, text, toolResult, toolUse } = Json.fields(delta)
@@ -147,7 +147,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
     return []
   }
 
-  /** Counts a piece of a block. */
+  /** Counts the bytes of a piece that is held back, and returns the piece. */
   #hold(piece = ""): string {
     this.#held += Size.ofText(piece)
     return piece
@@ -168,7 +168,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
   }
 }
 
-/** The blocks as a whole message would have them, without what was emitted. */
+/** The blocks that a whole message would have for a finished block, without the text that was emitted. */
 const wholes = (block: Unfinished): ReadonlyArray<Schema.Json> => {
   const { citations, input, isThought, redacted, results, signature, start } = block
   if (start["toolUse"] !== undefined) {
@@ -185,7 +185,7 @@ const wholes = (block: Unfinished): ReadonlyArray<Schema.Json> => {
   ]
 }
 
-/** The object that the pieces form, or the model's own text if they form none. */
+/** The arguments of a call as an object. If the pieces form no object, it is the text that the model wrote. */
 const inputOf = (input: string): Schema.Json => {
   if (input.trim() === "") return {}
   const parsed = Json.parse(input)

@@ -1,9 +1,9 @@
-/** Who made a model of Bedrock: what Converse leaves to the model differs by it. */
+/** Finds the vendor of a model on Bedrock. Converse leaves some fields to the model, and these differ by vendor. */
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
 import type { Reasoning } from "../Parameters.ts"
 
-/** `undefined` for all others, and where the name does not tell it, as that of an application inference profile. */
+/** The vendor of a model. `undefined` for any other vendor, and if the name does not show it, as with an application inference profile. */
 export type Vendor = "claude" | "nova" | "openai" | undefined
 
 export const vendorOf = (model: string): Vendor => {
@@ -13,8 +13,8 @@ export const vendorOf = (model: string): Vendor => {
 }
 
 /**
- * The fields for `reasoning`, and the longest reply beside a budget; `undefined` if the model takes it in no field that is known. The fields of
- * Claude are those of its Messages, Nova has `reasoningConfig`, OpenAI `reasoning_effort` (the pages of these models in
+ * The fields for `reasoning`, and the longest reply if it is a budget. `undefined` if no field of the model for this is known. Claude has
+ * the fields of its Messages, Nova has `reasoningConfig`, OpenAI `reasoning_effort` (the pages of these models in
  * docs.aws.amazon.com/bedrock/latest/userguide, looked up on 2026-11-26).
  */
 export const reasoningFields = (
@@ -44,5 +44,7 @@ export const reasoningFields = (
   }
 }
 
-/** What is left for the answer beside a budget, as in Anthropic's Messages. */
+/**
+ * How many tokens of the longest reply are for the answer, beside a budget of reasoning. It is the same number as in Anthropic's Messages.
+ */
 const forAnswer = 8192

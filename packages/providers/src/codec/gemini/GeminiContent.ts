@@ -3,7 +3,7 @@
  *
  * System messages go into the system instruction, wherever they stand. A failed call has the field `error` in its
  * response, a successful one `output`; both hold the text for the model. The schema of an output goes as
- * `responseJsonSchema`. Models before Gemini 3 take none beside tools, so there it goes into the prompt as text.
+ * `responseJsonSchema`. Models before Gemini 3 take no schema beside tools, so for them it goes into the prompt as text.
  *
  * Signatures are sent back on the part that they came with. Calls of another model have none: Gemini 3 gets the
  * placeholder that Google documents for this case.
@@ -48,7 +48,7 @@ export const make = (
 const codecOf = (source: Source, parameters: GeminiParameters, taken: Capabilities.Capabilities): Codec => {
   const { extra = {}, promptCache, providerTools = [], serviceTier, toolChoice } = checked(parameters)
   const { generationConfig: otherConfig, toolConfig, ...others } = extra
-  // ai.google.dev/gemini-api/docs/flex-inference and docs/caching, looked up on 2026-11-26
+  // the names of both fields: ai.google.dev/gemini-api/docs/flex-inference and docs/caching, looked up on 2026-11-26
   const body = Extra.merged(
     {
       cachedContent: Extra.unless(others, ["cached_content"], promptCache?.name),
@@ -77,7 +77,10 @@ const codecOf = (source: Source, parameters: GeminiParameters, taken: Capabiliti
   }
 }
 
-/** The fields of a body that this format writes, or merges. The wire takes each of them under two names. */
+/**
+ * The fields of a body that this format writes alone, and those that it merges with the user's. The wire takes each of them in camelCase
+ * and in snake_case.
+ */
 const own: Extra.Own = {
   written: {
     contents: "the messages of the request",
@@ -118,8 +121,8 @@ const thinkingOf = (reasoning: Reasoning): Readonly<Record<string, Schema.Json>>
 }
 
 /**
- * The error within the body of a success, or within one chunk of a stream: an error object, a blocked prompt, a reply
- * that a filter or a malformed tool call ended. Total; `undefined` if there is none.
+ * Finds the error within the body of a success, or within one chunk of a stream: an error object, a blocked prompt, or a finish reason for
+ * a filter or a malformed tool call. Total; `undefined` if there is none.
  *
  * @internal
  */

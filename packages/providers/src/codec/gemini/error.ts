@@ -1,4 +1,4 @@
-/** Finds the errors in bodies and chunks of Gemini's `generateContent`, and in its finish reasons. */
+/** Finds the errors in bodies and chunks of Gemini's `generateContent`, and in finish reasons. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
@@ -12,7 +12,7 @@ import { usageOf } from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
 import { codes } from "../geminiErrorCodes.ts"
 
-/** Finish reasons that are errors. A limit, or `OTHER`, ends a reply normally. */
+/** The finish reasons that are errors. The limit of tokens, and `OTHER`, end a reply without an error. */
 const endings: Codes = {
   safety: "ContentFilteredError",
   recitation: "ContentFilteredError",
@@ -34,14 +34,17 @@ const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
-/** What earlier chunks of the stream contained. */
+/** What the earlier chunks of a stream contained. */
 export interface Seen {
   readonly usage?: Usage.Usage | undefined
-  /** The first call. */
+  /** The first call in the earlier chunks. */
   readonly call?: Rejected.Rejected | undefined
 }
 
-/** The error of a chunk: an error object, a blocked prompt, or a finish reason of `endings`. A list of chunks is searched. */
+/**
+ * Finds the error of a chunk: an error object, a blocked prompt, or a finish reason of `endings`. In a list of chunks, it is the first
+ * error.
+ */
 export const inside = (source: Source, answer: Answer, json: Schema.Json, seen: Seen = {}): LlmError | undefined => {
   for (const chunk of Array.isArray(json) ? Json.items(json) : [json]) {
     const usage = usageOf(chunk) ?? seen.usage
@@ -60,7 +63,7 @@ type Used = Pick<Report, "usage">
 const adding = (report: Report | undefined, used: Used): Report | undefined =>
   report === undefined ? undefined : { ...report, ...used }
 
-/** The error of a blocked prompt. It has no candidates. */
+/** The error of a blocked prompt. The answer to such a prompt has no candidates. */
 const blocked = (
   source: Source,
   answer: Answer,

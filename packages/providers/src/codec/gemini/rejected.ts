@@ -1,15 +1,15 @@
-/** Reads a call that Gemini itself rejected: it quotes the code that its model wrote instead of a call. */
+/** Reads a call that Gemini itself rejected. Its error quotes the code that the model wrote instead of a call. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 
-/** The called tool, and the arguments as the model wrote them. */
+/** The tool that a rejected call names, and the arguments as the model wrote them. */
 export interface Rejected {
   readonly tool: string
   readonly rawArgs?: string
 }
 
-/** The call in the parts of the reply. */
+/** The first call among the parts of a reply; `undefined` if there is none. */
 export const made = (parts: ReadonlyArray<Schema.Json>): Rejected | undefined => {
   for (const part of parts) {
     const call = Json.field(part, "functionCall")
@@ -21,7 +21,7 @@ export const made = (parts: ReadonlyArray<Schema.Json>): Rejected | undefined =>
   return undefined
 }
 
-/** The call within quoted code, as in `print(default_api.search(query="a"))`. */
+/** The call within the code that an error quotes, as in `print(default_api.search(query="a"))`; `undefined` if there is none. */
 export const quoted = (text: string): Rejected | undefined => {
   const found = /\bdefault_api\.(\w{1,128})(\(?)/.exec(text)
   const tool = found?.[1]
@@ -30,7 +30,7 @@ export const quoted = (text: string): Rejected | undefined => {
   return { tool, rawArgs: enclosed(text.slice(found.index + found[0].length)) }
 }
 
-/** The text up to its closing bracket, or all of it without one. Brackets within quotes are ignored. */
+/** The text up to its closing bracket, or the whole text if it has none. Brackets within quotes are ignored. */
 const enclosed = (text: string): string => {
   let depth = 0
   let quote = ""

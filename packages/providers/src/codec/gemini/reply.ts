@@ -1,4 +1,4 @@
-/** Turns the parts of Gemini's content into those of a reply. Whole and streamed bodies use the same reader. */
+/** Turns the parts of Gemini's content into parts of a reply. Whole and streamed bodies use the same reader. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -6,37 +6,39 @@ import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
 
-/** The kind of the item that signs the end of the text before it. */
+/** The kind of the provider item that holds the signature of the text before it. */
 export const signature = "thoughtSignature"
 
-/** The metadata beside the content of a candidate. It is emitted once, at the end, and never sent back. */
+/** The fields with metadata beside the content of a candidate. Each is emitted once, at the end of the reply, and never sent back. */
 export const remarks: ReadonlyArray<string> = ["groundingMetadata", "urlContextMetadata", "citationMetadata"]
 
 /**
- * The field, and the kind of the item, for the log probabilities of the tokens (ai.google.dev, "GenerateContentResponse", looked up on 2026-11-26).
- * Each chunk of a stream has those of its own tokens. They are never sent back.
+ * The field of a candidate with the log probabilities of its tokens, and the kind of the provider item for them (ai.google.dev,
+ * "GenerateContentResponse", looked up on 2026-11-26). Each chunk of a stream has those of its own tokens. They are never sent back.
  */
 export const logprobs = "logprobsResult"
 
-/** Reads the parts of one reply in order. A signature stays with its part. */
+/** Reads the parts of one reply in order, and keeps each signature with its part. */
 export class PartReader {
   readonly #provider: string
   readonly #ids = new Set<string>()
-  /** The first number that may be free: smaller ones are used. */
+  /** The first number that may be free for an id. All smaller numbers are used. */
   #next = 0
-  /** Whether unsigned thoughts have arrived that may continue. */
+  /** Whether the last part was a thought without a signature, which the next part may continue. */
   #isThinking = false
 
   constructor({ provider }: Source) {
     this.#provider = provider
   }
 
-  /** How many calls there are. */
+  /** How many calls the reply has so far. */
   get calls(): number {
     return this.#ids.size
   }
 
-  /** `responseId` distinguishes generated call ids of this reply from those of others. */
+  /**
+   * Reads one part. `responseId` goes into the ids that are made for calls without one, so that they differ from those of other replies.
+   */
   read(part: Schema.Json, responseId: string | undefined): ReadonlyArray<Model.Part> {
     const signed = Json.text(Json.field(part, signature))
     const text = Json.field(part, "text")
@@ -48,14 +50,14 @@ export class PartReader {
     return this.#say(Predicate.isString(text) ? text : "", signed)
   }
 
-  /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
+  /** Ends the thoughts with a part that names their provider, so that they can be sent back. */
   close(): ReadonlyArray<Model.Part> {
     if (!this.#isThinking) return []
     this.#isThinking = false
     return [{ type: "reasoning-delta", text: "", opaque: this.#opaque({}) }]
   }
 
-  /** An item for metadata beside the content. */
+  /** Makes the provider item for metadata beside the content. */
   remark(kind: string, value: Schema.Json): Message.ProviderItem {
     return this.#item(kind, value)
   }
@@ -93,7 +95,7 @@ export class PartReader {
     }
   }
 
-  /** The given id, unless another call of this reply has it. */
+  /** The given id, or a new one if it is absent or another call of this reply has it. */
   #idOf(givenId: string | undefined, responseId: string | undefined): string {
     const prefix = responseId?.replaceAll(/[^\w-]/g, "").slice(0, maxPrefix) ?? ""
     const base = prefix === "" ? "call" : `call_${prefix}`
@@ -113,14 +115,14 @@ export class PartReader {
   }
 }
 
-/** Keeps ids short enough for other providers. */
+/** How many characters of a response id are used in a call id, so that the id is short enough for other providers. */
 const maxPrefix = 24
 
-/** The kind of a part that is neither text nor a call: executed code, its result, an image … */
+/** The kind of a part that is neither text nor a call, such as executed code, its result or an image. */
 const kindOf = (part: Schema.Json): string | undefined =>
   Predicate.isObject(part) ? Object.keys(part).find((key) => !besides.has(key)) : undefined
 
-/** Fields that any part may have. */
+/** The fields that a part of any kind may have. */
 const besides: ReadonlySet<string> = new Set([
   "text",
   "thought",
@@ -130,7 +132,7 @@ const besides: ReadonlySet<string> = new Set([
   "mediaResolution"
 ])
 
-/** How a successful reply ended. */
+/** The finish reason of a reply that did not end with an error. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
   switch (reason) {
     case undefined:

@@ -20,17 +20,17 @@ import { adapted } from "./schema.ts"
 
 type Fields = Readonly<Record<string, Schema.Json | undefined>>
 
-/** The parts that are the same for every request. */
+/** The fields of a body that are the same in every request. */
 export interface Constants {
-  /** Fields of the body. */
+  /** The further fields of the body. */
   readonly body: Fields
   readonly generationConfig: Fields
   readonly toolConfig: Schema.JsonObject
-  /** Whether a cached content has the prompt and the tools, which are then not sent. */
+  /** Whether the request names a cached content. That has the prompt and the tools, so they are not sent. */
   readonly isCached: boolean
-  /** Tools that Gemini runs itself. */
+  /** The tools that Gemini runs itself. */
   readonly tools: ReadonlyArray<Schema.Json>
-  /** How the server is held to the schema of an output, see `Capabilities`. */
+  /** How the server enforces the schema of an output, see `Capabilities`. */
   readonly output: "schema" | "json" | "none"
 }
 
@@ -47,7 +47,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
   const plain = filled("generationConfig", constants.generationConfig)
   const shaped = remembering(({ schema }: Model.OutputSpec) => {
     const shape = constants.output === "schema" && !isLeftToUser ? { responseJsonSchema: adapted(schema) } : {}
-    // what the user has set wins
+    // the fields that the user has set win
     return filled("generationConfig", { responseMimeType: "application/json", ...shape, ...constants.generationConfig })
   })
   const rest = filled("", constants.body)
@@ -77,17 +77,20 @@ export const make = (source: Source, constants: Constants): Encoder => {
   }
 }
 
-/** Further members of an object: these fields, or one field of this name that holds them. Empty without fields. */
+/**
+ * The JSON text of further members of an object, after a comma. They are these fields, or one field of this name with these fields in it;
+ * empty if there are no fields.
+ */
 const filled = (name: string, fields: Fields): string => {
   const text = JSON.stringify(fields)
   if (text === "{}") return ""
   return name === "" ? `,${text.slice(1, -1)}` : `,"${name}":${text}`
 }
 
-/** From Gemini 3 on, a call must carry its signature, and tools and an output schema may go together. */
+/** Whether a model is Gemini 3 or later: such a model requires the signature of a call, and takes tools and an output schema together. */
 const isThird = ({ model }: Source): boolean => /(?:^|\/)gemini-(?:[3-9]|\d{2})/.test(model)
 
-/** A part of the system instruction, or one or two contents. */
+/** Encodes a message: a system message as a part of the system instruction, any other as one or two contents. */
 const encodeMessage = (message: Message.Message, source: Source): string => {
   switch (message.role) {
     case "system":
@@ -113,11 +116,14 @@ const encodePart = (part: Message.UserContent[number]): Schema.Json => {
     : { fileData: { mimeType, fileUri: uriOf(addressOf(part)) } }
 }
 
-/** A stored file is sent by its `uri`, which follows from its `name` (ai.google.dev, "Using files", looked up on 2026-11-26). */
+/**
+ * The URI of a file. A stored file may be given by its `name`, from which its `uri` follows (ai.google.dev, "Using files", looked up on
+ * 2026-11-26).
+ */
 const uriOf = (address: string): string =>
   /^files\/[\w-]+$/.test(address) ? `https://generativelanguage.googleapis.com/v1beta/${address}` : address
 
-/** The content of the model, and right behind it the results of its calls, in order. A message without parts is left out. */
+/** Encodes a message of the model, followed by the results of its calls, in their order. A message without parts is left out. */
 const encodeAssistant = (message: Message.Assistant, source: Source): string => {
   const said: Array<Schema.Json> = []
   const results: Array<Schema.Json> = []
@@ -146,7 +152,10 @@ const encodeAssistant = (message: Message.Assistant, source: Source): string => 
   return results.length === 0 ? model : `${model},${encodeContent("user", results)}`
 }
 
-/** Adds an item. Metadata is not sent back; a signature goes to its text; other items are sent back unchanged. */
+/**
+ * Adds an item to the parts of a message. Metadata is not sent back, a signature is put on the text that it signs, and any other item is
+ * sent back unchanged.
+ */
 const addItem = (said: Array<Schema.Json>, { kind, opaque: { data } }: Message.ProviderItem): void => {
   if (ContentReply.remarks.includes(kind) || kind === ContentReply.logprobs) return
   if (kind !== ContentReply.signature) return void said.push(data)
@@ -175,15 +184,15 @@ const encodeCall = (call: Message.ToolCall, source: Source, isFirst: boolean): S
 }
 
 /**
- * Google's placeholder for the signature of a call of another model: the first call of a step is refused without a
- * signature.
+ * Google's placeholder for the signature of a call. It is sent for calls of another model, because Gemini refuses the first call of a step
+ * without a signature.
  */
 const unsignedMark = "skip_thought_signature_validator"
 
 /**
- * Whether results for a model may have such a part: from version 3, as bytes, PNG, JPEG, WebP, PDF and plain text ("Multimodal function
- * responses" of ai.google.dev, read in github.com/lm15-dev/lm15-contract, `research/tool-result-content`, on 2026-11-26). Earlier models answer
- * with 400.
+ * Makes the check whether a tool result may carry an attachment. From Gemini 3 on, it may carry PNG, JPEG, WebP, PDF and plain text, as
+ * bytes ("Multimodal function responses" of ai.google.dev, read in github.com/lm15-dev/lm15-contract, `research/tool-result-content`, on
+ * 2026-11-26). Earlier models answer with the status 400.
  */
 export const takesOf = ({ model }: Source): Takes =>
   /gemini-(?:[3-9]|\d\d)/.test(model)
@@ -194,7 +203,7 @@ export const takesOf = ({ model }: Source): Takes =>
           (isTextFile(part) && part.mediaType === "text/plain"))
     : () => false
 
-/** A failed call has the field `error`, a successful one `output`. */
+/** Encodes the result of a call: a failed call has the field `error`, a successful one `output`. */
 const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source): Schema.Json => {
   const shown = shownParts(settlement, takesOf(source))
   const text = shown === undefined ? settlement.text : shown.flatMap(textIn).join("\n")
@@ -210,7 +219,10 @@ const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source)
 
 const textIn = (part: Message.UserContent[number]) => (part.type === "text" ? part.text : [])
 
-/** Gemini's own data about a call. An id of another origin is not sent: the order of the results identifies them. */
+/**
+ * Gemini's own data about a call, such as its id. An id of another origin is not sent: then the order of the results connects them to their
+ * calls.
+ */
 const ownData = ({ opaque }: Message.ToolCall, { provider }: Source): Schema.Json | undefined =>
   opaque?.provider === provider ? opaque.data : undefined
 

@@ -1,6 +1,6 @@
 /**
- * JSON Schema in the keywords that Gemini documents for `responseJsonSchema` and takes for parameters. Other keywords
- * go into the description of the value, so that the model reads them.
+ * Rewrites a JSON Schema in the keywords that Gemini documents for `responseJsonSchema` and takes for parameters. Any other keyword goes
+ * into the description of the value, so that the model reads it.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -20,7 +20,7 @@ export const adapted = (schema: JsonSchema): JsonSchema => {
     ...(Object.keys(described).length === 0 ? [] : [`It fits this JSON Schema: ${JSON.stringify(described)}`])
   ].join("\n")
   const said = words === "" ? others : { ...others, description: words }
-  // A reference allows no other keyword beside it, but a list with the reference does.
+  // A reference allows no keyword beside it, but an `anyOf` with the reference in it does.
   if ($ref === undefined) return said
   return Object.keys(said).every((key) => key.startsWith("$")) ? supported : { ...said, anyOf: [{ $ref }] }
 }
@@ -56,5 +56,5 @@ const keywords = new Set([
   "required"
 ])
 
-/** Keywords that do not restrict values. */
+/** The keywords that restrict no value, so they are dropped. */
 const silent = new Set(["$schema", "$comment", "examples", "default", "deprecated", "readOnly", "writeOnly"])

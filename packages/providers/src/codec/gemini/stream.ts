@@ -18,12 +18,12 @@ import { usageOf } from "./usage.ts"
 import { factsOf } from "../replyFacts.ts"
 import * as Json from "../../transport/Json.ts"
 
-/** The tier is in the head of an answer (ai.google.dev, "Priority inference", looked up on 2026-11-26). */
+/** The header with the service tier of an answer (ai.google.dev, "Priority inference", looked up on 2026-11-26). */
 const tierHeader = "x-gemini-service-tier"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** The reply of a 2xx answer; total. */
+/** Decodes the reply of a 2xx answer; total. */
 export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
   const decoder = new ContentDecoder(source, answer)
   return Result.flatMap(decoder.push(answer.body), (parts) =>
@@ -39,8 +39,8 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
 }
 
 /**
- * A stream has no end mark: it is complete when a finish reason arrives. The token counts and sources of the last
- * chunk count.
+ * Decodes the chunks of a stream. A stream has no end mark: it is complete when a finish reason arrives. Token counts and sources are those
+ * of the last chunk that has them.
  */
 export class ContentDecoder implements Decoder<Model.Part> {
   readonly #source: Source
@@ -50,7 +50,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
   readonly #logprobs = new Lists()
   #isEnded = false
   #hasContent = false
-  /** Whether a text or a call has arrived, which remarks are about. */
+  /** Whether a text or a call has arrived. Without either, log probabilities are not emitted. */
   #isSaid = false
   #reason: string | undefined
   #responseId: string | undefined
@@ -73,12 +73,12 @@ export class ContentDecoder implements Decoder<Model.Part> {
   }
 
   push(data: string): Step {
-    // Some gateways end every stream with `[DONE]`.
+    // Some gateways end every stream with `[DONE]`, which is ignored.
     if (data.trim() === "[DONE]") return Result.succeed([])
     const json = Json.parse(data)
     if (Result.isFailure(json)) return this.undecodable(json.failure)
     const parts: Array<Model.Part> = []
-    // Without `alt=sse` a stream is one list.
+    // Without `alt=sse` the stream is one JSON list of all chunks.
     for (const chunk of Array.isArray(json.success) ? Json.items(json.success) : [json.success]) {
       if (!Predicate.isObject(chunk)) return this.undecodable("a chunk is not an object")
       const read = this.#read(chunk)
@@ -137,7 +137,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
     this.#call ??= Rejected.made(parts)
     const read = parts.flatMap((part) => this.#reader.read(part, this.#responseId))
     this.#isSaid ||= read.some(({ type }) => type === "text-delta" || type === "tool-call")
-    // The usage so far, in case the stream is cut off.
+    // Emits the usage so far, in case the stream is cut off.
     const isCounted = reported !== undefined && this.#reason === undefined
     return Result.succeed(isCounted ? [...read, { type: "usage", usage: reported }] : read)
   }

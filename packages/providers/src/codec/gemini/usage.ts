@@ -7,8 +7,8 @@ import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
 
 /**
- * The usage of a body or a chunk; `undefined` without counts. The prompt includes the input of tools that Gemini
- * runs; the candidates exclude thoughts. A zero does not override a count of `before`.
+ * The usage in a body or a chunk; `undefined` if it has none. The input includes that of tools which Gemini runs, and the output includes
+ * thoughts. A zero does not override a count of `before`.
  */
 export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
   const usage = Json.field(body, "usageMetadata")

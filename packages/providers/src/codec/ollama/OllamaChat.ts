@@ -10,9 +10,8 @@
  * reply to such a prompt is that error too; with `truncate: true`, or where a cut is only likely, it has a
  * provider item of the kind `truncated_prompt`.
  *
- * Ollama cannot be made to call a tool, or to call none: for the choice `none` no tools are offered. The schema of an
- * output goes as `format` without tools, because it would keep the model from calling them; beside tools it goes into
- * the prompt as text.
+ * Ollama cannot be made to call a tool, or to call none: for the choice `none` no tools are offered. Without tools, the schema of an output
+ * is sent as `format`. Beside tools it goes into the prompt as text, because `format` would keep the model from calling them.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
@@ -30,7 +29,7 @@ import * as Extra from "../Extra.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
- * What requests to Ollama may contain. The server reports what one of its models cannot do.
+ * What requests to Ollama may contain. What a single model cannot do, the server reports in its error.
  *
  * @internal
  */
@@ -55,7 +54,7 @@ export const make = (
   able: Partial<Capabilities.Capabilities> = {}
 ): Codec => Extra.perRequest(source, own, (asked) => codecOf(source, asked, { ...capabilities, ...able }), parameters)
 
-/** The fields of a body that this format writes, or merges. */
+/** The fields of a body that this format writes alone, and those that it merges with the user's. */
 const own: Extra.Own = {
   written: {
     messages: "the messages of the request",
@@ -107,7 +106,7 @@ const optionsOf = (
 }
 
 /**
- * The error within the body of a success, or within one line of a stream. Total; `undefined` if there is none.
+ * Finds the error within the body of a success, or within one line of a stream. Total; `undefined` if there is none.
  *
  * @internal
  */

@@ -1,13 +1,16 @@
 /**
- * Whether the server has cut a prompt that is longer than its context.
+ * Detects whether the server has cut a prompt that is longer than its context.
  *
- * It does not say so. It counts what is left as `prompt_eval_count`; the first servers 0.30 count of that only what they had not cached
- * (github.com/ollama/ollama, pull request 16428). What is left is all of the context; or since servers of 2026 half of it and 2 tokens (issues 17427 and 17889, and measurements in public
- * repositories); or less, where whole messages are dropped. All looked up on 2026-11-26; not recorded here. So the count is compared with
- * the context, and with the size of the prompt: a prompt that must have been cut is an error, one that may have been is a remark.
+ * The server does not report a cut. It reports in `prompt_eval_count` how many tokens of the prompt are left; the first versions of 0.30
+ * count only those of them that were not cached (github.com/ollama/ollama, pull request 16428). A cut prompt fills the whole context, or
+ * with servers since 2026 half of it and 2 tokens (issues 17427 and 17889, and measurements in public repositories), or less if the server
+ * drops whole messages. All of this was looked up on 2026-11-26, and is not recorded here. So the count is compared with the context size,
+ * and with the size of the prompt. A prompt that must have been cut is an error; a prompt that may have been cut adds a remark to the
+ * reply.
  *
- * A prompt of exactly `num_ctx` is not cut: `runner/llamarunner/runner.go` of Ollama cuts what is longer, and issue 17427 says so. But it leaves
- * exactly `num_ctx` of what it cuts there, so the count is the same, and no room for a reply is left either: both are the error.
+ * A prompt of exactly `num_ctx` tokens is not cut: `runner/llamarunner/runner.go` of Ollama cuts only longer prompts, and issue 17427 says
+ * so. But a longer prompt is cut to exactly `num_ctx` tokens, so both have the same count. Neither leaves room for a reply, so both are an
+ * error.
  */
 import { ContextTooLongError, type LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -19,25 +22,28 @@ import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
 import { remembering } from "../Remembering.ts"
 
-/** What was asked for. */
+/** The parts of a request that decide whether its prompt was cut. */
 export interface Asked {
-  /** The requested context size. */
+  /** The context size that the request states, in tokens. */
   readonly numCtx: number | undefined
-  /** The context size by the capabilities of the layer. */
+  /** The context size of the model by the capabilities of the layer, in tokens. */
   readonly contextWindow: number | undefined
-  /** Whether the server may cut the prompt. */
+  /** Whether the request allows the server to cut the prompt. */
   readonly truncate: boolean
   readonly request: Model.Request | undefined
 }
 
-/** What a reply to a cut prompt is: the error; or an item beside the reply, where the server may cut it or has perhaps done so. */
+/**
+ * Checks whether the server cut the prompt. If it did so without permission, the result is an error. If the server may cut the prompt, or
+ * only seems to have cut it, the result is an item that says so. Otherwise there is no item.
+ */
 export const contextCut = (
   { model, provider }: Source,
   { contextWindow, numCtx, request, truncate }: Asked,
   usage: Usage.Usage
 ): Result.Result<ReadonlyArray<Message.ProviderItem>, LlmError> => {
   const { inputTokens } = usage
-  // what is no count says nothing of the prompt
+  // a count that is invalid or zero says nothing about the prompt
   if (!Usage.isSound(usage) || inputTokens === 0) return Result.succeed([])
   const size = numCtx ?? contextWindow
   const prompt = request === undefined ? nothing : sizeOf(request)
@@ -54,37 +60,37 @@ export const contextCut = (
       `${numCtx === undefined ? "the context window" : "num_ctx"} is ${size}`
     return Result.fail(ContextTooLongError.make({ model, provider, status: 200, limit: size, detail, usage }))
   }
-  // without a size in the request the server has its own, by default a power of two
+  // without a size in the request, the server uses its own, by default a power of two
   const own = 2 ** Math.round(Math.log2(inputTokens) + 1)
   const sizes = [size ?? 0, numCtx === undefined && own >= leastOwn ? own : 0]
   const seems = prompt.bytes / usualBytes + prompt.images * tokensOfImage
   const least = (numCtx ?? leastOwn) / 2
   const isSuspect =
     (sizes.includes((inputTokens - 2) * 2) && seems > inputTokens) ||
-    // fewer are left by no cut, but by a cache whose tokens do not count
+    // a cut leaves at least half of the context; a smaller count means that cached tokens were not counted
     (inputTokens >= least && prompt.chars > inputTokens * mostChars)
   return isSuspect ? remark({ prompt_bytes: prompt.bytes, suspected: true }) : Result.succeed([])
 }
 
-/** How far from the half of the context the count of a prompt may be that does not fit by far. */
+/** How many tokens the count may differ from half of the context, if the prompt is much too long for the context. */
 const nearHalf = 8
 
-/** Bytes of a token, on average at most, of texts in most languages. A prompt that was cut to its half has twice the usual number. */
+/** The most bytes that a token has, on average over a text, in most languages. A prompt that was cut in half has twice the usual number. */
 const mostBytes = 8
 
-/** Bytes of a token, on average, of common English. */
+/** The average bytes of a token of common English. */
 const usualBytes = 4.5
 
-/** Characters of a token, on average at most, of texts in any language. */
+/** The most characters that a token has, on average over a text, in any language. */
 const mostChars = 7
 
-/** The smallest context that a server has had by default. */
+/** The smallest default context size that a version of the server has had, in tokens. */
 const leastOwn = 2048
 
-/** The tokens that the server itself takes for an image when it chooses messages (`imageNumTokens` of its `server/prompt.go`). */
+/** The tokens that the server counts for an image when it chooses messages (`imageNumTokens` of its `server/prompt.go`). */
 const tokensOfImage = 768
 
-/** The size of the texts of a prompt, each row of the same character counted once, and how many images it has. */
+/** The size of the texts of a prompt, and the number of its images. A run of one repeated character counts as one character. */
 interface Size {
   readonly bytes: number
   readonly chars: number
@@ -120,12 +126,12 @@ const ofSpec = remembering(({ description, name, parameters }: Message.ToolSpec)
 )
 
 const ofTexts = (texts: ReadonlyArray<string>): Size => {
-  // a row of spaces or of dashes is one token
+  // counts a run of spaces or dashes as one character, because it is one token
   const text = texts.join("").replace(/(.)\1+/gsu, "$1")
   return { bytes: new TextEncoder().encode(text).length, chars: text.length, images: 0 }
 }
 
-/** A value that is nested too deeply to be written down was not sent. */
+/** The text of a value. A value that is nested too deeply for JSON was not sent, so its text is empty. */
 const textOf = (value: Schema.Json): string =>
   Predicate.isString(value)
     ? value

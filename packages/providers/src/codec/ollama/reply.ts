@@ -1,4 +1,4 @@
-/** Reads the lines of Ollama's `/api/chat`. */
+/** Reads the calls, the finish reason and the usage in lines of Ollama's `/api/chat`. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
@@ -6,17 +6,17 @@ import * as Json from "../../transport/Json.ts"
 import * as Size from "../../transport/Size.ts"
 import { tokenCount } from "../tokenCount.ts"
 
-/** The calls of a reply, from all of its lines. */
+/** Collects the calls of a reply from all of its lines. */
 export class Calls {
   readonly all: Array<Message.ToolCall> = []
-  /** The bytes of all calls. */
+  /** The bytes of all calls so far. */
   size = 0
   readonly #ids = new Set<string>()
-  /** The first number that may be free: smaller ones are used. */
+  /** The first number that may be free for an id. All smaller numbers are used. */
   #next = 0
   #time: string | undefined
 
-  /** Adds a call of a line. A missing or repeated id is replaced with one made from the time of the first such line. */
+  /** Adds a call of a line. A missing or repeated id is replaced by one that is made from the time of the first line with a call. */
   add(call: Schema.Json, line: Schema.Json): void {
     const fn = Json.field(call, "function")
     // Mutant `"Stryker was here!"` #1 survives: the next step removes all but digits, so the text is empty in the end
@@ -33,7 +33,7 @@ export class Calls {
   }
 }
 
-/** Digits of a time: enough for nanoseconds, and few enough for providers that restrict ids. */
+/** How many digits of a time are used in an id: enough for nanoseconds, and few enough for providers that limit the length of ids. */
 const maxTime = 23
 
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
@@ -49,7 +49,7 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
   }
 }
 
-/** Older servers do not report the size of a cached prompt. */
+/** The usage in the last line of a reply. Older servers report no size for a cached prompt. */
 export const usageOf = (line: Schema.Json): Usage.Usage =>
   Usage.make({
     inputTokens: tokenCount(Json.field(line, "prompt_eval_count")) ?? 0,

@@ -13,10 +13,10 @@ import { remembering } from "../Remembering.ts"
 import type { Codec } from "../Codec.ts"
 import * as RootSchema from "../rootSchema.ts"
 
-/** The model and parameters, which are the same for every request. */
+/** The fields of a body that are the same in every request: the model and its parameters. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
 
-/** `shape` is how the server is held to the schema of an output, see `Capabilities`. */
+/** Makes the encoder of requests. `shape` says how the server enforces the schema of an output, see `Capabilities`. */
 export const make = (provider: string, constants: Constants, shape: "schema" | "json" | "none"): Codec["encode"] => {
   const head = JSON.stringify(constants).slice(0, -1)
   const isLeftToUser = constants["format"] !== undefined
@@ -31,7 +31,7 @@ export const make = (provider: string, constants: Constants, shape: "schema" | "
     // The format cannot express `none`, so no tools are offered for it.
     const offered = toolChoice === "none" ? [] : specs
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
-    // A format constrains every token from the first on, so the model could not write a call.
+    // A format restricts every token from the first on, so beside tools the model could not write a call.
     const isShaped = output !== undefined && shape !== "none" && offered.length === 0 && !isLeftToUser
     const format = isShaped ? formats(output) : ""
     const said = messagesOf(request, isLeftToUser || (isShaped && shape === "schema"))
@@ -53,7 +53,7 @@ const encodeMessage = (message: Message.Message, provider: string): string => {
   }
 }
 
-/** Images go beside the text. */
+/** Encodes a message of the user. Its images are in a field beside the text. */
 const encodeUser = ({ content }: Message.User): string => {
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
   const images = content.flatMap((part) => {
@@ -63,7 +63,9 @@ const encodeUser = ({ content }: Message.User): string => {
   return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
 }
 
-/** The message itself, and right behind it one message per call, in order. An empty message is left out. */
+/**
+ * Encodes a message of the assistant, followed by one message for the result of each call, in their order. An empty message is left out.
+ */
 const encodeAssistant = (message: Message.Assistant, provider: string): string => {
   const callParts = message.content.filter((part) => part.type === "settled-call")
   const thinking = thoughtsOf(message, provider)
@@ -83,7 +85,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string): string =
   return [assistant, ...results].map((wire) => JSON.stringify(wire)).join(",")
 }
 
-/** The reasoning of this provider. That of other providers is not sent. */
+/** The text of this provider's reasoning. Reasoning of other providers is not sent. */
 const thoughtsOf = ({ content }: Message.Assistant, provider: string): string =>
   content.map((part) => (part.type === "reasoning" && part.opaque?.provider === provider ? part.text : "")).join("")
 

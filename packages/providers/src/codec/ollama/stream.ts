@@ -19,7 +19,7 @@ import { factsOf } from "../replyFacts.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** The reply of a 2xx answer; total. */
+/** Decodes the reply of a 2xx answer; total. */
 export const decode = (source: Source, answer: Answer, asked: Asked): Result.Result<Message.Reply, LlmError> => {
   const decoder = new ChatDecoder(source, answer, asked)
   return Result.flatMap(decoder.push(answer.body), (parts) => {
@@ -30,7 +30,7 @@ export const decode = (source: Source, answer: Answer, asked: Asked): Result.Res
   })
 }
 
-/** The line with `done` is the last. Calls are emitted with it, so that they follow all text. */
+/** Decodes the lines of a stream. The line with `done` is the last. Calls are emitted with it, so that they follow all text. */
 export class ChatDecoder implements Decoder<Model.Part> {
   readonly framing = "ndjson"
   readonly #source: Source
@@ -66,7 +66,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return error === undefined ? this.#read(line.success) : Result.fail(error)
   }
 
-  /** After the last line there are no parts. */
+  /** Returns no parts: the last line has completed the reply. */
   end(): Step {
     return Result.succeed([])
   }
@@ -114,7 +114,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     ]
   }
 
-  /** The log probabilities of the tokens, each line with its own (ollama-python, pull request 601, looked up on 2026-11-26). */
+  /**
+   * The log probabilities of all tokens, which each line has for its own tokens (ollama-python, pull request 601, looked up on 2026-11-26).
+   */
   get #remarks(): ReadonlyArray<Model.Part> {
     const data = this.#logprobs.all
     return data === undefined
@@ -122,7 +124,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
       : [{ type: "provider-item", kind: "logprobs", opaque: { provider: this.#source.provider, data } }]
   }
 
-  /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
+  /** Ends the reasoning with a part that names its provider, so that it can be sent back. */
   #closeReasoning(): ReadonlyArray<Model.Part> {
     if (!this.#isThinking) return []
     this.#isThinking = false

@@ -52,9 +52,8 @@ const codecOf = (source: Source, parameters: ChatParameters, full: ChatDialect.F
 })
 
 /**
- * The error within the body of a success, or within one event of a stream: an error object instead of a reply or
- * beside it, a refusal, and an end by a content filter, by overload or by an error. For a streamed refusal it has the
- * piece in the event. Total; `undefined` if there is none.
+ * Finds the error within the body of a success, or within one event of a stream: an error object, a refusal, or a finish reason for a
+ * content filter, overload or an error. In a stream, a refusal has the piece of text of its event. Total; `undefined` if there is no error.
  *
  * @internal
  */

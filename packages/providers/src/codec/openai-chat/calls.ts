@@ -1,4 +1,4 @@
-/** The calls of a chat completion, whole or from the pieces of a stream, with unique ids. */
+/** Reads the calls of a chat completion, whole or from the pieces of a stream, and gives each a unique id. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -7,7 +7,7 @@ import * as Json from "../../transport/Json.ts"
 import * as Size from "../../transport/Size.ts"
 import { callOf, Ids, type Piece } from "../openAiCalls.ts"
 
-/** The calls of a message, or the pieces of calls in a delta; the only one of the older `function_call` has no id. */
+/** The calls of a message, or the pieces of calls in a delta. A message of the older form has one call, `function_call`, without an id. */
 export const piecesOf = (message: Schema.Json | undefined): ReadonlyArray<Schema.Json> => {
   const calls = Json.items(Json.field(message, "tool_calls"))
   const legacy = Json.object(Json.field(message, "function_call"))
@@ -15,8 +15,8 @@ export const piecesOf = (message: Schema.Json | undefined): ReadonlyArray<Schema
 }
 
 /**
- * The kind of a call that is no call of a function, like `custom`; `undefined` if all are. It waits for an answer that
- * no tool gives.
+ * The kind of the first call that does not call a function, such as `custom`; `undefined` if all calls do. Such a call waits for an answer
+ * that no tool of the agent gives.
  */
 export const foreignIn = (pieces: ReadonlyArray<Schema.Json>): string | undefined => {
   const foreign = pieces.find((piece) => {
@@ -26,7 +26,7 @@ export const foreignIn = (pieces: ReadonlyArray<Schema.Json>): string | undefine
   return Json.text(Json.field(foreign, "type"))
 }
 
-/** The calls of a whole message. */
+/** The tool calls of a whole message. */
 export const ofMessage = (message: Schema.Json | undefined): ReadonlyArray<Message.ToolCall> => {
   const ids = new Ids()
   return piecesOf(message).map((call, index) => callOf(ids, index, read(call)))
@@ -41,22 +41,25 @@ const read = (piece: Schema.Json): Piece => {
   }
 }
 
-/** A call whose arguments are incomplete. */
+/** A call from a stream whose arguments may still be incomplete. */
 interface UnfinishedCall extends Piece {
   readonly index: number
   readonly braces: Braces
 }
 
-/** Collects calls from pieces. There may be many calls, so they are indexed by the fields that pieces name. */
+/**
+ * Collects the calls of a stream from pieces. A reply may have many calls, so each is looked up by the index and the id that its pieces
+ * name.
+ */
 export class Calls {
   readonly #unfinished: Array<UnfinishedCall> = []
-  /** The position of the last call by index, by id, and by both. */
+  /** The position of the last call with an index. The two maps below look calls up by id, and by index and id together. */
   readonly #ofIndex = new Map<number, number>()
   readonly #ofId = new Map<string, number>()
   readonly #ofBoth = new Map<string, number>()
   /** The bytes of all ids, names and arguments so far. */
   size = 0
-  /** Greater than every index so far. */
+  /** A number that is greater than the index of every call so far. */
   #nextIndex = 0
 
   get count(): number {
@@ -101,8 +104,9 @@ export class Calls {
   }
 
   /**
-   * The position of a piece's call: the last call of its index, or the last of all. Another id begins another call.
-   * Without an index, a name after complete arguments does too.
+   * The position of the call to which a piece belongs, or -1 if the piece begins a new call. It is the last call with the stated index, or
+   * the last call of all. A piece with another id begins a new call. A piece without an index also does if it has a name and the arguments
+   * of the last call are complete.
    */
   #positionOf(piece: Piece, statedIndex: number | undefined): number {
     if (piece.id !== undefined) {
@@ -129,16 +133,16 @@ const begins = (piece: Piece, call: UnfinishedCall): boolean => {
 }
 
 /**
- * Detects whether the arguments of a call are complete. Each character is read once, and only a closed text is
- * parsed, once.
+ * Detects whether the arguments of a call are complete. It reads each character once, and parses the text once, after its last brace is
+ * closed.
  */
 class Braces {
   #depth = 0
   #isInString = false
   #isEscaped = false
-  /** Whether the first object has ended. */
+  /** Whether the first object of the text has ended. */
   #isClosed = false
-  /** Whether it is followed by more than blanks. */
+  /** Whether the first object is followed by more than blanks. */
   #hasMore = false
   #isObject: boolean | undefined
 
@@ -167,7 +171,7 @@ class Braces {
 
 const [space, quote, backslash, leftBrace, rightBrace] = [0x20, 0x22, 0x5c, 0x7b, 0x7d]
 
-/** Arguments arrive in pieces of text; some servers send them as an object, in one piece. */
+/** Joins two pieces of arguments. Most servers send arguments as pieces of text; some send an object, in one piece. */
 const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {
   if (piece === undefined || piece === null) return before
   return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece

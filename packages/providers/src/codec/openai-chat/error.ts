@@ -1,4 +1,4 @@
-/** Finds the errors in bodies and events of `POST /chat/completions`, and in its finish reasons. */
+/** Finds the errors in bodies and events of `POST /chat/completions`, and in finish reasons. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -14,7 +14,7 @@ import * as OpenAiError from "../openAiError.ts"
 
 export const classify = OpenAiError.classify
 
-/** The error in a body or an event: one that it reports, or a reply that ended with an error. */
+/** Finds the error in a body or an event: a reported error, or a reply that ended with an error. `undefined` if there is none. */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
   const error = reported(source, answer, json)
   if (error !== undefined) return error
@@ -24,7 +24,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   return ended(source, answer, { reason, refusal, filters: FilterResults.ofReply(json, choice) })
 }
 
-/** The refusal of a model, in a message or a delta: beside its content or as a part of it. */
+/** The text with which a model refuses, in a message or a delta. It is a field beside the content, or a part of the content. */
 export const refusalOf = (message: Schema.Json | undefined): string | undefined =>
   Json.text(Json.field(message, "refusal")) ??
   Json.text(
@@ -33,7 +33,7 @@ export const refusalOf = (message: Schema.Json | undefined): string | undefined 
       .join("")
   )
 
-/** The error that a body or an event reports, at its top or in its choice, with the usage of the attempt so far. */
+/** The error that a body or an event reports, at its top or in its choice. The error has the usage of the attempt so far. */
 export const reported = (
   source: Source,
   answer: Answer,
@@ -53,13 +53,16 @@ export const reported = (
   )
 }
 
-/** Some servers mark an error by its `object` or by the name of the event, and put its fields at the top. */
+/**
+ * Whether the fields of an error are at the top of a body. Some servers do this, and mark the error by `object`, `type` or the name of the
+ * event.
+ */
 const isFlat = (json: Schema.Json, event: string | undefined): boolean =>
   event === "error" || Json.field(json, "object") === "error" || Json.field(json, "type") === "error"
 
 /**
- * The error of a reply that was refused or broken off. A refusal is a filtered reply, although its finish reason is
- * `stop`.
+ * The error of a reply that was refused or broken off; `undefined` for any other reply. A refusal is a `ContentFilteredError`, although its
+ * finish reason is `stop`.
  */
 export const ended = (
   source: Source,
@@ -75,18 +78,18 @@ export const ended = (
   return failed(reason, "the answer was broken off by load")
 }
 
-/** How a reply ended, in the provider's words, and its usage. */
+/** How a reply ended: the finish reason and the refusal in the provider's words, the results of filters, and the usage. */
 export interface Ending {
   readonly reason: string | undefined
   readonly refusal: string | undefined
-  /** What the filters of the server found in the reply. */
+  /** The results of the server's content filters for this reply. */
   readonly filters: FilterResults.Filters
   readonly usage?: Usage.Usage | undefined
 }
 
 /**
- * The one requested choice, wherever it stands. If no choice has the index 0, the first whole choice is taken, but
- * never a piece of one.
+ * The first choice of a reply: only one is requested. If no choice has the index 0, it is the first choice with a whole message, but never
+ * one with a piece.
  */
 export const firstChoice = (body: Schema.Json): Schema.Json | undefined => {
   const choices = Json.items(Json.field(body, "choices"))

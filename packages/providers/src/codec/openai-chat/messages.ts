@@ -12,19 +12,19 @@ import { addressOf, audioFormat, givenBy } from "../Attached.ts"
 import { isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 import { argumentsText, settlementText } from "../text.ts"
 
-/** A message on the wire. */
+/** A message in the form that the wire has. */
 interface Wire {
   readonly role: "system" | "developer" | "user" | "assistant" | "tool"
   readonly content: string | null | ReadonlyArray<Schema.Json>
 }
 
-/** A message on the wire with its JSON text, made on first use. */
+/** A message in the form of the wire, and its JSON text. */
 interface Encoded {
   readonly wire: Wire
   readonly text: string
 }
 
-/** The JSON texts of all messages, joined by commas. A reply with thoughts alone is left out. */
+/** Makes a function that gives the JSON texts of all messages, joined by commas. A reply that has only thoughts is left out. */
 export const make = (provider: string, dialect: Full, takes: Takes): ((transcript: Message.Transcript) => string) => {
   const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect, takes)
   if (dialect.alternates) return alternating(wiresOf)
@@ -41,8 +41,8 @@ export const make = (provider: string, dialect: Full, takes: Takes): ((transcrip
 }
 
 /**
- * Puts instructions first and joins adjacent messages of one role; an empty message is left out. Calls and their
- * results are identified by ids, so their messages stay separate.
+ * Puts instructions first, and joins adjacent messages of one role. An empty message is left out. Messages with calls and their results
+ * stay separate, because ids connect them.
  */
 const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>) => {
   const encoded = remembering((message: Message.Message): ReadonlyArray<Encoded> =>
@@ -75,7 +75,9 @@ const joined = (group: Arr.NonEmptyArray<Encoded>): Wire => {
   return { role: group[0].wire.role, content }
 }
 
-/** Whether the results of a model may have such a part: an image as PNG or JPEG, given as the server takes images. */
+/**
+ * Makes the check whether a tool result for the model may carry an image: as PNG or JPEG, and in a way in which the server takes images.
+ */
 export const takesOf =
   ({ capabilities, resultImages }: Full, model: string): Takes =>
   (part) => {
@@ -85,7 +87,7 @@ export const takesOf =
       /^image\/(?:png|jpeg)$/.test(part.mediaType) &&
       way !== "id" &&
       capabilities.images.includes(way) &&
-      // not `test`, which goes on where an expression with the flag `g` has stopped
+      // `search` instead of `test`, because `test` of an expression with the flag `g` continues behind its last match
       resultImages !== undefined &&
       model.search(resultImages) !== -1
     )
@@ -111,8 +113,8 @@ const encodeMessage = (
 }
 
 /**
- * Audio goes as `input_audio`, a stored file by its id (developers.openai.com, "Audio in Chat Completions" and "File inputs"; openrouter.ai,
- * "Audio"; looked up on 2026-11-26).
+ * Encodes a part of a user's message. Audio is sent as `input_audio`, a stored file by its id (developers.openai.com, "Audio in Chat
+ * Completions" and "File inputs"; openrouter.ai, "Audio"; looked up on 2026-11-26).
  */
 const encodePart = (part: Message.UserContent[number], { files, storedImages = "" }: Full): Schema.Json => {
   switch (part.type) {
@@ -147,7 +149,7 @@ interface SentCall extends Pick<Message.SettledCall, "call" | "settlement"> {
   readonly id: string
 }
 
-/** The message itself, and right behind it one message per call, in order. */
+/** Encodes a message of the assistant, followed by one message for the result of each call, in their order. */
 const encodeAssistant = (
   message: Message.Assistant,
   provider: string,
@@ -181,10 +183,13 @@ const encodeAssistant = (
   return [assistant, ...results]
 }
 
-/** The calls with the ids that are sent: unchanged, or cut. Equal cut ids get their number as a suffix. */
+/**
+ * The calls of a message with the ids that are sent. An id that is too long is cut and gets a number at its end, so that equal cut ids
+ * differ.
+ */
 const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyArray<SentCall> => {
   const used = new Set<string>()
-  /** The first number that may be free: smaller ones are used. */
+  /** The first number that may be free. All smaller numbers are used. */
   let next = 0
   const callParts = content.filter((part) => part.type === "settled-call")
   return callParts.map(({ call, settlement }, index) => {
@@ -204,8 +209,8 @@ const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyA
 }
 
 /**
- * Describes earlier calls in text, for a server without tools: the calls as the assistant's text, the results as the
- * user's.
+ * Describes earlier calls in text, for a server without tools. The calls become text of the assistant, their results become text of the
+ * user.
  */
 const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
   const callParts = message.content.filter((part) => part.type === "settled-call")
@@ -221,7 +226,7 @@ const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
   ]
 }
 
-/** The reasoning of this provider, under its original field names. That of other providers is not sent. */
+/** The reasoning of this provider under its original field names. Reasoning of other providers is not sent. */
 const encodeReasoning = (message: Message.Assistant, provider: string): Readonly<Record<string, Schema.Json>> => {
   const texts: Record<string, string> = {}
   const details: Array<Schema.Json> = []
@@ -236,7 +241,7 @@ const encodeReasoning = (message: Message.Assistant, provider: string): Readonly
   return details.length === 0 ? texts : { ...texts, reasoning_details: details }
 }
 
-/** A content with its reasoning, in the parts in which Mistral sends it and takes it back. */
+/** The content of a message with reasoning, in the list of parts that Mistral sends and takes back. */
 const thinkingParts = (thinking: Schema.Json, text: string): ReadonlyArray<Schema.Json> => [
   { type: "thinking", thinking: [{ type: "text", text: thinking }] },
   ...(text === "" ? [] : [{ type: "text", text }])

@@ -1,6 +1,6 @@
 /**
- * The `reasoning_details` of OpenRouter: reasoning in parts that only their provider can read, and that must be sent
- * back unchanged. In a stream, a part comes in pieces; a signature covers the whole part.
+ * Reads the `reasoning_details` of OpenRouter: reasoning in parts that only their provider can read, and that must be sent back unchanged.
+ * In a stream each part comes in pieces, and the signature covers the whole part.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -9,17 +9,20 @@ import * as Size from "../../transport/Size.ts"
 
 type Detail = Record<string, Schema.Json>
 
-/** Joins streamed parts. */
+/** Joins the pieces of reasoning details to parts. */
 export class Details {
   readonly #parts: Array<Schema.Json> = []
-  /** Where the last part of a type and an index is; with an id, the last one that has it; with `undefined`, the one that has none. */
+  /**
+   * The position of the last part with a type and an index. A key with an id finds the last part with that id, a key with `undefined` the
+   * part that has no id.
+   */
   readonly #last = new Map<string, number>()
   /** The bytes of all pieces so far. */
   size = 0
 
   /**
-   * Adds a piece. It belongs to the part of its index and type; without an index, to the previous part if that has no
-   * index either.
+   * Adds a piece. The piece belongs to the part with its index and type. A piece without an index belongs to the previous part if that has
+   * no index either.
    */
   push(piece: Schema.Json): void {
     this.size += Size.ofJson(piece)
@@ -36,7 +39,10 @@ export class Details {
     }
   }
 
-  /** The position of the part to which a piece belongs, or -1. Of a type and an index at most one part has no id: the first. */
+  /**
+   * The position of the part to which a piece belongs, or -1 if it begins a part. Of each type and index at most one part has no id: the
+   * first.
+   */
   #positionOf(piece: Schema.Json): number {
     const last = this.#parts.length - 1
     if (indexOf(piece) === undefined) return goesOn(this.#parts[last], piece) ? last : -1
@@ -56,26 +62,26 @@ export class Details {
   }
 }
 
-/** The details of a message or a delta. */
+/** The reasoning details of a message or a delta. */
 export const of = (message: Schema.Json | undefined): ReadonlyArray<Schema.Json> =>
   Json.items(Json.field(message, "reasoning_details"))
 
-/** The readable text of the details. */
+/** The readable text of reasoning details. */
 export const textOf = (details: ReadonlyArray<Schema.Json>): string =>
   details.map((part) => Json.text(Json.field(part, "text")) ?? Json.text(Json.field(part, "summary")) ?? "").join("")
 
-// values within JSON are JSON
+// the type guard holds because the values within JSON are JSON
 const isDetail = (value: Schema.Json | undefined): value is Detail => Predicate.isObject(value)
 
 const idOf = (part: Schema.Json | undefined): string | undefined => Json.text(Json.field(part, "id"))
 
 const indexOf = (part: Schema.Json | undefined): number | undefined => Json.count(Json.field(part, "index"))
 
-/** One index may hold encrypted parts of several calls, each with the id of its call. */
+/** The key of a part by its type, index and id. One index may hold encrypted parts of several calls, each with the id of its call. */
 const keyOf = (part: Schema.Json, ...id: ReadonlyArray<string | undefined>): string =>
   JSON.stringify([Json.field(part, "type") ?? "", indexOf(part), ...id])
 
-/** Whether a piece without an index belongs to the part before it. Encrypted parts come whole. */
+/** Whether a piece without an index belongs to the part before it. Encrypted parts come whole, so they never do. */
 const goesOn = (part: Schema.Json | undefined, piece: Schema.Json): boolean => {
   const [id, other] = [idOf(part), idOf(piece)]
   if (Json.field(part, "type") !== Json.field(piece, "type")) return false
@@ -83,7 +89,7 @@ const goesOn = (part: Schema.Json | undefined, piece: Schema.Json): boolean => {
   return Json.field(piece, "data") === undefined && indexOf(part) === undefined
 }
 
-/** Fields whose pieces are concatenated. */
+/** The fields whose pieces are concatenated. */
 const growing: ReadonlySet<string> = new Set(["text", "summary", "data"])
 
 const joined = (part: Detail, piece: Detail): Detail => {

@@ -1,7 +1,7 @@
 /**
- * What a chat completion has beside its text: the annotations of the text, such as the sources of a search (`message.annotations`), and the
- * log probabilities of its tokens (`choice.logprobs`); both are in OpenAI's API reference, "Chat Completions", looked up on 2026-11-26. A stream
- * has them in pieces. They are items of the reply, and never sent back.
+ * Collects what a chat completion has beside its text: annotations of the text, such as the sources of a search (`message.annotations`),
+ * and the log probabilities of its tokens (`choice.logprobs`); both are in OpenAI's API reference, "Chat Completions", looked up on
+ * 2026-11-26. In a stream they come in pieces. They become provider items of the reply, and are never sent back.
  */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Schema from "effect/Schema"
@@ -10,9 +10,9 @@ import * as Json from "../../transport/Json.ts"
 import * as Size from "../../transport/Size.ts"
 import { Lists } from "../lists.ts"
 
-/** Collects the remarks of one reply. */
+/** Collects the annotations and log probabilities of one reply. */
 export class Remarks {
-  /** Some servers repeat an annotation with every piece. */
+  /** The annotations by their JSON text, because some servers repeat an annotation with every piece. */
   readonly #annotations = new Map<string, Schema.Json>()
   readonly #logprobs = new Lists()
   #size = 0
@@ -21,7 +21,7 @@ export class Remarks {
     this.#logprobs.push(Json.field(choice, "logprobs"))
   }
 
-  /** `message` is whole, or a delta. */
+  /** Adds the annotations of a whole message, or of a delta. */
   ofMessage(message: Schema.Json | undefined): void {
     for (const one of Json.items(Json.field(message, "annotations"))) {
       const text = JSON.stringify(one)
@@ -30,7 +30,7 @@ export class Remarks {
     }
   }
 
-  /** The bytes so far. */
+  /** The bytes of all annotations and log probabilities so far. */
   get size(): number {
     return this.#size + this.#logprobs.size
   }

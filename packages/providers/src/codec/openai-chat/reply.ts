@@ -1,4 +1,4 @@
-/** Decodes the body of `POST /chat/completions`, and the parts that whole and streamed bodies share. */
+/** Decodes the body of `POST /chat/completions`. The decoder of streams uses the same functions for its parts. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
@@ -19,7 +19,7 @@ import { Remarks } from "./remarks.ts"
 import { type Piece, ThinkTags } from "./thinkTags.ts"
 import { costOf, usageOf } from "./usage.ts"
 
-/** The reply of a 2xx answer; total. */
+/** Decodes the reply of a 2xx answer; total. */
 export const decode = (source: Source, answer: Answer, dialect: Full): Result.Result<Message.Reply, LlmError> => {
   const parsed = Json.parse(answer.body)
   if (Result.isFailure(parsed)) return Result.fail(Classify.undecodable(source, answer, parsed.failure))
@@ -45,7 +45,7 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...factsIn(answer, body) }))
 }
 
-/** The remarks about a text and calls. Without these they are about nothing: the reply counts as empty. */
+/** The items for annotations and log probabilities. A reply without text and calls has none, so that it counts as empty. */
 const remarksOf = (
   source: Source,
   choice: Schema.Json | undefined,
@@ -57,7 +57,7 @@ const remarksOf = (
   return said.some(({ type }) => type !== "reasoning") ? remarks.items(source) : []
 }
 
-/** OpenRouter has the word of the provider behind it beside its own. */
+/** The facts that a reply states about itself. OpenRouter states its provider's finish reason beside its own; the provider's counts. */
 export const factsIn = (answer: Answer, body: Schema.Json): Facts => {
   const choice = ChatError.firstChoice(body)
   return factsOf(answer, {
@@ -68,7 +68,7 @@ export const factsIn = (answer: Answer, body: Schema.Json): Facts => {
   })
 }
 
-/** How a reply ended, or its error. */
+/** The finish reason of a reply, or the error of a reply that was refused or broken off. */
 export const endOf = (
   source: Source,
   answer: Answer,
@@ -90,27 +90,29 @@ export const endOf = (
   }
 }
 
-/** The field names of reasoning: that of DeepSeek and Kimi, then that of OpenRouter, Groq and Cerebras. */
+/** The fields of a message that may hold reasoning: DeepSeek and Kimi use the first, OpenRouter, Groq and Cerebras the second. */
 const reasoningFields = ["reasoning_content", "reasoning"]
 
 /**
- * Reasoning among the parts of the content, as Mistral has it (docs.mistral.ai, "Reasoning", looked up on 2026-11-26). Each
- * part has its text as a list of texts.
+ * The reasoning among the parts of a content, as in Mistral's replies (docs.mistral.ai, "Reasoning", looked up on 2026-11-26). The text of
+ * each such part is itself a list of texts.
  */
 const thinkingOf = (message: Schema.Json | undefined): string =>
   Json.items(Json.field(message, "content"))
     .map((part) => contentText(Json.field(part, "thinking")))
     .join("")
 
-/** A reasoning text, and its field name. Text from details alone has none: it is sent back within the details. */
+/**
+ * A text of reasoning, and the name of its field. A text from `reasoning_details` has no name, because it is sent back within the details.
+ */
 export interface Thought {
   readonly text: string
   readonly field: string | undefined
 }
 
 /**
- * The reasoning text of a message or a delta. If a field of its own has the reasoning, the text of the details
- * repeats it and is ignored.
+ * The reasoning text of a message or a delta. If a field of its own has the reasoning (`cameNamed`: in an earlier delta), the text of
+ * `reasoning_details` repeats it and is ignored.
  */
 export const reasoning = (message: Schema.Json | undefined, cameNamed: boolean): Thought | undefined => {
   for (const field of reasoningFields) {
@@ -144,7 +146,7 @@ const textOf = (message: Schema.Json, { thinkTags }: Full): ReadonlyArray<Messag
   ]
 }
 
-/** The reasoning details as an item, which is sent back to its provider unchanged. */
+/** The reasoning details as a provider item, which is sent back to its provider unchanged. */
 export const detailsOf = (
   { provider }: Source,
   details: ReadonlyArray<Schema.Json>
@@ -153,7 +155,7 @@ export const detailsOf = (
     ? []
     : [{ type: "provider-item", kind: "reasoning_details", opaque: { provider, data: details } }]
 
-/** The source fields beside a reply, as an item. */
+/** The source fields of a body as a provider item. */
 export const sourcesOf = (
   { provider }: Source,
   body: Schema.Json,
@@ -167,7 +169,7 @@ export const sourcesOf = (
   return [{ type: "provider-item", kind: "sources", opaque: { provider, data: Object.fromEntries(found) } }]
 }
 
-/** A text, or the texts of a list of parts. */
+/** The text of a content, which is a string or a list of parts with texts. */
 export const contentText = (content: Schema.Json | undefined): string =>
   Predicate.isString(content)
     ? content

@@ -34,19 +34,20 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
   const isLeftToUser = Object.hasOwn(constants, "response_format")
   const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
   const messagesOf = OutputWords.make()
-  // "only allowed when 'tools' are specified" (github.com/Upsonic/Upsonic/issues/323, looked up on 2026-11-26)
+  // `parallel_tool_calls` is sent only with tools: "only allowed when 'tools' are specified" (github.com/Upsonic/Upsonic/issues/323, looked
+  // up on 2026-11-26)
   const isParallelSaid = asked.parallelToolCalls !== undefined && !Object.hasOwn(constants, "parallel_tool_calls")
   const parallel = isParallelSaid ? `,"parallel_tool_calls":${asked.parallelToolCalls}` : ""
   const provided = (asked.providerTools ?? []).map((tool) => JSON.stringify(tool))
   const streamOptions = Extra.merged(dialect.streamOptions ? { include_usage: true } : {}, Json.object(stream_options))
-  // the wire refuses the field of a request that does not stream
+  // sent only in streamed requests, because other requests with this field are refused
   const options = Object.keys(streamOptions).length === 0 ? "" : `,"stream_options":${JSON.stringify(streamOptions)}`
   return (request, mode) => {
     const { output } = request
     const choice = Parameters.choiceOf(request, asked.toolChoice)
     const format = output === undefined ? "" : formats(output)
     const transcript = messagesOf(request, isLeftToUser || (format !== "" && capabilities.output === "schema"))
-    // A server without the choice `none` is offered no tools for it.
+    // If a server does not know the choice `none`, the request offers no tools instead.
     const specs = choice === "none" && !capabilities.toolChoice.includes("none") ? [] : request.tools
     const offered = [...specs.map(tools), ...provided]
     const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}${parallel}`
@@ -58,7 +59,7 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
   }
 }
 
-/** Puts a mark of the cache behind the instructions at the beginning. */
+/** Adds a cache mark to the last of the instructions at the beginning. */
 const marking =
   (messages: (transcript: Message.Transcript) => string, { systemRole }: Full, mark: Schema.JsonObject) =>
   (transcript: Message.Transcript): string => {
@@ -72,7 +73,7 @@ const marking =
       .join(",")
   }
 
-/** The messages, of which the last one is the beginning of the reply, marked by a field. */
+/** Encodes messages whose last one is the beginning of the reply. That message is marked by a field. */
 const begun = (
   transcript: Message.Transcript,
   messages: (transcript: Message.Transcript) => string,
@@ -84,14 +85,17 @@ const begun = (
   return `${before === "" ? "" : `${before},`}${JSON.stringify({ role: "assistant", content, [field]: true })}`
 }
 
-/** How the model goes on from a message, unless the options of the user demand JSON or a call. */
+/**
+ * How the model continues a message of its own; `undefined` if the user's options demand JSON or a call, or the server cannot continue a
+ * message.
+ */
 export const continuationOf = (
   { extra = {}, toolChoice }: Parameters.ChatParameters,
   { continuation }: Full
 ): Codec["continuation"] =>
   Parameters.isForced(toolChoice) || Object.hasOwn(extra, "response_format") ? undefined : continuation?.reply
 
-/** Why this server cannot express a request. */
+/** Makes the check why this server cannot express a request. */
 export const refusing = (
   source: Source,
   { reasoning, toolChoice }: Parameters.ChatParameters,
@@ -106,7 +110,7 @@ export const refusing = (
   return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }
 
-/** The fields of a body that this format writes, or merges. */
+/** The fields of a body that this format writes alone, and those that it merges with the user's. */
 export const own: Extra.Own = {
   written: {
     messages: "the messages of the request",
@@ -119,7 +123,7 @@ export const own: Extra.Own = {
   single: ["n"]
 }
 
-/** The model and parameters, which are the same for every request. */
+/** The fields of a body that are the same in every request: the model and its parameters. */
 const constantsOf = ({ model }: Source, asked: Parameters.ChatParameters, dialect: Full): Schema.JsonObject =>
   Extra.merged(
     {
@@ -158,8 +162,8 @@ const encodeReasoning = (
 }
 
 /**
- * Encodes the output format. The wire takes only objects, and names of few characters. An answer is always read with
- * `null` as absence.
+ * Encodes the schema of an output. The wire takes only objects, and restricts the characters of names. In the strict dialect optional
+ * properties may be `null`, because answers are always read with `null` as absent.
  */
 const encodeFormat = ({ name, schema }: Model.OutputSpec, { capabilities: { output }, strict }: Full): string => {
   const root = RootSchema.objectRoot(schema)

@@ -32,7 +32,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #details = new ReasoningDetails.Details()
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
-  /** Whether all parts are given. */
+  /** Whether the last parts of the reply were returned. */
   #isEnded = false
   /** Whether a piece of the reply has arrived. */
   #hasSpoken = false
@@ -40,10 +40,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #message: Schema.Json | undefined
   #reason: string | undefined
   #refusal = ""
-  /** The kind of a call that is no call of a function. */
+  /** The kind of the first call that does not call a function. */
   #foreign: string | undefined
   #reasoningField: string | undefined
-  /** Whether reasoning has arrived in a field of its own. */
+  /** Whether reasoning has arrived in a field of its own, and not only in `reasoning_details`. */
   #cameNamed = false
   #sources: ReadonlyArray<Message.ProviderItem> = []
   readonly #remarks = new Remarks()
@@ -51,7 +51,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #hasText = false
   #usage: Usage.Usage | undefined
   readonly #filters = new FilterResults.FilterResults()
-  /** What the reply says about itself, and its cost. */
+  /** The facts that the reply states about itself, and its cost. */
   #facts: Facts & { readonly cost?: number } = {}
 
   constructor(source: Source, answer: Answer, dialect: Full) {
@@ -90,7 +90,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
     if (error !== undefined) return Result.fail(error)
     const read = this.#read(chunk)
-    // Some servers send their counts so far with every piece, of a call too.
+    // Some servers send the usage so far with every piece, also with pieces of calls.
     const isCounted = reported !== undefined && this.#reason === undefined
     const parts = isCounted ? [...read, { type: "usage" as const, usage: reported }] : read
     const { lastEvent } = this.#dialect
@@ -174,7 +174,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return parts
   }
 
-  /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
+  /** Ends the reasoning with a part that names its provider and field, so that it can be sent back. */
   #closeReasoning(): ReadonlyArray<Model.Part> {
     const field = this.#reasoningField
     if (field === undefined) return []
@@ -187,12 +187,12 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 }
 
-/** A chunk as `plainText` reads it: an unchecked value. */
+/** An unchecked chunk, as `plainText` reads it. */
 type Chunk = Readonly<Record<string, unknown>>
 
 /**
- * The text of a chunk that is only the next piece of text; `undefined` for other chunks, which `push` reads in full.
- * Most chunks of a long stream are plain, so a few field reads recognise them.
+ * The text of a chunk that is only the next piece of text; `undefined` for any other chunk, which `push` reads in full. Most chunks of a
+ * long stream are plain, so reading a few fields recognises them.
  */
 const plainText = (chunk: Chunk): string | undefined => {
   // Mutant `true` survives: speed only. Every chunk counts as one with counts or an error, and the careful reading
@@ -201,7 +201,7 @@ const plainText = (chunk: Chunk): string | undefined => {
     return undefined
   // Mutant `""` survives: speed only. No chunk is plain then, and the careful reading below gives the same part
   const choices = chunk["choices"]
-  // The following lines check its type.
+  // The type assertion is checked by the lines below.
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
   if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"] || choice["logprobs"])
     return undefined

@@ -1,4 +1,4 @@
-/** Splits a text that begins with the model's reasoning between `<think>` and `</think>`, piece by piece. */
+/** Splits a text, piece by piece, into the reasoning between `<think>` and `</think>` at its beginning, and the rest. */
 import * as Size from "../../transport/Size.ts"
 
 export interface Piece {
@@ -10,19 +10,19 @@ const opening = "<think>"
 const closing = "</think>"
 
 /**
- * Tags count only at the very beginning: later, a text may quote them. Blanks around the tags are removed. Reasoning
- * without a closing tag goes on to the end of the text.
+ * Splits the reasoning from a text. Tags count only at the very beginning, because a later text may quote them. Blanks around the tags are
+ * removed. Reasoning without a closing tag lasts until the end of the text.
  */
 export class ThinkTags {
   #state: "beginning" | "thinking" | "between" | "answering" = "beginning"
-  /** The blanks at the very beginning, which are removed with a tag. */
+  /** The blanks at the very beginning. They are removed if a tag follows. */
   readonly #blanks: Array<string> = []
-  /** Their bytes. */
+  /** The bytes of the blanks at the beginning. */
   #size = 0
-  /** Text that may be part of a tag. */
+  /** The end of the text so far, if it may be part of a tag. */
   #held = ""
 
-  /** The bytes that are held back. */
+  /** The bytes of the text that is held back. */
   get size(): number {
     return this.#state === "beginning" ? this.#size + this.#held.length : this.#held.length
   }
@@ -40,7 +40,7 @@ export class ThinkTags {
     }
   }
 
-  /** Ends the text. */
+  /** Ends the text, and returns the text that was held back. */
   end(): ReadonlyArray<Piece> {
     if (this.#state === "beginning") return piece("text-delta", this.#unopened())
     const held = this.#held
@@ -65,7 +65,7 @@ export class ThinkTags {
     return piece("text-delta", this.#unopened())
   }
 
-  /** The text held back as a possible opening tag. */
+  /** Returns the text that was held back as a possible opening tag, with the blanks before it. */
   #unopened(): string {
     const text = this.#blanks.join("") + this.#held
     this.#held = ""
@@ -93,7 +93,7 @@ export class ThinkTags {
 
 const piece = (type: Piece["type"], text: string): ReadonlyArray<Piece> => (text === "" ? [] : [{ type, text }])
 
-/** How many characters at the end may be the beginning of the closing tag. */
+/** How many characters at the end of a text may be the beginning of the closing tag. */
 const heldBack = (text: string): number => {
   for (let length = Math.min(closing.length - 1, text.length); length > 0; length--) {
     if (closing.startsWith(text.slice(text.length - length))) return length

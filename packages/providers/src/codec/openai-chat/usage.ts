@@ -12,8 +12,8 @@ import * as ChatError from "./error.ts"
  * The token counts at the top of a body, or in its choice; `undefined` without counts. A zero does not override a
  * count of `before`.
  *
- * xAI counts reasoning beside the other output, and its total says so; behind Azure it counts cached input beside the
- * other input too, and there only a larger number shows it (recorded answers in `test/fixtures/hosts`).
+ * xAI does not include reasoning in its output count; the total count shows that. At Azure it does not include cached input in the input
+ * count either, which shows only if the cached count is the larger one (recorded answers in `test/fixtures/hosts`).
  */
 export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
   const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
@@ -36,9 +36,9 @@ export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | 
 }
 
 /**
- * The reported cost of the reply: OpenRouter's credits, the dollars of Perplexity and xAI. With a provider key of one's own (`is_byok`),
- * OpenRouter's own charge is in `cost`, and what the provider charges is beside it (openrouter.ai/docs, "Usage Accounting", looked up on
- * 2026-11-26; for other keys both are the same amount: release 3.0.4 of ORO-AI/oro).
+ * The cost of a reply as its server reports it: in OpenRouter's credits, or in dollars for Perplexity and xAI. For a request with your own
+ * provider key (`is_byok`), `cost` is only OpenRouter's charge, and the provider's charge is in another field (openrouter.ai/docs, "Usage
+ * Accounting", looked up on 2026-11-26; for other keys both are the same amount: release 3.0.4 of ORO-AI/oro).
  */
 export const costOf = (body: Schema.Json): { readonly cost?: number } => {
   const usage = Json.field(body, "usage")

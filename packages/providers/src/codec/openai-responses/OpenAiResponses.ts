@@ -1,10 +1,10 @@
 /**
  * The wire format of OpenAI's Responses API.
  *
- * The provider stores nothing by default, so reasoning comes encrypted, and is sent back with the item that followed
- * it. Everything else that the provider does itself, like a search, comes and goes back as provider items. A message
- * with more than text, like sources, is followed by an item of the kind `message`. A call that waits for the
- * client is the call of a tool of its kind, and goes back with its answer item; without such a tool it is an error.
+ * The provider stores nothing by default, so reasoning comes encrypted, and is sent back with the item that followed it. Everything else
+ * that the provider does itself, like a search, comes and goes back as provider items. A message with more than text, like sources, is
+ * followed by an item of the kind `message`. A call that waits for the client becomes a call of the agent's tool for its kind, and goes
+ * back with the item that answers it. If the agent has no such tool, the reply is an error.
  *
  * Schemas of tools and outputs that fit the strict dialect are sent in it, with optional properties as nullable ones;
  * others are sent unchanged and not strict. As in chat completions, the text of a failed tool call says that it
@@ -30,15 +30,15 @@ import type { Source } from "../../transport/Source.ts"
 import { takes, withoutIds } from "./items.ts"
 
 /**
- * What OpenAI's own service takes.
+ * The capabilities of OpenAI's own service.
  *
  * @internal
  */
 export const capabilities = openAi.capabilities
 
 /**
- * The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. For
- * `chained`, `account` is what tells accounts apart, beside the secrets of `source`.
+ * Makes the codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. For `chained`
+ * requests, `account` lists what distinguishes accounts besides the secrets of `source`.
  */
 export const make = (
   source: Source,
@@ -57,7 +57,7 @@ export const make = (
   return chain === undefined ? codec : chain.around(codec)
 }
 
-/** The fields of a body that this format writes, or merges. */
+/** The fields of a body that this format writes alone, and those that it merges with the user's. */
 const own: Extra.Own = {
   written: {
     input: "the messages of the request",
@@ -81,7 +81,7 @@ const codecOf = (
   const { serviceTier, verbosity } = parameters
   const background = (extra["background"] ?? parameters.background) === true
   const store = (extra["store"] ?? parameters.store ?? background) === true
-  // a transcript that is sent whole does not refer to what is stored
+  // a chained request that sends the whole transcript does not refer to stored items, so it sends them in full
   const stored = store && chain === undefined
   const { encryptedReasoning = !stored && !refusesEncryption.test(source.model) } = parameters
   const included = (more: Schema.Json | undefined) => [
@@ -142,12 +142,12 @@ const demandedTokens = ({ model }: Source, { maxTokens }: Dialect): number | und
 
 const encrypted = "reasoning.encrypted_content"
 
-/** Models that do not reason answer with 400 when they are asked for encrypted reasoning. */
+/** Matches the models that do not reason. They answer a request for encrypted reasoning with the status 400. */
 const refusesEncryption = /^(?:ft:|.*\/)?(?:gpt-3|gpt-4|chatgpt|gpt-5-chat|gpt-5\.3-chat)/
 
 /**
- * The error within the body of a success, or within one event of a stream: an `error` event, with its fields nested or flat, a
- * failed response, one that a content filter cut off, and a refusal. Total; `undefined` if there is none.
+ * Finds the error within the body of a success, or within one event of a stream: an `error` event, with its fields nested or flat, a failed
+ * response, a response that a content filter cut off, or a refusal. Total; `undefined` if there is no error.
  *
  * @internal
  */

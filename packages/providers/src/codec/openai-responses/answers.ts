@@ -1,5 +1,5 @@
 /**
- * The items that answer calls which the provider declares itself.
+ * Makes the items that answer calls of the provider's own kinds, such as `shell_call`.
  *
  * The shapes are those of `ResponseInputItem` in npm's `openai` 7.57.0, looked up on 2026-11-26. There the answer to a
  * local shell has an `id` in the place of `call_id`; OpenAI's guide and the programs that use it send `call_id`.
@@ -16,11 +16,11 @@ import { settlementText } from "../text.ts"
 
 type Item = Schema.JsonObject
 
-/** The item of a call that is none of a function; `undefined` for any other. */
+/** The provider's item of a call, if the call is of a kind that the provider declares; `undefined` for the call of a function. */
 export const itemOf = (data: Schema.Json | undefined): Item | undefined =>
   Json.text(Json.field(data, "type")) === undefined ? undefined : Json.object(data)
 
-/** The call without the id of its item, where another id ties it to its answer. */
+/** Removes the id of the provider's item from a call, if its `call_id` still connects it to its answer. */
 export const withoutId = (call: Message.ToolCall): Message.ToolCall => {
   const item = itemOf(call.opaque?.data)
   if (call.opaque === undefined || item?.["call_id"] === undefined) return call
@@ -29,8 +29,8 @@ export const withoutId = (call: Message.ToolCall): Message.ToolCall => {
 }
 
 /**
- * The answer to an item; `undefined` if its kind cannot say what became of the call. The item is then left out as
- * well.
+ * Makes the item that answers a call of the provider's kinds. `undefined` if that kind of answer cannot express the result; then the call's
+ * item is left out as well.
  */
 export const answerTo = (
   item: Item,
@@ -47,7 +47,10 @@ export const answerTo = (
 
 const approval = "mcp_approval_request"
 
-/** A decision that states another value for a field of the request refuses the request. It need not state a field. */
+/**
+ * Makes the answer to a request for approval. A decision with another value for a field of the request refuses the request. The decision
+ * may leave fields out.
+ */
 const decisionOn = (item: Item, settlement: Message.Settlement): Item => {
   const decision = fieldsIn(settlement.text)
   const answer = { type: "mcp_approval_response", approval_request_id: item["id"] ?? null }
@@ -64,11 +67,14 @@ const decisionOn = (item: Item, settlement: Message.Settlement): Item => {
     : refuse(`Call it with ${JSON.stringify(Object.fromEntries(edited))}`)
 }
 
-/** Arguments are a text with JSON, and mean the same in any spelling. */
+/** The meaning of a field's value. Arguments are JSON in a text, and mean the same in any spelling. */
 const meant = (name: string, value: Schema.Json = null): Schema.Json =>
   name === "arguments" && Predicate.isString(value) ? Result.getOrElse(Json.parse(value), () => value) : value
 
-/** The fields of an answer item, as the tool gave them: with `output`, or as the output itself. */
+/**
+ * The fields of an answer item for a successful result: those that the tool gave, if it gave any of `answerFields`, or the result as
+ * `output`.
+ */
 const success = (kind: string, settlement: Message.Settlement, takes: Takes): Item | undefined => {
   const image = shownParts(settlement, takes)?.find((part) => part.type === "image")
   if (kind === computer && image !== undefined) {
@@ -87,7 +93,7 @@ const success = (kind: string, settlement: Message.Settlement, takes: Takes): It
 const failure = (kind: string, settlement: Message.Settlement): Item | undefined =>
   ofText(kind, settlementText(settlement), true)
 
-/** What has only a text to say; a computer answers with nothing but a screenshot. */
+/** The fields of an answer item for a text. A computer call is answered by a screenshot only, so it has none. */
 const ofText = (kind: string, text: string, isError: boolean): Item | undefined => {
   switch (kind) {
     case computer:
@@ -109,7 +115,7 @@ const computer = "computer_call"
 
 const answerFields = ["output", "status", "tools"]
 
-/** Kinds whose output is a text, also if it reads like JSON. */
+/** The kinds of calls whose output stays a text, even if the text is JSON. */
 const texts: ReadonlySet<string> = new Set(["custom_tool_call", "local_shell_call"])
 
 const fieldsIn = (text: string): Item | undefined => Json.object(Result.getOrUndefined(Json.parse(text)))

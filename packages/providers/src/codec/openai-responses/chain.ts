@@ -1,15 +1,15 @@
 /**
- * Requests that name the stored reply before them (`previous_response_id`), and send only what came after it.
+ * Makes requests that name the stored reply before them (`previous_response_id`), and send only the messages after it.
  *
- * A reply carries its id in an item of the kind `stored_response`. The item counts as a thought: it has the family of its model and the digest
- * of what stood before the reply, and is left out of requests where they differ. It also has a digest of the reply and of the account. Where
- * one of these is another one, the whole transcript is sent.
+ * A reply carries its id in an item of the kind `stored_response`. The item counts as a thought: it is marked with the family of its model
+ * and a digest of all that came before the reply, and is left out of a request if one of them differs. It also has digests of the reply and
+ * of the account. If one of these differs, the whole transcript is sent.
  *
- * developers.openai.com/api/docs/guides/conversation-state and the reference of `responses.create`, looked up on 2026-11-26: what was sent and
- * said before is carried over, `instructions` are not, and a reply is stored for 30 days. That an unknown id is answered with 400 and the code
- * `previous_response_not_found` is what users report (github.com/maximhq/bifrost/issues/2441, looked up on 2026-11-26); other servers answer 404.
- * That an organization with zero data retention hears "Previous response cannot be used for this organization" stands in public READMEs of
- * forks of Codex CLI (looked up on 2026-11-26).
+ * developers.openai.com/api/docs/guides/conversation-state and the reference of `responses.create`, looked up on 2026-11-26: OpenAI carries
+ * over the earlier messages and replies, but not `instructions`, and stores a reply for 30 days. Users report that it answers an unknown id
+ * with 400 and the code `previous_response_not_found` (github.com/maximhq/bifrost/issues/2441, looked up on 2026-11-26); other servers
+ * answer 404. An organization with zero data retention gets the error "Previous response cannot be used for this organization", as public
+ * READMEs of forks of Codex CLI say (looked up on 2026-11-26).
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
@@ -28,19 +28,25 @@ import { digestOf } from "../prefixDigest.ts"
 import { kinds, storedReply } from "../thoughts.ts"
 import { answersTo } from "./items.ts"
 
-/** The stored reply that a request goes on from. */
+/** The stored reply that a request continues, and what is sent after it. */
 export interface Link {
   readonly id: string
-  /** The answers to the calls of the reply. */
+  /** The items that answer the calls of the stored reply. */
   readonly answers: ReadonlyArray<Schema.JsonObject>
   readonly messages: Message.Transcript
 }
 
-/** What a layer does whose requests name the reply before them. */
+/** Chains requests: each names the stored reply before it, and replies carry their ids. */
 export interface Chain {
-  /** The reply that a request goes on from, if it is the last one, unchanged, and of this account; only with something to send. */
+  /**
+   * The stored reply that a request continues. It must be the last reply of the transcript, unchanged and of this account, and something
+   * must come after it; otherwise `undefined`.
+   */
   readonly linkIn: (request: Pick<Model.Request, "messages" | "options" | "output">) => Link | undefined
-  /** The codec whose replies carry their ids, and whose requests are sent anew without one that the provider does not know. */
+  /**
+   * Wraps a codec so that its replies carry their ids. A request whose stored reply the provider does not know is sent again without its
+   * id.
+   */
   readonly around: (codec: Codec) => Codec
 }
 
@@ -50,7 +56,7 @@ const dataOf = (part: Message.Assistant["content"][number], provider: string): S
 const isStored = (part: Message.Assistant["content"][number]): part is Message.ProviderItem =>
   part.type === "provider-item" && part.kind === storedReply
 
-/** What a reply says, whole or in parts, and without its thoughts. */
+/** A digest of what a reply says, without its thoughts. It is the same for a whole reply and for a streamed one. */
 const digestOfReply = ({ content }: Pick<Message.Assistant | Message.Reply, "content">): string =>
   digestOf([
     Message.textOf({ content: content.filter(({ type }) => type === "text") }),
@@ -62,11 +68,17 @@ const digestOfReply = ({ content }: Pick<Message.Assistant | Message.Reply, "con
     })
   ])
 
-/** An output whose schema the wire does not take is described in a text before the conversation, which is stored with it. */
+/**
+ * A digest of the schema of an output. A schema that the wire does not take is put into a text before the conversation, which the provider
+ * stores with it, so a change of the schema ends the chain.
+ */
 const digestOfOutput = (output: Model.OutputSpec | undefined): string =>
   output === undefined ? "" : digestOf([output.schema])
 
-/** The chains of one account. Their items are part of transcripts: a rest of some 20 bits tells accounts apart, and says nothing of a key. */
+/**
+ * Makes the chains of one account. The last four characters of a digest, some 20 bits, distinguish accounts in transcripts; they reveal
+ * nothing of a key.
+ */
 export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>): Chain => {
   const account = digestOf([...named, ...secrets.map(Redacted.value)]).slice(-4)
 
@@ -84,7 +96,9 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
     return answers === undefined || answers.length + messages.length === 0 ? undefined : { id, answers, messages }
   }
 
-  /** The item of a reply that has come to its end, says something, and is stored behind this transcript. */
+  /**
+   * The item with the id of a reply. A reply has one only if it is complete, says something, and is stored as a part of this transcript.
+   */
   const itemOf = (reply: Message.Reply, request: Model.Request | undefined): ReadonlyArray<Message.ProviderItem> =>
     reply.responseId === undefined ||
     reply.rawFinish !== "completed" ||
@@ -162,13 +176,13 @@ export const make = ({ provider, secrets }: Source, named: ReadonlyArray<string>
   return { linkIn, around }
 }
 
-/** Whether fields say themselves what a request goes on from. */
+/** Whether the fields of a body say themselves which reply or conversation a request continues. */
 export const namesConversation = (fields: object = {}): boolean =>
   "previous_response_id" in fields || "conversation" in fields
 
 const isThought = ({ type }: Message.Reply["content"][number]): boolean => type === "reasoning"
 
-/** What the provider said with an error that came before anything of a reply. */
+/** The reports of the provider with errors that came before any part of a reply. */
 const reports = new WeakMap<LlmError, ReadonlyArray<Report>>()
 
 const withReports = (error: LlmError, body: string): LlmError => {
@@ -178,7 +192,10 @@ const withReports = (error: LlmError, body: string): LlmError => {
   return error
 }
 
-/** Whether an error says that the provider does not have the reply that a request named, or takes none. Words count beside no other reason. */
+/**
+ * Whether an error says that the provider does not have the stored reply, or accepts none. The words of the error count only if its class
+ * has no other reason.
+ */
 const isLost = (error: LlmError, { id }: Link): boolean =>
   (reports.get(error) ?? []).some(({ codes, param, text }) => {
     if (codes.includes("previous_response_not_found") || param === "previous_response_id") return true

@@ -1,4 +1,4 @@
-/** The differences between servers of the Responses API, as data. */
+/** Describes as data how servers of the Responses API differ. */
 import type { Capabilities } from "../Capabilities.ts"
 
 /**
@@ -7,27 +7,28 @@ import type { Capabilities } from "../Capabilities.ts"
  * @hidden
  */
 export interface Dialect {
-  /** What requests to this server may contain. Other requests are refused and not sent. */
+  /** What requests to this server may contain. Any other request is refused and not sent. */
   readonly capabilities: Capabilities
   /**
-   * `openai`: the whole form. `plain`: messages with their type, calls without ids of items, results as texts, and the schema of an output
-   * as `response_format`, for servers that refuse fields they do not know. Items of the provider itself are not sent back there.
+   * The form of items. `openai`: all fields. `plain`, for servers that refuse fields which they do not know: messages with their type,
+   * calls without ids of items, results as texts, and the schema of an output as `response_format`. Items of the provider itself are not
+   * sent back in the plain form.
    */
   readonly items: "openai" | "plain"
-  /** Names that go as `preset`: the server chooses the model. */
+  /** The names of models that are sent as `preset`: for such a name the server chooses the model. */
   readonly presets?: ReadonlyArray<string>
-  /** For the models whose names begin like this, the most tokens of a reply where none are given: the server demands a number. */
+  /** The most tokens of a reply if the options set none, for models whose names begin with `of`: the server demands a number. */
   readonly maxTokens?: { readonly of: string; readonly tokens: number }
 }
 
-/** OpenAI's own service. */
+/** The dialect of OpenAI's own service. */
 export const openAi: Dialect = {
   capabilities: {
     tools: true,
     toolChoice: ["none", "required", "named"],
     images: ["data", "url", "id"],
     files: ["data", "url", "id"],
-    // "Audio in Chat Completions" of developers.openai.com says that responses take texts and images; looked up on 2026-11-26.
+    // No audio: "Audio in Chat Completions" of developers.openai.com says that responses take texts and images; looked up on 2026-11-26.
     audio: [],
     output: "schema",
     toolErrors: "text",

@@ -13,8 +13,8 @@ import { usageOf } from "./usage.ts"
 export const classify = OpenAiError.classify
 
 /**
- * The error of an `error` event, with nested or flat fields, or of a response that failed, whole or at the end of a
- * stream.
+ * Finds the error of an `error` event, with nested or flat fields, or of a failed, refused or filtered response, whole or at the end of a
+ * stream. `undefined` if there is none.
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
   const type = Json.text(Json.field(json, "type"))
@@ -34,7 +34,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   return ended(source, answer, used, response)
 }
 
-/** The usage of the attempt, for its errors. */
+/** The usage of a failed attempt, which its error reports. */
 type Used = Pick<Report, "usage">
 
 const formatWith = (used: Used): ErrorBody.Format => ({
@@ -60,7 +60,7 @@ const ended = (source: Source, answer: Answer, used: Used, response: Schema.Json
   return undefined
 }
 
-/** The error of a refusal; `undefined` without one. */
+/** The error of a refusal; `undefined` if there is no refusal. */
 export const refused = (
   source: Source,
   answer: Answer,

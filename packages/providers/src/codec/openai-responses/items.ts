@@ -1,6 +1,6 @@
 /**
- * Encodes an assistant message as its original items, followed by the results of its calls. An item of this provider
- * is sent back unchanged. A reasoning item is sent back only with the item that followed it: alone it is refused.
+ * Encodes a message of the assistant as its original items, followed by the results of its calls. An item of this provider is sent back
+ * unchanged. A reasoning item is sent back only with the item that followed it, because the provider refuses it alone.
  */
 import type * as Message from "@kintsugi/core/Message"
 import * as Hash from "effect/Hash"
@@ -15,8 +15,8 @@ import { argumentsText, settlementText } from "../text.ts"
 type Item = Schema.JsonObject
 
 /**
- * `stored`: whether the provider stores replies. A reasoning item that is not stored must be complete. `time`
- * distinguishes call ids from equal ids in earlier messages.
+ * Encodes a message of the assistant as items. `stored` says whether the provider stores replies; if not, a reasoning item is sent only if
+ * it is complete. `time` distinguishes the call ids of this message from equal ids in earlier messages.
  */
 export const ofAssistant = (
   message: Message.Assistant,
@@ -61,8 +61,8 @@ export const ofAssistant = (
 }
 
 /**
- * The answers to the calls of a reply, behind their own ids, where the provider has the reply itself; `undefined` if it waits for one that
- * cannot be given.
+ * The answers to the calls of a reply that the provider has stored, with the original ids. `undefined` if the reply waits for an answer
+ * that cannot be given.
  */
 export const answersTo = (message: Message.Assistant, provider: string): ReadonlyArray<Item> | undefined => {
   const answered = answeredIn(message, provider)
@@ -77,7 +77,7 @@ export const answersTo = (message: Message.Assistant, provider: string): Readonl
   return answers
 }
 
-/** The provider's own item of a call that is none of a function. */
+/** The provider's own item of a call that does not call a function; `undefined` for the call of a function. */
 const itemOf = ({ opaque }: Message.ToolCall, provider: string): Item | undefined =>
   opaque?.provider === provider ? Answers.itemOf(opaque.data) : undefined
 
@@ -89,8 +89,8 @@ const answerTo = ({ settlement }: Message.SettledCall, own: Item | undefined, id
 }
 
 /**
- * A message whose reasoning is left out. The provider misses the reasoning behind an item with an id: calls and texts lose theirs, and an
- * item of the provider right behind reasoning goes with it.
+ * Adapts a message whose reasoning is left out. The provider would miss the reasoning before an item that has an id, so calls and texts
+ * lose their ids, and an item of the provider right behind reasoning is removed.
  */
 export const withoutIds = (bare: Message.Assistant, whole: Message.Assistant, provider: string): Message.Assistant => {
   const behind = new Set(whole.content.filter((_, index) => whole.content[index - 1]?.type === "reasoning"))
@@ -112,12 +112,15 @@ export const withoutIds = (bare: Message.Assistant, whole: Message.Assistant, pr
 type Part = Message.Assistant["content"][number]
 
 /**
- * What results may have: images and PDF, as bytes, by their address or by the id of a stored file (`response_input_image_content_param.py`
- * and `response_input_file_content_param.py` of `openai-python`, looked up on 2026-11-26).
+ * Whether a tool result may carry an attachment: images and PDF, as bytes, by URL or by the id of a stored file
+ * (`response_input_image_content_param.py` and `response_input_file_content_param.py` of `openai-python`, looked up on 2026-11-26).
  */
 export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
 
-/** A part of a user's message, or of a result. A stored file goes by its id (developers.openai.com, "File inputs", looked up on 2026-11-26). */
+/**
+ * Encodes a part of a user's message, or of a tool result. A stored file is sent by its id (developers.openai.com, "File inputs", looked up
+ * on 2026-11-26).
+ */
 export const ofPart = (part: Message.UserContent[number]): Schema.JsonObject => {
   switch (part.type) {
     case "text":
@@ -137,16 +140,13 @@ export const ofPart = (part: Message.UserContent[number]): Schema.JsonObject => 
   }
 }
 
-/** The items of one message. */
+/** Builds the items of one message, and keeps each reasoning item together with the item behind it. */
 class Said {
   readonly #stored: boolean
   readonly #items: Array<Item> = []
-  /** Reasoning whose following item has not arrived. */
+  /** The reasoning items whose following item has not come yet. */
   #thoughts: Array<Item> = []
-  /**
-   * Whether reasoning was left out. The item behind it must then be sent without its id, or the provider misses the
-   * reasoning.
-   */
+  /** Whether reasoning was left out. The next item is then sent without its id, because the provider would miss the reasoning before it. */
   #isLost = false
   text = ""
 
@@ -163,7 +163,7 @@ class Said {
     else this.#isLost = true
   }
 
-  /** Ends the text so far as one message, with its original id and metadata. */
+  /** Ends the text so far as one message with its original id and metadata. */
   message(data: Item | undefined): void {
     const { text } = this
     if (data === undefined || text === "") return this.#closeText()
@@ -178,7 +178,7 @@ class Said {
     })
   }
 
-  /** Leaves out an item, and with it the reasoning before it. */
+  /** Leaves out an item, and the reasoning before it. */
   lost(): void {
     this.#closeText()
     this.#isLost ||= this.#thoughts.length > 0
@@ -223,11 +223,11 @@ class Said {
   }
 }
 
-/** The data of this provider. That of other providers is not sent. */
+/** The data of this provider; `undefined` for data of other providers, which is not sent. */
 const dataOf = (opaque: Message.Opaque | undefined, provider: string): Item | undefined =>
   opaque?.provider === provider ? Json.object(opaque.data) : undefined
 
-/** The call ids that have an output of the provider itself. */
+/** The ids of the calls in a message that the provider itself has answered. */
 const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlySet<Schema.Json | undefined> =>
   new Set(
     content.flatMap((part) =>
@@ -237,21 +237,18 @@ const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlyS
     )
   )
 
-/**
- * Whether an item is a call without an answer. No participant here can give one, and the provider refuses the call
- * without it.
- */
+/** Whether an item is a call without an answer. Nothing here can answer it, and the provider refuses a call without an answer. */
 const isUnanswered = (item: Item, answered: ReadonlySet<Schema.Json | undefined>): boolean =>
   item["call_id"] !== undefined && !answered.has(item["call_id"])
 
-/** The original ids of the calls in a message. */
+/** The original ids of the calls in a message, in their order. */
 export const idsIn = ({ content }: Message.Assistant): ReadonlyArray<string> =>
   content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
 
-/** The unique ids that are sent for the calls of one message. */
+/** The ids that are sent for the calls of one message. They are unique. */
 export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray<string> => {
   const used = new Set<string>()
-  /** The first number of each id that may be free: smaller ones are used. */
+  /** The first number for each id that may be free. All smaller numbers are used. */
   const times = new Map<string, number>()
   return ids.map((id) => {
     let own = times.get(id) ?? time
@@ -263,7 +260,10 @@ export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray
   })
 }
 
-/** Ids of other providers may be too long or hold other characters: a digest keeps these distinct. */
+/**
+ * The id that is sent for a call. Ids of other providers may be too long or hold other characters; a digest keeps the shortened ids
+ * distinct.
+ */
 const callId = (id: string, time: number): string => {
   const end = time === 1 ? "" : `_${time}`
   const isFitting = id.length + end.length <= maxCallId && /^[\w-]+$/.test(id)

@@ -1,6 +1,6 @@
 /**
- * Responses that the provider makes in the background (`background: true`): the answer to their request only names
- * them, and later requests ask for them, whole or as a stream from the number of an event on.
+ * Reads responses that the provider makes in the background (`background: true`). The answer to such a request only names the response.
+ * Later requests ask for it, whole or as a stream from a numbered event on.
  *
  * developers.openai.com/api/docs/guides/background and npm's `openai` 7.57.0 (`ResponseStatus`, `starting_after`),
  * looked up on 2026-11-26. A response is kept for about 10 minutes.
@@ -19,7 +19,9 @@ import * as JobItem from "../JobItem.ts"
 import * as Json from "../../transport/Json.ts"
 import { usageOf } from "./usage.ts"
 
-/** The item of a response that is at work in the background; `undefined` for any other. `event` is the first of its stream. */
+/**
+ * The item that names the job of a response in the background; `undefined` for any other response. `event` is the first event of a stream.
+ */
 export const jobIn = (
   { provider }: Source,
   response: Schema.Json | undefined,
@@ -32,13 +34,13 @@ export const jobIn = (
   return JobItem.make(provider, { id, ...(after === undefined ? {} : { after }) })
 }
 
-/** An id that is one segment of a path. */
+/** An id, if it is safe as one segment of a URL path. */
 const idIn = (json: Schema.Json | undefined): string | undefined => {
   const id = Json.text(Json.field(json, "id"))
   return id !== undefined && /^[\w-]+$/.test(id) ? id : undefined
 }
 
-/** How a reply ends that only names a job. */
+/** The end of a reply that only names a job: it is paused. */
 export const endOf = (
   response: Schema.Json | undefined
 ): Pick<Message.Reply, "usage"> & { readonly finish: "paused" } => ({
@@ -56,8 +58,8 @@ const statusOf = (response: Schema.Json | undefined): ReturnType<Jobs["status"]>
 const bodyOf = ({ body }: Answer): Schema.Json | undefined => Result.getOrUndefined(Json.parse(body))
 
 /**
- * Fields are included by the query of a job as well: `include[]` once for each, as npm's `openai` 7.57.0 writes arrays,
- * looked up on 2026-11-26. Nothing was sent to OpenAI.
+ * Makes the reader of background jobs. The query of a job asks for optional fields as well: one `include[]` for each, as npm's `openai`
+ * 7.57.0 writes arrays, looked up on 2026-11-26; this was not tried with OpenAI.
  */
 export const make = (source: Source, asked: Pick<Jobs, "begins" | "include">, decoder: Jobs["decoder"]): Jobs => ({
   ...asked,
@@ -86,7 +88,7 @@ export const make = (source: Source, asked: Pick<Jobs, "begins" | "include">, de
     )
 })
 
-/** An error that was just made, of a job that is not asked for again. */
+/** Marks a new error as the error of a job that has ended, so that the job is not asked for again. */
 export const over = (error: LlmError): LlmError => Object.assign(error, { isJobOver: true } as const)
 
 const codes = { gone: "InvalidRequestError" } as const

@@ -1,4 +1,4 @@
-/** Numbers of which the least is at hand: a binary heap, so that a number costs the logarithm of how many there are. */
+/** A collection of numbers whose least one is found at once: a binary heap, so adding a number takes logarithmic time. */
 export class Least {
   readonly #heap: Array<number> = []
 
@@ -31,7 +31,7 @@ export class Least {
     this.#heap[at] = value
   }
 
-  /** Behind the last number there is none that is less. */
+  /** The number at an index; `Infinity` behind the last number, so that no comparison chooses it. */
   #at(index: number): number {
     return this.#heap[index] ?? Infinity
   }

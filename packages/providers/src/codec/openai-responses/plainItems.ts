@@ -8,10 +8,10 @@ import * as Json from "../../transport/Json.ts"
 import { addressOf } from "../Attached.ts"
 import { argumentsText, settlementText } from "../text.ts"
 
-/** The field of a call with the signature of the thoughts before it: some of the models behind the server demand it back. */
+/** The field of a call that holds the signature of the thoughts before it. Some models behind the server demand it back. */
 const signature = "thought_signature"
 
-/** The items of a message. `ids` are those of its calls. */
+/** Encodes a message as plain items. `ids` are the call ids that are sent for its calls. */
 export const ofMessage = (
   message: Message.Message,
   provider: string,
@@ -57,7 +57,7 @@ const said = (role: Message.Message["role"], content: Schema.Json): Schema.JsonO
   content
 })
 
-/** Files are refused before this. */
+/** Encodes a part of a user's message. Files never get here, because the capabilities refuse them. */
 const ofPart = (part: Message.UserContent[number]): ReadonlyArray<Schema.JsonObject> => {
   if (part.type === "text") return [{ type: "input_text", text: part.text }]
   return part.type === "image" ? [{ type: "input_image", image_url: addressOf(part) }] : []

@@ -1,4 +1,4 @@
-/** Decodes the body of `POST /responses`, and the parts that whole and streamed bodies share. */
+/** Decodes the body of `POST /responses`. The decoder of streams uses the same functions for its items. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
@@ -18,7 +18,7 @@ import { isCall, isCut, isProviderCall, type ProviderCalls, waitingIn } from "./
 
 type Content = Message.Reply["content"][number]
 
-/** The reply of a 2xx answer; total. */
+/** Decodes the reply of a 2xx answer; total. */
 export const decode = (
   source: Source,
   answer: Answer,
@@ -50,7 +50,7 @@ export const decode = (
   })
 }
 
-/** How a response ended. A complete response has no reason, so its status stands for one. */
+/** The finish reason, usage, cost and facts of a response. A complete response states no reason, so its status is `rawFinish`. */
 export const endOf = (
   answer: Answer,
   response: Schema.Json,
@@ -73,8 +73,8 @@ export const endOf = (
 }
 
 /**
- * The parts of an item. `afterReasoning`: the item may be the one that reasoning must be sent back with. `ids`: the
- * call ids of this reply.
+ * The parts of a reply that an item becomes. `afterReasoning` says whether reasoning comes before the item, `ids` makes the call ids of
+ * this reply unique.
  */
 export const contentOf = (
   { provider }: Source,
@@ -122,7 +122,7 @@ export const contentOf = (
   }
 }
 
-/** What a call of the provider asks for. */
+/** The arguments of a call of the provider's kinds: all fields of its item, except its type, ids and status. */
 const fieldsOf = (item: Schema.Json): Schema.Json =>
   Object.fromEntries(Object.entries(Json.fields(item)).filter(([key]) => !besides.has(key)))
 
@@ -130,7 +130,7 @@ const besides: ReadonlySet<string> = new Set(["type", "id", "call_id", "status"]
 
 const argumentsOf = (call: Schema.Json): Schema.Json | undefined => Json.field(call, "arguments")
 
-/** The mark of all parts of a summary but the last. Only the last part carries the item. */
+/** The data of all parts of a reasoning summary but the last. Only the last part carries the item. */
 export const closed = (provider: string): Message.Opaque => ({ provider, data: null })
 
 const textOf = (item: Schema.Json): string =>
@@ -140,8 +140,8 @@ const textOf = (item: Schema.Json): string =>
     .join("")
 
 /**
- * The data of a message besides its text: its id, phase, sources and log probabilities. `undefined` if it has nothing but its id, and no
- * reasoning precedes it.
+ * The data of a message beside its text: id, status, phase, sources and log probabilities. `undefined` if the message has only an id, and
+ * no reasoning comes before it.
  */
 const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | undefined => {
   const [annotations = [], logprobs = []] = ["annotations", "logprobs"].map((name) =>
@@ -157,7 +157,7 @@ const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | un
   }
 }
 
-/** Open-weight models return plain reasoning, others a summary. */
+/** The texts of a reasoning item. Open-weight models return the plain reasoning, other models a summary. */
 const thoughtsOf = (item: Schema.Json): ReadonlyArray<string> =>
   ["content", "summary"]
     .flatMap((key) => Json.items(Json.field(item, key)))

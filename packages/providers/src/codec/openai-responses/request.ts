@@ -19,25 +19,25 @@ import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
 import * as StrictSchema from "../strictSchema.ts"
 
-/** The parts that are the same for every request. */
+/** The settings of an encoder, which are the same for every request. */
 export interface Settings {
   readonly provider: string
   /** The model and parameters, under their names on the wire. */
   readonly constants: Readonly<Record<string, Schema.Json | undefined>>
-  /** Options of the text besides its format. */
+  /** The fields of the option `text` besides its format. */
   readonly text: Schema.Json | undefined
   readonly toolChoice: Model.ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly providerTools: ReadonlyArray<Schema.Json>
   /** Whether the provider stores replies, so that requests can refer to their items. */
   readonly stored: boolean
-  /** How the server is held to the schema of an output, see `Capabilities`. */
+  /** How the server enforces the schema of an output, see `Capabilities`. */
   readonly output: "schema" | "json" | "none"
-  /** Whether the server takes the plain items alone, see `Dialect`. */
+  /** Whether the server takes only plain items, see `Dialect`. */
   readonly isPlain: boolean
-  /** Whether a mark of the cache is put behind the instructions. */
+  /** Whether the last of the instructions gets a cache mark. */
   readonly isMarked: boolean
-  /** The stored reply that a request goes on from. */
+  /** Finds the stored reply that a request continues. */
   readonly linkIn?: Chain.Chain["linkIn"] | undefined
   /** Whether schemas that fit the strict dialect are sent as strict. */
   readonly strict: boolean
@@ -73,7 +73,7 @@ export const make = (settings: Settings): Codec["encode"] => {
   }
 }
 
-/** The items with a mark of the cache behind the instructions at the beginning. */
+/** Adds a cache mark to the last of the instructions at the beginning. */
 const marked = (items: ReadonlyArray<string>, transcript: Message.Transcript): ReadonlyArray<string> => {
   const at = lastInstruction(transcript)
   const message = transcript[at]
@@ -83,8 +83,8 @@ const marked = (items: ReadonlyArray<string>, transcript: Message.Transcript): R
 }
 
 /**
- * The items of each message. The provider matches an answer to a call by id over the whole conversation, so repeated
- * ids are numbered. A number depends only on the messages before it, so it is the same in every later request.
+ * Makes a function that gives the items of each message as JSON texts. The provider matches an answer to its call by the id over the whole
+ * conversation, so repeated ids are numbered. A number depends only on the messages before it, so it is the same in every later request.
  */
 const inputOf = (settings: Settings): ((messages: Message.Transcript) => ReadonlyArray<string>) => {
   const idsIn = remembering(Items.idsIn)
@@ -110,7 +110,7 @@ const inputOf = (settings: Settings): ((messages: Message.Transcript) => Readonl
   }
 }
 
-/** The items of a message, without the list's brackets. */
+/** The JSON texts of a message's items, joined by commas. */
 const encodeMessage = (message: Message.Message, { isPlain, provider, stored }: Settings, time: number): string => {
   if (isPlain) {
     const ids = message.role === "assistant" ? Items.callIds(Items.idsIn(message), time) : []
@@ -133,7 +133,10 @@ const encodeMessage = (message: Message.Message, { isPlain, provider, stored }: 
   }
 }
 
-/** Without `strict`, this wire treats a schema as strict, and refuses one that does not fit. */
+/**
+ * Encodes a tool. The field `strict` is always sent: without it, the provider treats a schema as strict, and refuses a schema that does not
+ * fit.
+ */
 const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
   const { description, keepsNulls, name, parameters } = spec
   const strict = settings.strict ? StrictSchema.strict(parameters, { optional: keepsNulls !== true }) : undefined
@@ -147,8 +150,8 @@ const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
 }
 
 /**
- * Encodes the output format. The wire takes only objects, and names of few characters. An answer is always read with
- * `null` as absence.
+ * Encodes the schema of an output. The wire takes only objects, and restricts the characters of names. In the strict dialect optional
+ * properties may be `null`, because answers are always read with `null` as absent.
  */
 const encodeText = ({ name, schema }: Model.OutputSpec, settings: Settings): string | undefined => {
   const { isPlain, output, strict, text } = settings

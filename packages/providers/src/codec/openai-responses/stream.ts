@@ -20,39 +20,41 @@ import { hasText, type ProviderCalls, waitingIn } from "./waiting.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** An unfinished item. */
+/** An item of a stream that is not finished yet. */
 interface UnfinishedItem {
-  /** The item of its first event. */
+  /** The item as its first event announced it. */
   announced: Schema.Json
-  /** The item of its last event. */
+  /** The item as its last event has it; `undefined` before that event. */
   final: Schema.Json | undefined
-  /** The text so far, of a message or of reasoning. */
+  /** The text of the message or of the reasoning so far. */
   text: string
-  /** The current content part of a message, and the offset of its text. */
+  /** The index of the current content part of a message. `from` is where its text begins in `text`. */
   part: number
   from: number
   arguments: string
-  /** The bytes of what it has and was not emitted yet, without `waiting`. */
+  /** The bytes of the data that was not emitted yet, apart from `waiting`. */
   size: number
-  /** The log probabilities so far, of a message. */
+  /** The log probabilities of a message so far. */
   readonly logprobs: Array<Schema.Json>
-  /** The current text of the item. */
+  /** Which text of a reasoning item the current pieces belong to. */
   channel: string | undefined
-  /** Parts that wait for earlier items. */
+  /** The parts of this item that wait until earlier items are finished. */
   waiting: Array<Model.Part>
 }
 
-/** Items normally arrive one after the other. If they interleave, each waits for earlier ones. */
+/**
+ * Decodes the events of a streamed response. Items usually arrive one after the other. If they interleave, each waits for the earlier ones.
+ */
 export class ResponsesDecoder implements Decoder<Model.Part> {
   readonly whole = lastEvents
   readonly #source: Source
   readonly #answer: Answer
   readonly #unfinished = new Map<number, UnfinishedItem>()
-  /** The indexes of all unfinished items. */
+  /** The indexes of all unfinished items, of which the least is emitted first. */
   readonly #least = new Least()
-  /** The finished items, by index. */
+  /** The finished items by their index. */
   readonly #closed = new Map<number, Schema.Json>()
-  /** The index of an item, by its id. */
+  /** The index of each item by the item's id. */
   readonly #indexes = new Map<string, number>()
   readonly #ids = new Calls.Ids()
   #state: "open" | "done" = "open"
@@ -62,13 +64,13 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   /** The bytes of all unfinished items. */
   #held = 0
   #refusal: string | undefined
-  /** The pieces of a refusal, for streams without an event for the whole refusal. */
+  /** The pieces of a refusal, for streams in which no event has the whole refusal. */
   #refusing = ""
   #model: string | undefined
 
   readonly #providerCalls: ProviderCalls
 
-  /** Whether it reads a job, which names itself no more. */
+  /** Whether the decoder reads a job. The events of a job name the job too, which must not pause the reply again. */
   readonly #isJob: boolean
 
   constructor(source: Source, answer: Answer, providerCalls?: ProviderCalls, isJob = false) {
@@ -92,13 +94,13 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   push(data: string): Step {
     const event = Json.parse(data)
-    // Some servers send `[DONE]`, as in chat completions. It does not end this stream.
+    // Some servers send `[DONE]` as in chat completions. It does not end this stream.
     if (Result.isFailure(event)) {
       return data.trim() === "[DONE]" ? Result.succeed([]) : this.#undecodable(event.failure)
     }
     if (!Predicate.isObject(event.success)) return this.#undecodable(new Error("an event is not an object"))
     const step = this.#read(event.success)
-    // an event with a response says what has become of it
+    // an event with a response says how the job has ended, so its error is that of the job
     const isEnd = this.#isJob && Json.field(event.success, "response") !== undefined
     return isEnd ? Result.mapError(step, Jobs.over) : step
   }
@@ -163,7 +165,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** Appends a piece, or the rest of a whole text beyond its pieces. */
+  /** Appends a piece of text. If the event has a whole text, only the rest beyond the earlier pieces is appended. */
   #grow(event: Schema.Json, kind: "text" | "reasoning", isWhole = false): Step {
     const item = this.#itemOf(event)
     if (item === undefined) return Result.succeed([])
@@ -179,7 +181,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     if (text === "") return Result.succeed([])
     item.text += text
     const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
-    // Usually there are no earlier items to wait for.
+    // In the usual case there are no earlier items to wait for.
     if (this.#unfinished.size === 1 && item.waiting.length === 0) return Result.succeed([part])
     this.#wait(item, part)
     return Result.succeed(this.#drain())
@@ -202,7 +204,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     this.#held += Size.ofPart(part)
   }
 
-  /** When another text of the same item begins, closes the one before it. */
+  /** Begins another text of a reasoning item, and closes the text before it. */
   #enter(item: UnfinishedItem, channel: string): void {
     if (item.text !== "" && channel !== item.channel) {
       this.#wait(item, { type: "reasoning-delta", text: "", opaque: ResponsesReply.closed(this.#source.provider) })
@@ -210,7 +212,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     item.channel = channel
   }
 
-  /** The last event holds the whole response: emits everything that was not streamed. */
+  /** Reads the last event, which holds the whole response, and emits everything that was not streamed. */
   #finish(response: Schema.Json): Step {
     const usage = usageOf(response)
     const used = usage === undefined ? {} : { usage }
@@ -232,13 +234,16 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     ])
   }
 
-  /** Where an item of the whole response was streamed: a server may have counted otherwise, and its id tells so. */
+  /**
+   * The index under which an item of the whole response was streamed. If the server counted differently in the stream, the id of the item
+   * finds it.
+   */
   #indexIn(item: Schema.Json, index: number): number {
     if (this.#closed.has(index) || this.#unfinished.has(index)) return index
     return this.#indexes.get(Json.text(Json.field(item, "id")) ?? "") ?? index
   }
 
-  /** Emits the parts that wait no longer. */
+  /** Takes the parts that no longer wait for an earlier item. */
   #drain(): ReadonlyArray<Model.Part> {
     const parts: Array<Model.Part> = []
     for (;;) {
@@ -258,7 +263,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** The parts of an item beyond its streamed text. */
+  /** The parts of an item that its streamed text does not contain. */
   #restOf(
     { logprobs, text }: UnfinishedItem,
     final: Schema.Json,
@@ -288,7 +293,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     })
   }
 
-  /** The item of an event; `undefined` for a finished item. */
+  /** The unfinished item to which an event belongs; `undefined` if that item is finished. */
   #itemOf(event: Schema.Json, id = Json.text(Json.field(event, "item_id"))): UnfinishedItem | undefined {
     const statedIndex = Json.count(Json.field(event, "output_index"))
     const impliedIndex = id === undefined ? Math.max(this.#last, 0) : (this.#indexes.get(id) ?? this.#last + 1)
@@ -324,7 +329,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   }
 }
 
-/** The last events, which hold the whole response. */
+/** The names of the events that end a stream and hold the whole response. */
 const lastEvents: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"])
 
 const deltaOf = (event: Schema.Json): string => Json.text(Json.field(event, "delta")) ?? ""
@@ -334,22 +339,22 @@ const channelOf = (event: Schema.Json): string => {
   return summary === undefined ? `content ${Json.count(Json.field(event, "content_index"))}` : `summary ${summary}`
 }
 
-/** The rest of a text behind a known beginning; empty if it begins differently. */
+/** The rest of a text after a known beginning; empty if the text begins differently. */
 const beyond = (whole: string, begun: string): string => (whole.startsWith(begun) ? whole.slice(begun.length) : "")
 
-/** A message with the log probabilities of its pieces, if it repeats none itself. */
+/** Adds the streamed log probabilities to a message that repeats none itself. */
 const withLogprobs = (item: Schema.Json, logprobs: ReadonlyArray<Schema.Json>): Schema.Json => {
   const parts = Json.items(Json.field(item, "content"))
   if (logprobs.length === 0 || parts.some((part) => Json.items(Json.field(part, "logprobs")).length > 0)) return item
   return { ...Json.object(item), content: [...parts, { type: "output_text", text: "", logprobs }] }
 }
 
-/** A message with the text of its pieces, if it repeats none itself. */
+/** Adds the streamed text to a message that repeats none itself. */
 const withText = (item: Schema.Json, text: string): Schema.Json =>
   text === "" || hasText(item) || (Json.text(Json.field(item, "type")) ?? "message") !== "message"
     ? item
     : { ...Json.object(item), type: "message", content: [{ type: "output_text", text }] }
 
-/** An item without a last event, from its pieces so far. */
+/** Makes an item that had no last event from its pieces so far. */
 const assembled = ({ announced, arguments: args }: UnfinishedItem): Schema.Json =>
   args === "" ? announced : { ...Json.object(announced), arguments: args }

@@ -1,4 +1,4 @@
-/** Reads the usage of a response. */
+/** Reads the usage and the cost of a response. */
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -6,12 +6,12 @@ import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
 import { dollarsOf } from "../xaiCost.ts"
 
-/** The token counts of a response; `undefined` without counts. */
+/** The usage of a response; `undefined` if it states none. */
 export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefined => {
   const usage = Json.field(response, "usage")
   if (!Predicate.isObject(usage)) return undefined
   const input = Json.field(usage, "input_tokens_details")
-  // OpenAI's name, then Perplexity's
+  // the count under OpenAI's name, or under Perplexity's
   const of = (name: string, other: string) =>
     tokenCount(Json.field(input, name)) ?? tokenCount(Json.field(input, other)) ?? 0
   return {
@@ -23,7 +23,7 @@ export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefi
   }
 }
 
-/** The cost of a response that its server reports: Perplexity and xAI do, in dollars. */
+/** The cost of a response in dollars, if its server reports one, as Perplexity and xAI do. */
 export const costOf = (response: Schema.Json | undefined): { readonly cost?: number } => {
   const usage = Json.field(response, "usage")
   const cost = Json.count(Json.field(Json.field(usage, "cost"), "total_cost")) ?? dollarsOf(usage)

@@ -1,14 +1,14 @@
 /**
- * The items of a reply that wait for an answer of the client: without one, the provider goes on with nothing.
+ * Finds the items of a reply that wait for an answer of the client. Without that answer the provider does not continue.
  *
- * The kinds are those of `ResponseOutputItem` in npm's `openai` 7.57.0, looked up on 2026-11-26. An item of an unknown kind does not wait if
- * the model wrote a text after it. Without text and calls it waits in any case: an empty answer would hide it.
+ * The kinds are those of `ResponseOutputItem` in npm's `openai` 7.57.0, looked up on 2026-11-26. An item of an unknown kind does not wait
+ * if the model wrote a text after it. In a reply without text and calls, such an item always waits, because an empty answer would hide it.
  */
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 import type { Source } from "../../transport/Source.ts"
 
-/** The kind of the first item that waits, and that no tool of the agent answers; `undefined` if there is none. */
+/** The kind of the first item that waits for an answer which no tool of the agent gives; `undefined` if no item does. */
 export const waitingIn = (
   source: Source,
   items: ReadonlyArray<Schema.Json>,
@@ -24,7 +24,7 @@ export const waitingIn = (
       if (others.has(kind) || resulting.test(kind) || isProviderCall(item, calls)) return false
       if (Json.field(item, "execution") === "server") return false
       if (answered.has(textOf(item, kind === approval ? "id" : "call_id") ?? "")) return false
-      // its calls are the client's, and it goes on with their results
+      // a program in the provider's container waits for the calls that it made, and continues with their results
       if (kind === "program" && isInProgram) return false
       if (isCut(item) || !isAnswer) return !isAnswer
       if (clients.has(kind)) return kind !== custom || !isOfXAi(source) || index > lastText
@@ -33,17 +33,20 @@ export const waitingIn = (
   )
 }
 
-/** Whether the client answers this item. */
+/** Whether an item is a call that the client answers, by a tool of the agent. */
 export const isCall = (item: Schema.Json, calls: ProviderCalls): boolean =>
   kindOf(item) === "function_call" || isProviderCall(item, calls)
 
-/** Whether an item was cut off. It waits for nothing. */
+/** Whether an item was cut off. Such an item waits for nothing. */
 export const isCut = (item: Schema.Json | undefined): boolean => Json.field(item, "status") === "incomplete"
 
-/** The kinds that tools of the agent answer. */
+/** The kinds of the provider's calls that tools of the agent answer. */
 export type ProviderCalls = ReadonlyArray<string> | undefined
 
-/** Whether a tool of the agent answers this item. The provider itself answers what its server or container runs. */
+/**
+ * Whether an item is a call of the provider's kinds that a tool of the agent answers. Calls that run on the provider's server or in its
+ * container are answered by the provider.
+ */
 export const isProviderCall = (item: Schema.Json, calls: ProviderCalls): boolean =>
   calls !== undefined &&
   calls.includes(kindOf(item) ?? "") &&
@@ -54,7 +57,7 @@ const approval = "mcp_approval_request"
 
 const custom = "custom_tool_call"
 
-/** Kinds that only the client answers; a shell within a container of the provider is answered by its output. */
+/** The kinds of items that only the client answers. A shell in a container of the provider is answered by its output. */
 const clients: ReadonlySet<string> = new Set([
   approval,
   custom,
@@ -65,12 +68,13 @@ const clients: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a model is of xAI, at any host. Its custom calls are those of xAI's own tools (`x_keyword_search`, `view_image`): its server has
- * answered them, without an item for the answer (github.com/vercel/ai/pull/9896, looked up on 2026-11-26).
+ * Whether a model is one of xAI's, at any host. Custom calls of such a model are calls of xAI's own tools (`x_keyword_search`,
+ * `view_image`), which the server has already answered, without an item for the answer (github.com/vercel/ai/pull/9896, looked up on
+ * 2026-11-26).
  */
 const isOfXAi = ({ model, provider }: Source): boolean => provider === "xai" || /(?:^|\/)grok-/i.test(model)
 
-/** Kinds that wait for nothing, or for the provider itself, in any status. */
+/** The kinds of items that wait for nothing, or only for the provider, in any status. */
 const others: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
@@ -84,7 +88,7 @@ const others: ReadonlySet<string> = new Set([
   "mcp_list_tools"
 ])
 
-/** Kinds of results: OpenAI's, and those of Perplexity's own tools (`OutputItem` of its client, 2026-11-26). */
+/** Matches the kinds of items that are results: OpenAI's, and those of Perplexity's own tools (`OutputItem` of its client, 2026-11-26). */
 const resulting = /_(?:output|results?)$|^(?:sandbox_|share_file$)/
 
 const hasWaitingStatus = (item: Schema.Json): boolean => {
@@ -99,7 +103,7 @@ export const hasText = (item: Schema.Json): boolean =>
   kindOf(item) === "message" &&
   Json.items(Json.field(item, "content")).some((part) => textOf(part, "text") !== undefined)
 
-/** The id that an item answers. */
+/** The id of the call that an item answers; `undefined` for an item that is no answer. */
 const answeredBy = (item: Schema.Json): string | undefined => {
   const kind = kindOf(item)
   if (kind === "mcp_approval_response") return textOf(item, "approval_request_id")
