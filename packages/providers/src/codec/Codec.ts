@@ -54,7 +54,7 @@ export interface Codec {
   /** Makes the error of an answer whose status is not 2xx; total. */
   readonly classify: (answer: Answer) => LlmError
   /**
-   * Adds to an error that the provider refuses an option which the capabilities allow, if that is so. Any other error stays the same.
+   * Makes an error say that the provider refuses an option which the capabilities allow, if that is so. Any other error stays the same.
    *
    * @internal
    */

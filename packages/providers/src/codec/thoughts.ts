@@ -42,7 +42,7 @@ export const kinds: ReadonlySet<string> = new Set([
 const isSigned = ({ data }: Message.Opaque): boolean =>
   signatures.some((signature) => Predicate.hasProperty(data, signature))
 
-/** The fields that hold a signature, in a part that followed thoughts: Gemini's own field, and the one of servers in front of Gemini. */
+/** The fields that hold a signature, in a part that followed thoughts: Gemini's own field, and the field that servers in front of Gemini use. */
 const signatures = ["thoughtSignature", "thought_signature"]
 
 /** Removes the signature from a provider's data. The rest, such as the id of a call, stays. */
