@@ -13,6 +13,7 @@ export type Chunk =
   | { readonly type: `${Block}-delta`; readonly id: string; readonly delta: string }
   /** A web page that the text names as its source. */
   | { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title?: string }
+  /** A call, and once more with the arguments of a person who has approved others. */
   | ({ readonly type: "tool-input-available"; readonly toolName: string; readonly input: unknown } & OfTool)
   | ({ readonly type: "tool-output-available"; readonly output: unknown; readonly preliminary?: true } & OfTool)
   | ({ readonly type: "tool-output-error"; readonly errorText: string } & OfTool)
@@ -34,7 +35,7 @@ export type Chunk =
   | { readonly type: "finish"; readonly finishReason: FinishReason; readonly messageMetadata: Metadata }
 
 interface OfTool {
-  /** The id of the call. If an earlier turn had a call with this id, the turn is appended. */
+  /** The id of the call. If an earlier call of the conversation had this id, the turn is appended. */
   readonly toolCallId: string
   /** The SDK's mark of tools that a front end knows only by name. */
   readonly dynamic: true

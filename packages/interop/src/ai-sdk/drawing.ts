@@ -38,7 +38,7 @@ export class Drawing {
    * The text that the current reply continues. The reader has this text already, from this stream or from an earlier one.
    */
   #prefix = ""
-  /** `#ids`: the id under which the reader knows each call of this turn. `#given`: all ids that the reader has got. */
+  /** `#ids`: the id under which the reader knows each call of this turn. `#given`: all ids of the conversation so far. */
   #ids = new Map<string, string>()
   readonly #given = new Set<string>()
   /** The id of the request for approval of each call, by call id. */
@@ -64,6 +64,7 @@ export class Drawing {
   #draw(event: AgentEvent.AgentEvent): void {
     switch (event.type) {
       case "run-start":
+        for (const id of idsIn(event.transcript)) this.#given.add(id)
         return this.#begin()
       case "events-lost":
         return this.#goOn(event.text ?? "")
@@ -187,9 +188,7 @@ export class Drawing {
     for (const part of content) {
       if (part.type === "tool-call") {
         this.#close()
-        const toolCallId = this.#idFor(part.id, turn)
-        const input = inputOf(part.arguments)
-        this.#say({ type: "tool-input-available", toolCallId, toolName: part.name, input, dynamic: true })
+        this.#call(this.#idFor(part.id, turn), part.name, part.arguments)
       } else if (!this.#isStreamed && (part.type === "text" || part.type === "reasoning")) {
         this.#close()
         this.#write(part.type, part.type === "text" ? this.#unseen(part.text) : part.text)
@@ -207,6 +206,11 @@ export class Drawing {
     return text.startsWith(prefix) ? text.slice(prefix.length) : text
   }
 
+  /** The id of a call as the reader has it. A run that was suspended goes on with calls of a reply that an earlier stream has shown. */
+  #idOf({ callId, turn }: OfCall): string {
+    return this.#ids.get(callId) ?? this.#idFor(callId, turn)
+  }
+
   /**
    * Makes an id that is unique in the message. Call ids may repeat in later turns, but a reader treats equal ids as one call.
    */
@@ -218,12 +222,11 @@ export class Drawing {
   }
 
   #ofCall(event: OfCall): void {
-    const toolCallId = this.#ids.get(event.callId) ?? event.callId
     switch (event.type) {
       case "tool-progress":
         return this.#say({
           type: "tool-output-available",
-          toolCallId,
+          toolCallId: this.#idOf(event),
           output: shown(event.data),
           dynamic: true,
           preliminary: true
@@ -232,14 +235,14 @@ export class Drawing {
       // has its output. It has none for `tool-result` either, which is a message for the model about a call whose output was shown, nor for
       // `parts-described`, which says what the model reads.
       case "tool-end":
-        return this.#settle(toolCallId, event.use.settlement)
+        return this.#settle(this.#idOf(event), event.use.settlement)
       case "tool-denied":
       case "tool-skipped":
-        return this.#settle(toolCallId, event.settlement)
+        return this.#settle(this.#idOf(event), event.settlement)
       case "approval-requested": {
         const { digest, reason } = event.request
         this.#approvals.set(event.callId, digest)
-        return this.#say({ type: "tool-approval-request", toolCallId, approvalId: digest, reason })
+        return this.#say({ type: "tool-approval-request", toolCallId: this.#idOf(event), approvalId: digest, reason })
       }
       // This protocol has no chunk for `approval-expired`: the events after it show what becomes of the call.
       case "approval-decided": {
@@ -248,10 +251,17 @@ export class Drawing {
         const approvalId = this.#approvals.get(event.callId)
         if (approvalId === undefined || event.by !== undefined) return
         const { decision } = event
+        // what a person has edited is what runs
+        if (decision.type === "approve" && decision.arguments !== undefined)
+          this.#call(this.#idOf(event), event.tool, decision.arguments)
         const said = decision.type === "refuse" ? { approved: false, reason: decision.reason } : { approved: true }
         return this.#say({ type: "tool-approval-response", approvalId, ...said })
       }
     }
+  }
+
+  #call(toolCallId: string, toolName: string, args: Message.ToolCall["arguments"]): void {
+    this.#say({ type: "tool-input-available", toolCallId, toolName, input: inputOf(args), dynamic: true })
   }
 
   #settle(toolCallId: string, { kind, text }: Message.Settlement): void {
@@ -285,6 +295,12 @@ export class Drawing {
     this.#say({ type: "finish", finishReason, messageMetadata })
   }
 }
+
+/** The ids of the calls of a conversation. */
+const idsIn = (transcript: Message.Transcript): ReadonlyArray<string> =>
+  transcript
+    .flatMap((message) => (message.role === "assistant" ? message.content : []))
+    .flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
 
 /** The arguments of a call, which are usually a text with JSON. */
 const inputOf = (args: Message.ToolCall["arguments"]): unknown =>

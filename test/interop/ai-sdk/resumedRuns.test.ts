@@ -1,0 +1,96 @@
+/** UI messages of runs that wait for a person: each part of the run is a stream of its own, and all are one message. */
+import { assert, it } from "@effect/vitest"
+import { Agent, Approval, Snapshot, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
+import { Effect, Schema, Stream } from "effect"
+
+const { call, calls, make, text } = ScriptedModel
+
+const find = Tool.make("find", {
+  description: "Finds a lamp.",
+  parameters: Schema.Struct({}),
+  success: Schema.String,
+  run: () => Effect.succeed("a lamp")
+})
+
+const pay = Tool.make("pay", {
+  description: "Pays.",
+  parameters: Schema.Struct({ cents: Schema.Int }),
+  success: Schema.String,
+  run: ({ cents }) => Effect.succeed(`paid ${cents}`)
+}).pipe(Tool.requireApproval())
+
+const clerk = Agent.make("clerk", { tools: [find, pay] })
+
+/** The chunks before and after the decision about a call, whose id an earlier turn had too. */
+const chunksOf = (decision: Approval.Decision, ...rest: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
+  Effect.gen(function* () {
+    const asking = calls(call("pay", { cents: 500 }, "c1"))
+    const { layer } = yield* make(calls(call("find", {}, "c1")), asking, ...rest)
+    const run = yield* Effect.provide(clerk.start("go"), layer)
+    const outcome = yield* run.outcome
+    assert(outcome._tag === "Suspended")
+    const from = outcome.snapshot
+    const decisions = Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision }))
+    const resumed = yield* Effect.provide(Agent.resume(clerk).start({ from, decisions }), layer)
+    yield* resumed.outcome
+    const [before, after] = [yield* Stream.runCollect(run.events), yield* Stream.runCollect(resumed.events)]
+    return [UiMessageStream.fromEvents(before), UiMessageStream.fromEvents(after)] as const
+  })
+
+const ofCalls = (chunks: ReadonlyArray<UiMessageStream.Chunk>) =>
+  chunks.flatMap((chunk) => ("toolCallId" in chunk ? [[chunk.type, chunk.toolCallId]] : []))
+
+it.effect("what becomes of a call after a decision has the id under which it was shown [P902]", () =>
+  Effect.gen(function* () {
+    const [before, after] = yield* chunksOf(Approval.approve, calls(call("find", {}, "c1")), text("done"))
+    assert.deepStrictEqual(ofCalls(before), [
+      ["tool-input-available", "c1"],
+      ["tool-output-available", "c1"],
+      ["tool-input-available", "c1#2"],
+      ["tool-approval-request", "c1#2"]
+    ])
+    assert.deepStrictEqual(ofCalls(after), [
+      ["tool-approval-request", "c1#2"],
+      ["tool-output-available", "c1#2"],
+      ["tool-input-available", "c1#3"],
+      ["tool-output-available", "c1#3"]
+    ])
+  })
+)
+
+it.effect("an approval with other arguments shows those that run [P902]", () =>
+  Effect.gen(function* () {
+    const [, after] = yield* chunksOf(Approval.approveWith({ cents: 300 }), text("done"))
+    const shown = after.slice(after.findIndex(({ type }) => type === "tool-approval-request") + 1)
+    const { approvalId } = shown[1] as { readonly approvalId: string }
+    const toolCallId = "c1#2"
+    assert.deepStrictEqual<unknown>(shown.slice(0, 3), [
+      { type: "tool-input-available", toolCallId, toolName: "pay", input: { cents: 300 }, dynamic: true },
+      { type: "tool-approval-response", approvalId, approved: true },
+      { type: "tool-output-available", toolCallId, output: "paid 300", dynamic: true }
+    ])
+  })
+)
+
+it.effect("a call has an id that no call of the conversation before it has", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* make(
+      calls(call("find", {}, "c1")),
+      text("done"),
+      calls(call("find", {}, "c1")),
+      text("so")
+    )
+    const run = yield* Effect.provide(clerk.start("go"), layer)
+    yield* run.outcome
+    const from = yield* run.transcript
+    const next = yield* Effect.provide(Agent.resume(clerk).start({ from, input: "again" }), layer)
+    yield* next.outcome
+    const chunks = UiMessageStream.fromEvents(yield* Stream.runCollect(next.events))
+    assert.deepStrictEqual(ofCalls(chunks), [
+      ["tool-input-available", "c1#1"],
+      ["tool-output-available", "c1#1"]
+    ])
+  })
+)
