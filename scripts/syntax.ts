@@ -12,9 +12,9 @@ export interface Node {
 export const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "start" in value
 
-/** A source as the parser reads it. It fails with a `SyntaxError` on text that is not TypeScript. */
-export const parsed = (text: string) => {
-  const { comments, errors, module, program } = parseSync("source.ts", text)
+/** A source as the parser reads it: with JSX if its path says so. It fails with a `SyntaxError` on text that is not TypeScript. */
+export const parsed = (text: string, path = "source.ts") => {
+  const { comments, errors, module, program } = parseSync(path, text)
   const [error] = errors
   if (error !== undefined) throw new SyntaxError(`${error.message}${error.codeframe ?? ""}`)
   if (!isNode(program)) throw new Error("the parser gave no tree")
@@ -22,7 +22,7 @@ export const parsed = (text: string) => {
   return { comments, module, tree }
 }
 
-export const parse = (text: string): Node => parsed(text).tree
+export const parse = (text: string, path?: string): Node => parsed(text, path).tree
 
 /** The nodes in a field, whether it holds one, several or none. */
 export const nodesIn = (node: Node, field: string): ReadonlyArray<Node> => [node[field]].flat().filter(isNode)

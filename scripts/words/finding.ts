@@ -87,7 +87,7 @@ export const namesIn = ({ path, text }: File): ReadonlyArray<Finding> => {
     if (word !== undefined) found.push({ path, line: lineAt(text, offset), word, name })
   }
   see({ name: path.replace(/^.*\//, "").replace(/\..*$/, ""), offset: 0 })
-  const tree = parse(text)
+  const tree = parse(text, path)
   for (const node of walk(tree)) for (const named of [...declaredAt(node), ...kindsAt(node)]) see(named)
   for (const named of loggedIn(tree)) see(named)
   return found

@@ -144,6 +144,12 @@ describe("words", () => {
     ])
   })
 
+  it("are seen in a source with JSX", () => {
+    expect(namesIn({ path: "page.tsx", text: "export const Page = () => {\n  const told = <p />\n}" })).toEqual([
+      { path: "page.tsx", line: 2, word: "told", name: "told" }
+    ])
+  })
+
   it("are whole words of a name, and not those of others", () => {
     expect(wordsOf("isHTMLOpen2_or-Close")).toEqual(["is", "html", "open", "or", "close"])
     expect(foundIn(`const openAi = 1, openFor = 2, halfOpen = 2.5, tolds = 3, reopened = 4`)).toEqual([])
