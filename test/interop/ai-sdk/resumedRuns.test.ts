@@ -26,8 +26,8 @@ const clerk = Agent.make("clerk", { tools: [find, pay] })
 /** The chunks before and after the decision about a call, whose id an earlier turn had too. */
 const chunksOf = (decision: Approval.Decision, ...rest: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   Effect.gen(function* () {
-    const asking = calls(call("pay", { cents: 500 }, "c1"))
-    const { layer } = yield* make(calls(call("find", {}, "c1")), asking, ...rest)
+    const paying = calls(call("pay", { cents: 500 }, "c1"))
+    const { layer } = yield* make(calls(call("find", {}, "c1")), paying, ...rest)
     const run = yield* Effect.provide(clerk.start("go"), layer)
     const outcome = yield* run.outcome
     assert(outcome._tag === "Suspended")
