@@ -1,6 +1,7 @@
 /**
  * Runs the project that a page tells readers to make, against the packages as a release would pack them, and the recipes that need an
- * installation of their own. PostgreSQL is installed where that is possible, else it is a skip, which fails where `CI` is set.
+ * installation of their own: those of hosts, and that of a page, which Chromium shows. What is missing is installed where that is possible,
+ * else it is a skip, which fails where `CI` is set.
  *
  *   npm run test:recipes
  *
@@ -10,11 +11,15 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { endOnSignals } from "../tools/system/src/ending.ts"
-import { read } from "./files.ts"
+import { tools } from "../tools/system/src/tools.ts"
+import { read, root } from "./files.ts"
 import { tryHosts } from "./hostRecipes.ts"
+import { provide } from "./provide.ts"
 import { tryLarge } from "./recipes/large.ts"
 import { Report } from "./report.ts"
+import { installIn, page, recipe } from "./sdk.ts"
 import { make, stepsOf } from "./starter.ts"
 
 endOnSignals()
@@ -53,6 +58,22 @@ const starter = (home: string): void => {
   report.check("starter: without a key the last program ends with 1", model.status === 1, model.stderr)
 }
 
+/** What the driver of the browser imports is there only now. */
+interface Driver {
+  readonly tryChatPage: (chromium: string, report: Report) => Promise<void>
+}
+
+/** The recipe with a page, in Chromium. */
+const tryPage = async (): Promise<void> => {
+  if (!installIn(recipe(page))) return report.check(`${page}: it is installed`, false)
+  const playwright = provide(tools.playwright, true)
+  if ("why" in playwright) return report.skip(page, `${tools.playwright.name} is missing: ${playwright.why}`)
+  const chromium = provide(tools.chromium, true)
+  if ("why" in chromium) return report.skip(page, `${tools.chromium.name} is missing: ${chromium.why}`)
+  const driver: Driver = await import(pathToFileURL(join(root, "tools/system/src/chatPage.ts")).href)
+  await driver.tryChatPage(chromium.path, report)
+}
+
 try {
   starter(join(folder, "my-agent"))
 } catch (error) {
@@ -62,4 +83,5 @@ try {
 }
 await tryHosts(report)
 await tryLarge(report)
+await tryPage()
 process.exitCode = report.end() ? 0 : 1

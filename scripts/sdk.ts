@@ -40,12 +40,13 @@ export const installIn = (path: string): boolean => {
   return status === 0
 }
 
-/** The recipes that have an installation of their own. */
+/** The recipes that have an installation of their own: the same agent in each host, and a page. */
 export const hosts = ["express", "hono", "fastify"]
+export const page = "react"
 
 export const recipe = (name: string): string => `packages/examples/recipes/${name}`
 
-if (import.meta.main && !["test/sdk", ...hosts.map(recipe)].every(installIn)) {
+if (import.meta.main && !["test/sdk", ...[...hosts, page].map(recipe)].every(installIn)) {
   process.stderr.write("could not install the SDKs and hosts: see the messages above; the network may be unreachable\n")
   process.exitCode = 1
 }
