@@ -73,7 +73,7 @@ interface Scene {
   readonly expected?: RegExp
 }
 
-const lost = /ERR_(?:CONNECTION_\w+|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE|ABORTED)/
+const lost = /net::ERR_/
 const table = { restaurant: "Café Brno", time: "19:30", people: 2 }
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
@@ -246,6 +246,26 @@ const away = (): Scene => {
   }
 }
 
+const unanswered = (): Scene => ({
+  steps: [text("Hello.")],
+  expected: lost,
+  play: async ({ check, model, page, view }) => {
+    // the server gets the message, and the page no answer
+    const chat = /\/chat\//
+    await page.route(chat, async (route) => {
+      if (route.request().method() !== "POST") return route.fallback()
+      await route.fetch()
+      await route.abort("connectionreset")
+    })
+    await view.ask("Hello")
+    await view.alert("The connection is lost.")
+    await page.unroute(chat)
+    await view.press("Try again")
+    await view.says("Hello.")
+    check("a message that is sent twice is answered once", model.requests.length === 1, model.requests.length)
+  }
+})
+
 const failed = (): Scene => ({
   steps: [
     fails(LlmError.ModelNotFoundError.make({ model: "scripted" }), { type: "text-delta", text: "One" }),
@@ -262,7 +282,19 @@ const failed = (): Scene => ({
   }
 })
 
-const scenes = { streamed, called, approved, refused, stopped, reloaded, reloadedWaiting, cut, away, failed }
+const scenes = {
+  streamed,
+  called,
+  approved,
+  refused,
+  stopped,
+  reloaded,
+  reloadedWaiting,
+  cut,
+  away,
+  unanswered,
+  failed
+}
 
 const playing = (browser: Browser, report: Report, { expected, play, steps }: Scene, what: string) =>
   Effect.gen(function* () {
