@@ -58,9 +58,7 @@ export {
   UnreadableStepError
 } from "./errors.ts"
 
-/**
- * A request for approval, with the run that waits for its decision and the workflow of that run. It is the input of `decide`.
- */
+/** A request for approval, with the run that waits for its decision and the workflow of that run. It is the input of `decide`. */
 export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
 
 /** The schema of a durable run's request for approval. It is for a wire or a database. */
@@ -73,22 +71,17 @@ export const DurableRequest = Schema.Struct({
 
 /** The options of `Durable.workflow`, which makes a workflow of an agent. */
 interface Options<Name extends string, Input, Output, R> {
-  /**
-   * The name under which the engine stores the runs. Two workflows with the same name and version would read each other's runs.
-   */
+  /** The name under which the engine stores the runs. Two workflows with the same name and version would read each other's runs. */
   readonly name: Name
   /**
-   * The version of the agent. Change it with every change to the steps of its runs: tools, tables, or prompts that lead to other steps. A
-   * run continues under the version with which it was started, as long as a workflow of that version is served. By default the name has no
-   * version.
+   * The version of the agent; none by default. Change it with every change to the steps of its runs: tools, tables, or prompts that lead to
+   * other steps. A run continues under the version with which it was started, as long as a workflow of that version is served.
    */
   readonly version?: string
   /** The schemas of the agent's input and output. */
   readonly input: Input
   readonly output: Output
-  /**
-   * Receives each call that needs a decision, at least once; `decide` answers it. By default no function receives it.
-   */
+  /** Receives each call that needs a decision, at least once; `decide` answers it. By default no function receives it. */
   readonly onApproval?: (asked: DurableRequest) => Effect.Effect<void, never, R>
   /**
    * Whether `Durable.say` can send messages to the runs; `false` by default. If it can, each safe point of a run records the messages that
@@ -215,15 +208,12 @@ export const workflow = <
   >
 }
 
-/**
- * The key of an internal service of `effect/cluster`, in which its engine keeps the interruption and the decisions of a run in this
- * process. `effect/cluster` does not export the service, so its key is declared again here.
- */
+/** An internal service of `effect/cluster`, in which its engine keeps the state of a run in this process. It is found by its key alone. */
 class Activation extends Context.Service<Activation, object>()("effect/cluster/internal/CurrentActivationScope") {}
 
 /**
- * The approver of a layer that has none. A call within a recorded step cannot wait for a person without a process, so only an approver can
- * decide there. This one dies with a message that asks for an approver.
+ * The default approver, which dies with a message that asks for a real one. A call within a recorded step cannot wait for a person without
+ * a process, so an approver must decide there.
  */
 const noApprover: Approval.Approver["Service"] = {
   decide: ({ tool }) =>

@@ -12,9 +12,7 @@ import { Snapshot } from "@kintsugi/core"
 /** A key, and the id by which documents name it. */
 interface Key {
   readonly id: string
-  /**
-   * At least 32 bytes; the length of a string is that of its UTF-8. Draw the secret at random: `openssl rand -hex 32`.
-   */
+  /** At least 32 bytes; the length of a string is that of its UTF-8. Draw the secret at random: `openssl rand -hex 32`. */
   readonly secret: Redacted.Redacted<string | Uint8Array>
 }
 

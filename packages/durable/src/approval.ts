@@ -54,9 +54,7 @@ const deferredOf = ({ digest, key }: Approval.ApprovalRequest) =>
 const nameOf = ({ digest, key }: Pick<Approval.ApprovalRequest, "digest" | "key">): string =>
   `${key}/approval/${digest}`
 
-/**
- * The name of the note that this request was made. `askedAbout` is that of the note that any request was made about its call.
- */
+/** The name of the note that this request was made. `askedAbout` is that of the note that any request was made about its call. */
 const asked = (request: Approval.ApprovalRequest): string => `${nameOf(request)}/waiting`
 const askedAbout = ({ key }: Approval.ApprovalRequest): string => `${key}/approval/open`
 

@@ -7,9 +7,7 @@ import * as Schema from "effect/Schema"
 import { Ledger } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
-/**
- * The ledger of a step. The work of the step may outlive a replay; then its entries are booked with the run of the next replay.
- */
+/** The ledger of a step. The work of the step may outlive a replay; then its entries are booked with the run of the next replay. */
 export class Books extends Ledger.Ledger {
   #run: Ledger.Ledger | undefined
   #stored = 0

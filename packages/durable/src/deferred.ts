@@ -35,9 +35,7 @@ type Call = Parameters<Deferring["wait"]>[0]
 type Stored = Call["stored"]
 type Ended = Exit.Exit<unknown, unknown>
 
-/**
- * The row that holds what ended the wait of a call: its settlement, or the reason why none counts. The first that is stored counts.
- */
+/** The row that holds what ended the wait of a call: its settlement, or the reason why none counts. The first that is stored counts. */
 const deferredOf = (token: string) => DurableDeferred.make(nameOf(token), { success: Schema.Json })
 
 const nameOf = (token: string): string => `deferred/${token}`
@@ -185,9 +183,7 @@ type Looked = Parameters<Deferring["look"]>[0]
 
 const Endings = Schema.Array(Schema.NullOr(Ending))
 
-/**
- * Looks for the results of deferred calls whose run has gone on. The results that the run sees at this safe point are recorded.
- */
+/** Looks for the results of deferred calls whose run has gone on. The results that the run sees at this safe point are recorded. */
 const look = (
   replay: Replay,
   line: Line,

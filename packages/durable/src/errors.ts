@@ -1,6 +1,4 @@
-/**
- * The errors of durable workflows: about their input and about their stored rows. Each error names the workflow, the run and the field.
- */
+/** The errors of durable workflows: about their input and about their stored rows. Each error names the workflow, the run and the field. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -128,9 +126,7 @@ export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError,
 
 const isReplayError = Schema.is(ReplayError)
 
-/**
- * Turns a replay error at the end of a run into a failure of the run. Within the run the error is a defect, which no table handles.
- */
+/** Turns a replay error at the end of a run into a failure of the run. Within the run the error is a defect, which no table handles. */
 export const asFailures = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E | ReplayError, R> =>
   Effect.catchCause(self, (cause): Effect.Effect<never, E | ReplayError> => {
     for (const reason of cause.reasons) {

@@ -47,9 +47,7 @@ export class EventLog {
   /** The unwritten events that no replay emits again: they say what becomes of a text that a crash cut off. */
   readonly #unreplayed = new WeakSet<AgentEvent.AgentEvent>()
   #deltas = 0
-  /**
-   * Whether the last unwritten event may be stored although the storage reported a failure. Then no text is appended to that event.
-   */
+  /** Whether the last unwritten event may be stored although the storage reported a failure. Then no text is appended to that event. */
   #isSealed = false
   /** The number of the next batch of the log. */
   #next = 0

@@ -226,9 +226,7 @@ const policy = (
   return Effect.map(recorded, (reason) => reason ?? undefined)
 }
 
-/**
- * Records what the function of a compaction gives, because a replay could get another result. Of a failure only the message is stored.
- */
+/** Records what the function of a compaction gives, because a replay could get another result. Of a failure only the message is stored. */
 const compaction = (
   replay: Replay,
   line: Line,
@@ -283,9 +281,7 @@ const putAside = (
     work: Effect.mapError(Effect.as(self, null), saying)
   })
 
-/**
- * Records the result of a check: of a server's tools, which may change at any time (`pins`), or of a guardrail, which may call a model.
- */
+/** Records the result of a check: of a server's tools, which may change at any time (`pins`), or of a guardrail, which may call a model. */
 const pins = (
   replay: Replay,
   line: Line,
@@ -322,9 +318,7 @@ const Limit = Schema.Union([
   Schema.Struct({ type: Schema.tag("extend"), limit: Schema.Number })
 ])
 
-/**
- * Records what a function chooses for a turn, as a skill, or at a limit: it may ask a person, so a replay does not call it again.
- */
+/** Records what a function chooses for a turn, as a skill, or at a limit: it may ask a person, so a replay does not call it again. */
 const choice = (
   replay: Replay,
   line: Line,

@@ -41,9 +41,7 @@ export class Line {
     this.#isLive = parent?.isLive ?? false
   }
 
-  /**
-   * The time of the last result. While a step of this line is under way, the results of lines within it do not count.
-   */
+  /** The time of the last result. While a step of this line is under way, the results of lines within it do not count. */
   get time(): number {
     if (this.#underWay === 0) this.#own = Math.max(this.#own, this.#nested)
     return this.#own

@@ -92,9 +92,7 @@ export const write = (
 const encodeEvent = Schema.encodeUnknownExit(AgentEvent.AgentEvent)
 const decodeEvent = Schema.decodeUnknownOption(AgentEvent.AgentEvent)
 
-/**
- * The deepest nesting of an event that a row may have. The engine writes rows recursively, and would retry a deeper one for ever.
- */
+/** The deepest nesting of an event that a row may have. The engine writes rows recursively, and would retry a deeper one for ever. */
 const deepest = 1100
 
 /** Encodes an event as JSON; `undefined` if it does not fit its schema or is nested too deeply for a row. */

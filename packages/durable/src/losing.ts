@@ -15,9 +15,7 @@ import * as DoorError from "@kintsugi/core/DoorError"
 import type { Replay } from "./recording.ts"
 import { rowsOf, stepId } from "./rows.ts"
 
-/**
- * The results that stand for a gap: a step gives one if a note says that the step was recorded, but its row is gone.
- */
+/** The results that stand for a gap: a step gives one if a note says that the step was recorded, but its row is gone. */
 export const repeated = { instant: -1, text: "repeated" } as const
 
 /** Ends the run with a `RunLostError`. It is a defect, so no policy of the agent handles it. */
@@ -56,9 +54,7 @@ export const isLeft = ({
 }: Pick<Replay, "instance" | "scope" | "stopping" | "taken">): boolean =>
   !instance.interrupted && !stopping.isSo && (instance.suspended || taken.isSo || scope.state._tag === "Closed")
 
-/**
- * Fails a run whose wait was over before, but whose row with the end of the wait is gone. Without this check the run would wait again.
- */
+/** Fails a run whose wait was over before, but whose row with the end of the wait is gone. Without this check the run would wait again. */
 export const stillThere = <S extends Schema.Constraint, E extends Schema.Constraint>(
   replay: Replay,
   name: string,
@@ -74,9 +70,7 @@ export const stillThere = <S extends Schema.Constraint, E extends Schema.Constra
   )
 }
 
-/**
- * How long a step may wait for its engine before its row is checked: the first time, and at most between later checks.
- */
+/** How long a step may wait for its engine before its row is checked: the first time, and at most between later checks. */
 const first = Duration.seconds(10)
 const longest = Duration.minutes(1)
 

@@ -30,9 +30,7 @@ const none = (): Attempts => ({
   isCutOff: false
 })
 
-/**
- * The model calls that a replay has emitted: how many attempts have begun, and how many characters of the last one it has emitted.
- */
+/** The model calls that a replay has emitted: how many attempts have begun, and how many characters of the last one it has emitted. */
 interface Seen {
   begun: number
   text: number

@@ -31,9 +31,7 @@ import { Counted, type Words, type Written } from "./words.ts"
 /** Any schema that encodes and decodes values without the help of services. */
 export type AnyCodec = Schema.Codec<unknown, unknown>
 
-/**
- * The work of steps that is under way in this process, by execution and step. It goes on while its workflow is replayed.
- */
+/** The work of steps that is under way in this process, by execution and step. It goes on while its workflow is replayed. */
 export type AtWork = Map<string, Working>
 
 interface Working {
@@ -42,9 +40,7 @@ interface Working {
   readonly books: Books | undefined
 }
 
-/**
- * The state of one replay of a durable run, which the engine calls an execution. The first pass through a run is a replay too.
- */
+/** The state of one replay of a durable run, which the engine calls an execution. The first pass through a run is a replay too. */
 export interface Replay {
   readonly executionId: string
   readonly engine: WorkflowEngine["Service"]
@@ -66,16 +62,11 @@ export interface Replay {
   readonly words: Written
   /** The log of the run's events; `undefined` with the option `events: false`. */
   readonly log: EventLog | undefined
-  /**
-   * The keys of steps that must not run twice. This process has recorded that it begins them, and has not begun them yet.
-   */
+  /** The keys of steps that must not run twice. This process has recorded that it begins them, and has not begun them yet. */
   readonly intents: Set<string>
   /** A random id that distinguishes this process from earlier and other processes of the workflow. */
   readonly incarnation: string
-  /**
-   * `rows`: the stored rows of the run, `undefined` if the engine has no storage to read. `waiting`: the steps whose result the engine has
-   * not given yet.
-   */
+  /** `rows`: the stored rows of the run, if the engine has storage. `waiting`: the steps whose result the engine has not given yet. */
   readonly rows: Rows | undefined
   readonly waiting: Set<string>
   /** Whether `Durable.say` can send messages to the run. */
@@ -93,22 +84,15 @@ export interface Recorded<A, E> {
   readonly value: Schema.Codec<A, unknown>
   readonly error: Schema.Codec<E, unknown>
   readonly work: Effect.Effect<A, E>
-  /**
-   * A digest of the step's request. If a replay makes a request with another digest, it does not get the stored result: the agent has
-   * changed.
-   */
+  /** A digest of the step's request. A replay with another digest does not get the stored result, because the agent has changed. */
   readonly asks?: string
   /** The run of a step that may call agents. What these agents spend is stored with the result of the step. */
   readonly run?: RunContext.RunContext | undefined
-  /**
-   * The text of a streamed model call. If the step is cut off, the usage that the provider has counted so far is stored.
-   */
+  /** The text of a streamed model call. If the step is cut off, the usage that the provider has counted so far is stored. */
   readonly words?: Words
 }
 
-/**
- * The stored result of a step, and when it ended. `Late`: a wait of the run, such as a timeout, was over before the step was.
- */
+/** The stored result of a step, and when it ended. `Late`: a wait of the run, such as a timeout, was over before the step was. */
 type Outcome =
   | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Stamped)
   | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Stamped)
@@ -118,9 +102,7 @@ interface Stamped extends Spent {
   readonly requestDigest?: string
 }
 
-/**
- * Runs a step, or reads its stored result, and advances the time of its line (of its run or tool call) to the end of the step.
- */
+/** Runs a step, or reads its stored result, and advances the time of its line (of its run or tool call) to the end of the step. */
 export const record = <A, E>(
   replay: Replay,
   { asks, error, line, name, run, value, words, work }: Recorded<A, E>
@@ -227,9 +209,7 @@ export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect
     )
   )
 
-/**
- * Marks a step of a run or tool call as under way while the effect lasts. Meanwhile the step records which waits of that line are over.
- */
+/** Marks a step of a run or tool call as under way while the effect lasts. Meanwhile the step records which waits of that line are over. */
 export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.acquireUseRelease(
     Effect.sync(() => line.begin()),
@@ -237,9 +217,7 @@ export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Ef
     () => Effect.sync(() => line.end())
   )
 
-/**
- * Yields ten times, so that the fibers whose wait is over can act. One of them may interrupt the fiber that yields here.
- */
+/** Yields ten times, so that the fibers whose wait is over can act. One of them may interrupt the fiber that yields here. */
 export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
   discard: true
 })
@@ -328,9 +306,7 @@ const Stored = Schema.Union([Schema.Json, Schema.Undefined])
 export const remainder = (clock: Clock.Clock, from: number, until: number): Duration.Duration =>
   Duration.millis(Math.max(0, Math.min(until - clock.currentTimeMillisUnsafe(), until - from)))
 
-/**
- * Begins the work of a step, or joins it if an earlier replay has begun it, and waits for its end, until the given instant at most.
- */
+/** Begins the work of a step, or joins it if an earlier replay has begun it, and waits for its end, until the given instant at most. */
 const working = (
   { atWork, clock, instance, scope, stopping, taken }: Replay,
   key: string,

@@ -14,9 +14,7 @@ interface Rest {
   readonly self: Effect.Effect<unknown, unknown>
 }
 
-/**
- * Called when the work of a model call begins. It writes to the log whether the text that was cut off is kept or discarded.
- */
+/** Called when the work of a model call begins. It writes to the log whether the text that was cut off is kept or discarded. */
 export const restOf = (
   { clock, log }: Of,
   runId: string,

@@ -1,6 +1,4 @@
-/**
- * Sends a message to a durable run, from any process. The message is stored, and may withdraw what the run waits for.
- */
+/** Sends a message to a durable run, from any process. The message is stored, and may withdraw what the run waits for. */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -24,9 +22,7 @@ interface Saying {
   /** The id of the message. If the same message is sent twice with the same id, the run reads it once. */
   readonly id: string
   readonly message: string | Message.UserContent
-  /**
-   * The id of the run that reads the message, such as a sub-agent, as the events of the run show it. By default the outermost run.
-   */
+  /** The id of the run that reads the message, such as a sub-agent, as the events of the run show it. By default the outermost run. */
   readonly to?: string
   /**
    * Withdraws everything that the run and its sub-agents wait for, such as approvals: those calls do not run, and the run goes on. If a
@@ -95,9 +91,7 @@ const wrongOf = (given: {
   return isBlank ? "the message must be more than blank" : undefined
 }
 
-/**
- * Ends the waits that a message withdraws. It stops once the run has read the message, because requests after that are new ones.
- */
+/** Ends the waits that a message withdraws. It stops once the run has read the message, because requests after that are new ones. */
 const withdraw = Effect.fnUntraced(function* (
   of: {
     readonly engine: WorkflowEngine["Service"]

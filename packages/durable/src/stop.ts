@@ -12,9 +12,7 @@ export class Stop {
   isSo = false
   /** The messages that are returned when the run stops. */
   unread: ReadonlyArray<Unread> = []
-  /**
-   * The events that were emitted while the engine suspended the run. If the engine then ends the run instead, they are its last events.
-   */
+  /** The events that were emitted while the engine suspended the run. If the engine then ends the run instead, they are its last events. */
   readonly aside: Array<AgentEvent.AgentEvent> = []
 
   /** The unread messages that a run returns at its end. */

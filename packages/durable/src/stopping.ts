@@ -1,6 +1,4 @@
-/**
- * Stops a durable run, from any process: a row notes that the run must stop, and then the engine interrupts it where it is at work.
- */
+/** Stops a durable run, from any process: a row notes that the run must stop, and then the engine interrupts it where it is at work. */
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Effect from "effect/Effect"
@@ -40,9 +38,7 @@ type Execution = Pick<Replay, "engine" | "executionId" | "instance">
 /** Whether `Durable.interrupt` has stopped a run. */
 export const isStopped = (of: Execution): Effect.Effect<boolean> => isNoted(of, name)
 
-/**
- * Looks whether a run must stop. If so, it also reads the messages that the run has not read. Returns whether it must stop.
- */
+/** Looks whether a run must stop. If so, it also reads the messages that the run has not read. Returns whether it must stop. */
 const look = (replay: Replay): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     if (!(yield* isStopped(replay))) return false

@@ -1,6 +1,4 @@
-/**
- * The clock and the random numbers of a durable run: each fiber gets those of its line, which is its run or its tool call.
- */
+/** The clock and the random numbers of a durable run: each fiber gets those of its line, which is its run or its tool call. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -36,9 +34,7 @@ export const clock = (lines: Lines, real: Clock.Clock): Clock.Clock => {
   }
 }
 
-/**
- * Random numbers that depend only on the execution, the line, and the number of earlier draws in the line. So a replay draws the same.
- */
+/** Random numbers that depend only on the execution, the line, and the number of earlier draws in the line. So a replay draws the same. */
 export const random = (lines: Lines): Random.Random => ({
   nextIntUnsafe: () => present(lines).random.nextIntUnsafe(),
   nextDoubleUnsafe: () => present(lines).random.nextDoubleUnsafe()

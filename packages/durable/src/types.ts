@@ -11,9 +11,7 @@ export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, u
 type ToolsOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
 
-/**
- * The failures of an agent in memory, and `OutcomeUnknownError` if it has unsafe tools, which may have run when a process died.
- */
+/** The failures of an agent in memory, and `OutcomeUnknownError` if it has unsafe tools, which may have run when a process died. */
 export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown>
   ? E | ([Agent.UnsafeOf<A>] extends [never] ? never : ToolError.OutcomeUnknownError)
   : never
@@ -43,9 +41,7 @@ interface Elsewhere {
   readonly timeout: "the agent has budget: { maxDuration }"
 }
 
-/**
- * Rejects options that do not exist. The type of such an option is a sentence that names it, so the compiler shows the sentence.
- */
+/** Rejects options that do not exist. The type of such an option is a sentence that names it, so the compiler shows the sentence. */
 export type Present<Given, Declared> = {
   readonly [K in keyof Given]: K extends Declared
     ? unknown
@@ -78,9 +74,7 @@ interface ErrorSchemaMisses<E> {
   readonly ErrorSchemaMisses: E
 }
 
-/**
- * The table of a tool's policy. Its type has marks of the tool's options, such as whether its failures have a schema.
- */
+/** The table of a tool's policy. Its type has marks of the tool's options, such as whether its failures have a schema. */
 type TableOf<T> = T extends Tool.Tool<string, infer _P, unknown, unknown, unknown, infer Table, unknown> ? Table : never
 
 /** The names of the tools whose failures cannot be stored, as they have no schema. */

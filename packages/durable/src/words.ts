@@ -1,6 +1,4 @@
-/**
- * The text of a streamed model call. It reaches the run while the step of the call is at work; a replay reads it from the stored step.
- */
+/** The text of a streamed model call. It reaches the run while the step of the call is at work; a replay reads it from the stored step. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,9 +16,7 @@ const counts = () => {
 /** The usage that a provider has counted for a reply so far. */
 export const Counted = /* @__PURE__ */ Schema.Struct(/* @__PURE__ */ counts())
 
-/**
- * The parts so far of the streamed reply that this process is waiting for. Each replay in this process gets all of them.
- */
+/** The parts so far of the streamed reply that this process is waiting for. Each replay in this process gets all of them. */
 export class Words {
   readonly #parts: Array<Model.Part> = []
   #counted: Extract<Model.Part, { readonly type: "usage" }> | undefined
@@ -43,9 +39,7 @@ export class Words {
     this.#hear?.(part)
   }
 
-  /**
-   * The usage that the provider has counted so far. It is stored if the step is cut off, so that a replay books the same.
-   */
+  /** The usage that the provider has counted so far. It is stored if the step is cut off, so that a replay books the same. */
   get counts(): { readonly counted?: typeof Counted.Type } {
     if (this.#counted === undefined) return {}
     const { type: _, ...counted } = this.#counted
@@ -98,9 +92,7 @@ export class Written {
 /** The failure of a model call that did not run, or was cut short, because the run had no time left. */
 const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
 
-/**
- * The failure of a streamed model call that broke off after some text, or after its provider had counted some usage.
- */
+/** The failure of a streamed model call that broke off after some text, or after its provider had counted some usage. */
 const Broken = Schema.Struct({
   _tag: Schema.tag("Broken"),
   error: Schema.Union([LlmError.LlmError, OutOfTime]),
@@ -132,9 +124,7 @@ export const failing = (
   return run === undefined ? Effect.die(error) : RunContext.endOfTime(run)
 }
 
-/**
- * Collects a streamed reply into a whole one. If the reply continues a text that a crash cut off, it begins with that text.
- */
+/** Collects a streamed reply into a whole one. If the reply continues a text that a crash cut off, it begins with that text. */
 export const collected = (
   model: string,
   words: Words,

@@ -18,9 +18,7 @@ type Settings = Partial<Omit<ShardingConfig["Service"], "runnerAddress">>
 
 /** The options of `layerPglite`. */
 export interface PgliteOptions {
-  /**
-   * The folder of the database. It is created if it does not exist. A relative path begins at the working directory.
-   */
+  /** The folder of the database. It is created if it does not exist. A relative path begins at the working directory. */
   readonly folder: string
   readonly sharding?: Settings
 }

@@ -1,6 +1,4 @@
-/**
- * Serves PGlite on a socket, from a worker thread, so that the database does not block the event loop of the program.
- */
+/** Serves PGlite on a socket, from a worker thread, so that the database does not block the event loop of the program. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"

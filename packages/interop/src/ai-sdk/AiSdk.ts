@@ -181,9 +181,7 @@ const answerOf: Schema.Codec<AiToolResult<unknown>, string | { readonly text: st
   )
 )
 
-/**
- * Asks `needsApproval` whether a call needs approval. If that function fails, the effect fails, and the call needs approval.
- */
+/** Asks `needsApproval` whether a call needs approval. If that function fails, the effect fails, and the call needs approval. */
 const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<boolean, unknown> =>
   Predicate.isFunction(needsApproval)
     ? Effect.tryPromise(async () => (await needsApproval(copyOf(params), { toolCallId: "", messages: [] })) !== false)
@@ -192,9 +190,7 @@ const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<bool
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   Predicate.hasProperty(value, Symbol.asyncIterator)
 
-/**
- * Runs the tool. If the call is interrupted, the tool's abort signal fires. If the tool is a generator, its last value is the result.
- */
+/** Runs the tool. If the call is interrupted, the tool's abort signal fires. If the tool is a generator, its last value is the result. */
 const running = (
   // `Function`, because the types of the SDK declare the parameters
   execute: Function,

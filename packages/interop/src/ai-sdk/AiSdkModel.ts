@@ -16,13 +16,9 @@ export type { CallOptions, LanguageModel } from "./specification.ts"
 
 /** The options of `layer`: what each call sends, and facts about the model that the SDK does not know. */
 interface Options {
-  /**
-   * Settings of each call, with the names of the SDK, such as `temperature`, `maxOutputTokens` or `providerOptions`.
-   */
+  /** Settings of each call, with the names of the SDK, such as `temperature`, `maxOutputTokens` or `providerOptions`. */
   readonly settings?: CallSettings
-  /**
-   * Tools that the provider runs, such as `anthropic.tools.webSearch_20250305()`. They are offered beside the tools of the agent.
-   */
+  /** Tools that the provider runs, such as `anthropic.tools.webSearch_20250305()`. They are offered beside the tools of the agent. */
   readonly providerTools?: ReadonlyArray<ProviderTool>
   /** The size of the context window in tokens (request and reply together), for `Agent.compactAt`. */
   readonly contextWindow?: number

@@ -126,9 +126,7 @@ const merged = (settings: Schema.JsonObject, own: Schema.JsonObject): Schema.Jso
   return Object.fromEntries(all)
 }
 
-/**
- * The error for a reply that the provider broke off, which the SDK reports from version 4 on. It counts as a broken connection.
- */
+/** The error for a reply that the provider broke off, which the SDK reports from version 4 on. It counts as a broken connection. */
 class Interrupted extends Error {
   override readonly name = "ConnectionClosed"
   readonly code = "ECONNRESET"

@@ -1,6 +1,4 @@
-/**
- * The codec for the models of the SDK: it writes requests as JSON for `client.ts`, and reads the JSON of its replies.
- */
+/** The codec for the models of the SDK: it writes requests as JSON for `client.ts`, and reads the JSON of its replies. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"

@@ -34,9 +34,7 @@ export class Drawing {
   #blocks = 0
   /** Whether the reply of the current attempt was streamed. Then the whole reply is not shown again. */
   #isStreamed = false
-  /**
-   * The text that the current reply continues. The reader has this text already, from this stream or from an earlier one.
-   */
+  /** The text that the current reply continues. The reader has this text already, from this stream or from an earlier one. */
   #prefix = ""
   /** `#ids`: the id under which the reader knows each call of this turn. `#given`: all ids of the conversation so far. */
   #ids = new Map<string, string>()
@@ -211,9 +209,7 @@ export class Drawing {
     return this.#ids.get(callId) ?? this.#idFor(callId, turn)
   }
 
-  /**
-   * Makes an id that is unique in the message. Call ids may repeat in later turns, but a reader treats equal ids as one call.
-   */
+  /** Makes an id that is unique in the message. Call ids may repeat in later turns, but a reader treats equal ids as one call. */
   #idFor(callId: string, turn: number): string {
     const id = this.#given.has(callId) ? `${callId}#${turn}` : callId
     this.#given.add(id)

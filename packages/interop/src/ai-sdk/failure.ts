@@ -7,9 +7,7 @@ import * as Result from "effect/Result"
 import type { Json, JsonObject } from "effect/Schema"
 import * as Metadata from "./metadata.ts"
 
-/**
- * A failure that a model throws, as plain data: an HTTP response with an error status, a broken connection, or any other failure.
- */
+/** A failure that a model throws, as plain data: an HTTP response with an error status, a broken connection, or any other failure. */
 export type Thrown =
   | {
       readonly type: "answer"
@@ -24,9 +22,7 @@ type Answer = Parameters<Provider.Codec["classify"]>[0]
 
 const apiCall = "AI_APICallError"
 
-/**
- * Reads a failure by its fields, and not by its class: each package of the SDK may have its own copy of the classes.
- */
+/** Reads a failure by its fields, and not by its class: each package of the SDK may have its own copy of the classes. */
 export const thrown = (failure: unknown): Thrown => {
   const status = numberIn(failure, "statusCode")
   if (status !== undefined && status >= 400 && status < 600) {
@@ -41,9 +37,7 @@ export const thrown = (failure: unknown): Thrown => {
   return { type: "other", name, message, data: isPlain(failure) ? asJson(failure) : null }
 }
 
-/**
- * Whether a failure is a broken connection. Failures of `fetch` have no code, so they are known by the words of Node and of browsers.
- */
+/** Whether a failure is a broken connection. Failures of `fetch` have no code, so they are known by the words of Node and of browsers. */
 const isOfConnection = (failure: unknown, message: string): boolean =>
   ForeignFailure.connectionOf(failure) !== "broken" ||
   (failure instanceof TypeError && ["fetch failed", "terminated", "Failed to fetch"].includes(message))
@@ -81,9 +75,7 @@ const headersOf = (failure: unknown): Readonly<Record<string, string>> => {
   )
 }
 
-/**
- * The body of the server's response. If the failure has no body, it is composed of the fields that the SDK has read from it.
- */
+/** The body of the server's response. If the failure has no body, it is composed of the fields that the SDK has read from it. */
 const bodyOf = (failure: unknown): string => {
   const body = textIn(failure, "responseBody")
   if (body !== "") return body

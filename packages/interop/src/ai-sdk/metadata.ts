@@ -1,6 +1,4 @@
-/**
- * The provider metadata of parts, by the names of providers. It is kept with each part, and sent back with it unchanged.
- */
+/** The provider metadata of parts, by the names of providers. It is kept with each part, and sent back with it unchanged. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import type { Json, JsonObject } from "effect/Schema"
@@ -16,9 +14,7 @@ const signature = "thoughtSignature"
 export const opaqueOf = (provider: string, metadata: ByProvider): { readonly opaque?: Message.Opaque } =>
   Object.keys(metadata).length === 0 ? {} : { opaque: { provider, data: dataOf(metadata) } }
 
-/**
- * Separates the signatures of thoughts from the other metadata: if the thoughts of a message are left out, their signatures are too.
- */
+/** Separates the signatures of thoughts from the other metadata: if the thoughts of a message are left out, their signatures are too. */
 export const dataOf = (metadata: ByProvider): JsonObject => {
   const signatures: Record<string, Json> = {}
   const rest: Record<string, Json> = {}

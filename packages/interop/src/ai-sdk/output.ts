@@ -47,9 +47,7 @@ export const said = (output: unknown): Said => {
   }
 }
 
-/**
- * Reads one part of the content. Versions of the SDK have different types for images and files, so it looks at the fields.
- */
+/** Reads one part of the content. Versions of the SDK have different types for images and files, so it looks at the fields. */
 const part = (one: unknown): Message.UserContent[number] => {
   const text = field(one, "text")
   if (text !== undefined) return Message.text(text)

@@ -158,9 +158,7 @@ const outputOf = <V extends Version>(
 /** The providers that read an image in a tool result as an image. The others would send the text of its base64. */
 const withParts = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock)\b|\.(?:responses|anthropic)\b/
 
-/**
- * Whether an image or a file in a tool result is sent as such. Providers of the SDK leave out other types with a warning, or throw.
- */
+/** Whether an image or a file in a tool result is sent as such. Providers of the SDK leave out other types with a warning, or throw. */
 export const isTaken = (part: Attachment, { provider, version }: Pick<Addressee<Version>, "provider" | "version">) => {
   const given = givenBy(part)
   const isReadable = part.type === "image" ? images.test(part.mediaType) : part.mediaType === "application/pdf"
@@ -170,9 +168,7 @@ export const isTaken = (part: Attachment, { provider, version }: Pick<Addressee<
 
 const images = /^image\/(?:png|jpeg|gif|webp)$/
 
-/**
- * Adds a part of the provider to the message: a call or a result of a tool that the provider ran, a file, or metadata of a text.
- */
+/** Adds a part of the provider to the message: a call or a result of a tool that the provider ran, a file, or metadata of a text. */
 const addItem = <V extends Version>(content: Array<PartOf<V>>, data: Json, { provider, version }: Addressee<V>) => {
   const own = Metadata.optionsOf(data)
   const part = Metadata.objectOf(Metadata.fieldOf(data, "part"))

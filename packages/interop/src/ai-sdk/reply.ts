@@ -147,9 +147,7 @@ const texts = (part: JsonObject) => {
   }
 }
 
-/**
- * The finish reason of the SDK (`unified`), and the provider's own word for it (`raw`), which version 2 does not have.
- */
+/** The finish reason of the SDK (`unified`), and the provider's own word for it (`raw`), which version 2 does not have. */
 export const finishOf = (reason: Json | undefined): { readonly unified: string; readonly raw: string | undefined } => ({
   unified: Metadata.textOf(reason) ?? Metadata.textOf(Metadata.fieldOf(reason, "unified")) ?? "other",
   raw: Metadata.textOf(Metadata.fieldOf(reason, "raw"))

@@ -137,9 +137,7 @@ export type DataOfV4 =
   | { type: "url"; url: URL }
   | { type: "reference"; reference: Record<string, string> }
 
-/**
- * A tool that the provider runs, as the SDK declares it, but without the field `type`, whose value depends on the version.
- */
+/** A tool that the provider runs, as the SDK declares it, but without the field `type`, whose value depends on the version. */
 export interface ProviderTool {
   readonly id: `${string}.${string}`
   readonly name: string

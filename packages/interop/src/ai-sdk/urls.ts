@@ -7,9 +7,7 @@ import * as Predicate from "effect/Predicate"
 import { unsupported } from "./failure.ts"
 import { type Attachment, givenBy } from "./versions.ts"
 
-/**
- * Rejects if a message has a file at a URL that the model does not take. A model without `supportedUrls` takes all URLs.
- */
+/** Rejects if a message has a file at a URL that the model does not take. A model without `supportedUrls` takes all URLs. */
 export const check = async (messages: Message.Transcript, supportedUrls: unknown): Promise<void> => {
   const found = messages.flatMap((message) => (message.role === "user" ? message.content.flatMap(addressIn) : []))
   if (found.length === 0) return
@@ -41,9 +39,7 @@ const isTaken = (supported: object, mediaType: string, url: string): boolean =>
     )
   })
 
-/**
- * The error for a URL that the model does not take. Its name is the one with which the packages of the SDK report a missing capability.
- */
+/** The error for a URL that the model does not take. Its name is the one with which the packages of the SDK report a missing capability. */
 class UnsupportedUrl extends Error {
   override readonly name = unsupported
   constructor(mediaType: string) {

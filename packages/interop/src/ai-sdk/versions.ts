@@ -23,9 +23,7 @@ export const givenBy = (part: Attachment): Given => {
 }
 
 interface Speaking<V extends Version> {
-  /**
-   * The content of an image or a file in a message. `provider` is the name under which the provider stores its files.
-   */
+  /** The content of an image or a file in a message. `provider` is the name under which the provider stores its files. */
   readonly data: (part: Attachment, provider: string) => Parts[V]["data"]
   /** An image or a file in the result of a tool; `undefined` if this version has no form for it. */
   readonly shown: (part: Attachment, provider: string) => Parts[V]["shown"] | undefined

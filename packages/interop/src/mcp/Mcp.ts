@@ -103,9 +103,7 @@ const passwordIn = (credentials: string): ReadonlyArray<string> => {
 
 /** The options of a connection to a server. */
 export interface Options {
-  /**
-   * The time limit of one call; 60 seconds by default. A late call fails with an `ExecutionError`, and the server is told to cancel it.
-   */
+  /** The time limit of one call; 60 seconds by default. A late call fails with an `ExecutionError`, and the server is told to cancel it. */
   readonly timeout?: Duration.Input
   /** The time limit of connecting, for all versions together, and of each list of tools; 60 seconds by default. */
   readonly connectTimeout?: Duration.Input
@@ -113,9 +111,7 @@ export interface Options {
   readonly versions?: ReadonlyArray<Connection.Version>
   /** The name and version with which this client introduces itself to the server. */
   readonly client?: { readonly name: string; readonly version: string }
-  /**
-   * Whether the names of tools for models include the server's name; `never` by default, because there is only one server.
-   */
+  /** Whether the names of tools for models include the server's name; `never` by default, because there is only one server. */
   readonly prefix?: Names.Prefix
   /** Selects the tools to include; all by default. */
   readonly include?: (tool: McpSchema.Tool) => boolean
@@ -180,9 +176,7 @@ export interface McpConnection<Table = {}> {
   readonly bind: (tools: ReadonlyArray<Names.Named<McpSchema.Tool>>) => ReadonlyArray<McpTool.McpTool<Table>>
   /** The state of each tool: its current definition compared with the pinned one. */
   readonly pins: Effect.Effect<ReadonlyArray<PinnedTool>, ExecutionError>
-  /**
-   * Pins the current definitions of these tools, or of all tools. Gives the names of the tools whose pins have changed.
-   */
+  /** Pins the current definitions of these tools, or of all tools. Gives the names of the tools whose pins have changed. */
   readonly acceptPins: (tools?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ExecutionError>
 }
 

@@ -145,9 +145,7 @@ const redacting = (tool: string) =>
 
 const isJson = Schema.is(Schema.Json)
 
-/**
- * Describes a tool to clients. If its side effects are undeclared, it has no hints, and the protocol's defaults hold.
- */
+/** Describes a tool to clients. If its side effects are undeclared, it has no hints, and the protocol's defaults hold. */
 const described = ({ definition }: Tool.AnyTool): McpSchema.Tool => {
   const { description, name, parameters } = definition.spec()
   const hints = hintsOf(definition.sideEffects)
@@ -170,9 +168,7 @@ const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {
     : new McpSchema.CallToolResult({ content })
 }
 
-/**
- * Makes the function that reports the progress of a call to the client. It reports nothing if the client did not ask for progress.
- */
+/** Makes the function that reports the progress of a call to the client. It reports nothing if the client did not ask for progress. */
 const progressing = (server: typeof Effects.McpServer.Service) =>
   Effect.map(McpSchema.McpRequestContext, (request) => {
     const token = request.requestMetadata?.["progressToken"]

@@ -1,6 +1,4 @@
-/**
- * Makes one connection to an MCP server: it negotiates the protocol version, and tries another version if the server refuses one.
- */
+/** Makes one connection to an MCP server: it negotiates the protocol version, and tries another version if the server refuses one. */
 import * as McpClient from "effect/ai/McpClient"
 import * as McpClientError from "effect/ai/McpClientError"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -69,9 +67,7 @@ export interface Settings {
 export interface Connection {
   readonly client: McpClient.McpClient
   readonly version: Version
-  /**
-   * Receives the server's notifications until the server ends their stream. Gives whether the stream may be opened again.
-   */
+  /** Receives the server's notifications until the server ends their stream. Gives whether the stream may be opened again. */
   readonly listen: Effect.Effect<boolean, Failure>
   /** Whether the server declares that it reports changes of its tools. */
   readonly reportsChanges: boolean
@@ -83,9 +79,7 @@ export interface Connection {
  */
 const probe = Duration.seconds(5)
 
-/**
- * Tries the versions in their order, within the time limit. If the server names another of the versions, it is tried next.
- */
+/** Tries the versions in their order, within the time limit. If the server names another of the versions, it is tried next. */
 export const connect = (
   way: Way,
   notices: Notices,

@@ -1,6 +1,4 @@
-/**
- * Connects to an MCP server over streamable HTTP: Effect's transport, with a listener for the messages of the server.
- */
+/** Connects to an MCP server over streamable HTTP: Effect's transport, with a listener for the messages of the server. */
 import * as Redaction from "@kintsugi/core/Redaction"
 import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
@@ -27,9 +25,7 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 }
 
-/**
- * The secrets in a `Redacted` URL: its parameters, its user name and password, and the path segments that are not words.
- */
+/** The secrets in a `Redacted` URL: its parameters, its user name and password, and the path segments that are not words. */
 export const secretsOf = (url: HttpOptions["url"]): ReadonlyArray<string> => {
   if (!Redacted.isRedacted(url)) return []
   const address = addressOf(url)

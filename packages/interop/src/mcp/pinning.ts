@@ -1,6 +1,4 @@
-/**
- * Compares the tools of one server with their pins: it decides which definitions are accepted, and what happens to the other tools.
- */
+/** Compares the tools of one server with their pins: it decides which definitions are accepted, and what happens to the other tools. */
 import type * as Approval from "@kintsugi/core/Approval"
 import type * as Redaction from "@kintsugi/core/Redaction"
 import type * as Tool from "@kintsugi/core/Tool"
@@ -223,9 +221,7 @@ export class Pinning {
     })
   }
 
-  /**
-   * Pins the definitions that the server has now, for these tools or for all. Returns the names of the tools whose pins change.
-   */
+  /** Pins the definitions that the server has now, for these tools or for all. Returns the names of the tools whose pins change. */
   acceptAll(tools: ReadonlyArray<string> | undefined): Effect.Effect<ReadonlyArray<string>, unknown> {
     const accepting = Effect.gen({ self: this }, function* () {
       const pins = new Map(yield* this.#read)

@@ -61,9 +61,7 @@ const encode = Schema.encodeUnknownEffect(Stored)
 
 const keyOf = (server: string): string => `kintsugi/mcp-pins/${server}`
 
-/**
- * Stores pins in a `KeyValueStore`, such as a folder of files or a database. If stored pins cannot be read, listing the tools fails.
- */
+/** Stores pins in a `KeyValueStore`, such as a folder of files or a database. If stored pins cannot be read, listing the tools fails. */
 export const layerPins: Layer.Layer<never, never, KeyValueStore.KeyValueStore> = Layer.effect(
   Pins,
   Effect.map(KeyValueStore.KeyValueStore, (store): PinStore => ({

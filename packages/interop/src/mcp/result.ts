@@ -13,9 +13,7 @@ import type * as Redaction from "@kintsugi/core/Redaction"
 export interface McpResult extends Schema.Schema.Type<typeof Fields> {}
 
 const Fields = Schema.Struct({
-  /**
-   * The texts and attachments. Images, audio and embedded resources have their bytes; linked resources have their URL.
-   */
+  /** The texts and attachments. Images, audio and embedded resources have their bytes; linked resources have their URL. */
   content: Message.UserContent,
   /** The structured data of the result, if there is any. */
   structured: Schema.optionalKey(Schema.Json)

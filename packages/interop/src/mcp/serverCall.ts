@@ -1,6 +1,4 @@
-/**
- * Runs a tool call of an MCP client as a run of an agent, so that it passes the same gates and tables as a model's call.
- */
+/** Runs a tool call of an MCP client as a run of an agent, so that it passes the same gates and tables as a model's call. */
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Agent from "@kintsugi/core/Agent"
 import type * as Budget from "@kintsugi/core/Budget"

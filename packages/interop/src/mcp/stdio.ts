@@ -23,17 +23,13 @@ export interface StdioOptions {
   readonly command: string
   /** The arguments. Make secrets `Redacted`; but other programs of the machine can see arguments, unlike `env`. */
   readonly args?: ReadonlyArray<string | Redacted.Redacted>
-  /**
-   * Environment variables, besides `PATH`, `HOME` and the like. The process inherits no others. Make secrets `Redacted`.
-   */
+  /** Environment variables, besides `PATH`, `HOME` and the like. The process inherits no others. Make secrets `Redacted`. */
   readonly env?: Readonly<Record<string, string | Redacted.Redacted>>
   /** The working directory; by default that of this process. */
   readonly cwd?: string
 }
 
-/**
- * The names of the variables that the process inherits, because programs need them. None of them holds a credential.
- */
+/** The names of the variables that the process inherits, because programs need them. None of them holds a credential. */
 const inherited = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
   APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES
   SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`.split(/\s+/)
@@ -44,9 +40,7 @@ export interface Hearing {
   readonly bounds: Bounds.Bounds
   /** Called with text that the process writes to its standard error. */
   readonly wrote: (text: string) => void
-  /**
-   * Called with a line of the standard output that is not a message of the protocol, such as a banner or a log line.
-   */
+  /** Called with a line of the standard output that is not a message of the protocol, such as a banner or a log line. */
   readonly printed: (line: string) => void
 }
 
@@ -117,18 +111,14 @@ const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearin
     )
   )
 
-/**
- * Whether a line is a message of the protocol. A program should not write other lines to its standard output, but some do.
- */
+/** Whether a line is a message of the protocol. A program should not write other lines to its standard output, but some do. */
 const isMessage = (line: string): boolean => {
   const json = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(line))))
   if (!Predicate.isReadonlyObject(json) || json["jsonrpc"] !== "2.0") return false
   return "method" in json || "result" in json || "error" in json
 }
 
-/**
- * The longest line that is checked, in UTF-16 code units. A longer line is passed on unchanged, and Effect's transport refuses it.
- */
+/** The longest line that is checked, in UTF-16 code units. A longer line is passed on unchanged, and Effect's transport refuses it. */
 const longest = 17 * 1024 * 1024
 
 /** Cuts a stream of text into lines, with their line ends. It joins the pieces of a long line only once. */

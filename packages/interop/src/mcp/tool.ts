@@ -122,9 +122,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
 
 const isObject = Schema.is(Schema.JsonObject)
 
-/**
- * Makes the check of a result's data against the tool's output schema. The check gives the issues as a text, or `undefined`.
- */
+/** Makes the check of a result's data against the tool's output schema. The check gives the issues as a text, or `undefined`. */
 const checking = (
   { outputSchema }: McpSchema.Tool,
   reading: Parameters<typeof RawSchema.make>[1]

@@ -92,9 +92,7 @@ const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 const written = ({ cursor, ...event }: AgentEvent.AgentEvent): string =>
   `${cursor === undefined ? "" : `id: ${cursor}\n`}data: ${JSON.stringify(forClients(Object(encode(event))))}\n\n`
 
-/**
- * Removes the snapshot from an event: it has the tokens of deferred calls, withheld texts and bytes, and must stay on the server.
- */
+/** Removes the snapshot from an event: it has the tokens of deferred calls, withheld texts and bytes, and must stay on the server. */
 const forClients = (event: object): object =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== "snapshot"))
 

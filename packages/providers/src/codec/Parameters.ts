@@ -169,10 +169,7 @@ export interface OllamaParameters extends Pick<
    * of `extra`, or from `contextWindow` of the `capabilities`.
    */
   readonly numCtx?: number
-  /**
-   * How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number keeps
-   * it loaded.
-   */
+  /** How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number keeps it loaded. */
   readonly keepAlive?: string | number
   /**
    * Whether the server may drop the oldest messages of a prompt that is too long. By default it may not: such a prompt is a

@@ -43,18 +43,13 @@ export const remaining = (answer: Answer.Answer): number | undefined => {
 
 /** One rate limit of a server, as an answer reports it: how much is left, and when the limit resets. */
 export interface Left {
-  /**
-   * What the limit counts, as the header names it: `requests`, `tokens`, `input-tokens` …; empty if the header does
-   * not say.
-   */
+  /** What the limit counts, as the header names it: `requests`, `tokens`, `input-tokens` …; empty if the header does not say. */
   readonly of: string
   readonly remaining: number
   readonly resetAfter?: Duration.Duration
 }
 
-/**
- * The rate limits that an answer reports in its headers `x-ratelimit-*`, `anthropic-ratelimit-*` and `ratelimit-*`, of any status.
- */
+/** The rate limits that an answer reports in its headers `x-ratelimit-*`, `anthropic-ratelimit-*` and `ratelimit-*`, of any status. */
 export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
   Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
     const remaining = isLimit(name, remains) ? scaled(value, 1) : undefined

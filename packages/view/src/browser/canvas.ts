@@ -1,6 +1,4 @@
-/**
- * Draws a scene on a canvas. It is the same picture as that of `inner` in `Figure.ts`, for scenes with too many items for SVG elements.
- */
+/** Draws a scene on a canvas. It is the same picture as that of `inner` in `Figure.ts`, for scenes with too many items for SVG elements. */
 import * as Axis from "../drawing/Axis.ts"
 import { dark, light, type Palette } from "../drawing/Colors.ts"
 import { visible } from "../text/Escape.ts"

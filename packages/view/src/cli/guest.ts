@@ -1,6 +1,4 @@
-/**
- * Protects the process from a module of the user, which may print, block the thread, wait for ever, or end the process.
- */
+/** Protects the process from a module of the user, which may print, block the thread, wait for ever, or end the process. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

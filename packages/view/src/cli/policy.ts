@@ -24,9 +24,7 @@ export type Policy =
       readonly bounds: (transport?: Explanation.Explanation) => Explanation.RunBounds
     }
 
-/**
- * Recognises a policy; `undefined` for any other value. It throws the error of a getter or function of the value, if one throws.
- */
+/** Recognises a policy; `undefined` for any other value. It throws the error of a getter or function of the value, if one throws. */
 export const policyOf = (value: unknown, core: Core): Policy | undefined => {
   const layer = (what: string, explanation: Explanation.Explanation): Policy => ({ kind: "layer", what, explanation })
   // casts below: a symbol in the value says which of core's types it has
@@ -78,9 +76,7 @@ const ofTool = (tool: Tool.AnyTool, { Agent, Skill }: Core): Explanation.Explana
   return found
 }
 
-/**
- * Whether a value is a model that can be explained: a service, or a layer with an explanation. Other layers are unknown.
- */
+/** Whether a value is a model that can be explained: a service, or a layer with an explanation. Other layers are unknown. */
 const isModel = (value: unknown): boolean =>
   isMarked(value, "Explains") ||
   (Predicate.hasProperty(value, "generate") &&

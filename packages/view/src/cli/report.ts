@@ -86,9 +86,7 @@ const recorded = (source: Source, bounds: Bounds) =>
     return recording
   })
 
-/**
- * Draws the report. If the user has raised the bounds, the result may be too long for a string: then it fails with a message.
- */
+/** Draws the report. If the user has raised the bounds, the result may be too long for a string: then it fails with a message. */
 const fitting = (draw: () => string) =>
   Effect.suspend(() => {
     try {

@@ -10,9 +10,7 @@ import { visible } from "../text/Escape.ts"
 export const print = (text: string) =>
   Stdio.Stdio.use((stdio) => Effect.orDie(Stream.run(Stream.succeed(text), stdio.stdout())))
 
-/**
- * Prints a remark to standard error. It may quote a file, so control characters, which a terminal would obey, are made visible.
- */
+/** Prints a remark to standard error. It may quote a file, so control characters, which a terminal would obey, are made visible. */
 export const remark = (line: string) =>
   Stdio.Stdio.use((stdio) => Effect.orDie(Stream.run(Stream.succeed(`${visible(line)}\n`), stdio.stderr())))
 

@@ -1,6 +1,4 @@
-/**
- * Decides where the result of a command goes and in which format, by the ending of the file or by `--format`, and writes it.
- */
+/** Decides where the result of a command goes and in which format, by the ending of the file or by `--format`, and writes it. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -15,9 +13,7 @@ const endings = { ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "text"
 
 export type Format = (typeof endings)[keyof typeof endings]
 
-/**
- * Whether a format is markup. Markup is written to files and pipes, but not to a terminal unless the user asks for it.
- */
+/** Whether a format is markup. Markup is written to files and pipes, but not to a terminal unless the user asks for it. */
 const isMarkup = (format: Format): boolean => format === "html" || format === "svg"
 
 export const outputFlag = Flag.Path("output").pipe(
@@ -58,9 +54,7 @@ export const shown = (absolute: string) =>
 /** Whether a path is the argument `-`, which stands for standard input or output. */
 export const isDash = (absolute: string) => Path.Path.useSync((path) => absolute === path.resolve("-"))
 
-/**
- * The identity of a file, which is the same for all symbolic and hard links to the file. The identity of a missing file is its path.
- */
+/** The identity of a file, which is the same for all symbolic and hard links to the file. The identity of a missing file is its path. */
 const identityOf = (path: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -69,9 +63,7 @@ const identityOf = (path: string) =>
     return Option.isSome(ino) ? `${dev} ${ino.value}` : yield* fs.realPath(path)
   }).pipe(Effect.orElseSucceed(() => path))
 
-/**
- * Decides on the place and the format before any work is done. `fallback` is the format if neither the file nor `--format` names one.
- */
+/** Decides on the place and the format before any work is done. `fallback` is the format if neither the file nor `--format` names one. */
 export const targetOf = <F extends Format>(
   { format, output }: Wanted<F>,
   formats: ReadonlyArray<F>,

@@ -69,9 +69,7 @@ const heading = ({ agent, depth, kind }: Track, y: number): string =>
 
 const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
-/**
- * Cuts a text to about this width in pixels. It counts 6 pixels for a letter, and 11 for a character of an Asian script.
- */
+/** Cuts a text to about this width in pixels. It counts 6 pixels for a letter, and 11 for a character of an Asian script. */
 export const fitting = (text: string, width: number): string => {
   let used = 0
   let shown = ""
@@ -128,9 +126,7 @@ export const textOn = (box: Box): "ink" | "onFill" =>
 /** The distance in pixels between a box and the upper and lower edge of its row. */
 export const insetOf = ({ height, layer }: Box): number => (layer === "turn" || height < 8 ? 0.5 : 1.5)
 
-/**
- * The paths of a box that is drawn broken at its end: the body, the shard beside it, and the width that is left for a text.
- */
+/** The paths of a box that is drawn broken at its end: the body, the shard beside it, and the width that is left for a text. */
 export const broken = (x: number, y: number, width: number, height: number) => {
   const end = hundredths(x + width)
   const crack = end - 9

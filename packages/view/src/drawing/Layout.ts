@@ -189,9 +189,7 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
 /** The weight of a span. Of several spans that are drawn as one box, the heaviest gives its label. */
 const weight = ({ from, part, to }: Span): number => (part === "wait" ? -1 : to - from)
 
-/**
- * Computes the visible marks of a row, and calls `each` with each of them. Marks that would cover each other are drawn as one.
- */
+/** Computes the visible marks of a row, and calls `each` with each of them. Marks that would cover each other are drawn as one. */
 export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, each: (dot: Dot) => void): void => {
   const { toDrawn, toTime } = sheet.axis
   const { x } = scaleOf(width, window)

@@ -99,9 +99,7 @@ export const ofRun = (
   }
 }
 
-/**
- * Makes the view of a composition of agents, from its `Agent.bounds`. A composition has no waits of its own, so there is no timeline.
- */
+/** Makes the view of a composition of agents, from its `Agent.bounds`. A composition has no waits of its own, so there is no timeline. */
 export const ofBounds = (title: string, bounds: Explanation.RunBounds): View => ({ title, stacks: [], run: bounds })
 
 const stackOf = (
@@ -178,9 +176,7 @@ const boundsAround = (
   }
 }
 
-/**
- * The attempts of a stack with their times. Both timelines have the same attempts, and differ only in when these begin.
- */
+/** The attempts of a stack with their times. Both timelines have the same attempts, and differ only in when these begin. */
 const attemptsOf = (best: Explanation.Timeline, worst: Explanation.Timeline): ReadonlyArray<Attempt> => {
   const upper = worst.lanes.slice(0, -1).map(({ attempts }) => attempts)
   const next = upper.map(() => -1)

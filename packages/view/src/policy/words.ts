@@ -39,9 +39,7 @@ export const runLine = (run: NonNullable<View["run"]>, millis: number): string =
   ].join(", ")
 }
 
-/**
- * Remarks about a stack: why the waits of a row are unknown, that attempts are left out, or that no wait is left to chance.
- */
+/** Remarks about a stack: why the waits of a row are unknown, that attempts are left out, or that no wait is left to chance. */
 export const remarksOf = ({ attempts, best, worst }: Stack): ReadonlyArray<string> => [
   ...worst.lanes.flatMap(({ name, row, unknown }) =>
     unknown === undefined ? [] : [`${name}${row === undefined ? "" : ` (${row})`}: ${unknown}`]

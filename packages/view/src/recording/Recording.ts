@@ -71,7 +71,7 @@ interface Unknown {
   many: number
 }
 
-/** Begins an empty recording, and returns functions that take its events. */
+/** Begins an empty recording. Its functions take events as they arrive. */
 export const start = (): Recorder => {
   const events: Array<Recorded> = []
   const problems: Array<Problem | { readonly type: string }> = []
@@ -226,9 +226,7 @@ const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
   return problems
 }
 
-/**
- * Reads lines, each with the JSON of one event. Never throws: a line that cannot be read becomes a problem of the recording.
- */
+/** Reads lines, each the JSON of one event. Never throws: a line that cannot be read becomes a problem of the recording. */
 export const fromLines = (lines: Iterable<string>): Recording => {
   const taking = start()
   for (const line of lines) taking.line(line)

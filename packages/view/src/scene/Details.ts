@@ -85,9 +85,7 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
   }
 }
 
-/**
- * The most events of an item that are read for texts. An item may have many more, such as the deltas of a streamed reply.
- */
+/** The most events of an item that are read for texts. An item may have many more, such as the deltas of a streamed reply. */
 const most = 1000
 
 const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | undefined]> => {

@@ -1,5 +1,5 @@
 /**
- * Makes the scene of a recording: lanes, spans and marks, in milliseconds and rows. The scene depends on the events alone, and each event
+ * The scene of a recording: lanes, spans and marks, in milliseconds and rows. The scene depends on the events alone, and each event
  * belongs to one item. The layout converts it to pixels.
  */
 import * as Packing from "./packing.ts"
@@ -11,11 +11,9 @@ import * as Totals from "../recording/Totals.ts"
 import * as Transcript from "./transcript.ts"
 import { Weaver } from "./weaver.ts"
 
-/** The lanes and items of a picture, with the sums, the transcript and the problems of the recording. */
+/** The lanes and items of a picture. It also has the sums, the transcript and the problems of the recording. */
 export interface Scene {
-  /**
-   * The time of the first event and, in `to`, of the last, in milliseconds since the epoch; 0 if there are no events.
-   */
+  /** The time of the first event and, in `to`, of the last, in milliseconds since the epoch; 0 if there are no events. */
   readonly from: number
   readonly to: number
   readonly tracks: ReadonlyArray<Track>

@@ -36,9 +36,7 @@ type ByVerdict = {
 
 /** The statistics of one error tag in one layer. */
 type ErrorStats = {
-  /**
-   * The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for answers that did not fit their schema.
-   */
+  /** The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for answers that did not fit their schema. */
   readonly layer: string
   readonly tag: string
   /** How many attempts failed with this error. */
@@ -139,7 +137,7 @@ export const of = ({ events, problems }: Recording): Stats => {
   }
 }
 
-/** Adds two statistics. */
+/** Adds the sums of two sets of recordings. */
 export const add = (a: Stats, b: Stats): Stats => ({
   recordings: a.recordings + b.recordings,
   events: a.events + b.events,
@@ -163,7 +161,7 @@ export const add = (a: Stats, b: Stats): Stats => ({
   tools: merged([...a.tools, ...b.tools], toolKey, addTools)
 })
 
-/** Adds any number of statistics. */
+/** Adds the sums of any number of recordings. */
 export const sum = (all: Iterable<Stats>): Stats => {
   let total = empty
   for (const one of all) total = add(total, one)

@@ -14,9 +14,7 @@ import type { Recorded } from "../recording/Recorded.ts"
 
 /** An incident with its end: the failures of one request, call or answer with one error tag. */
 export interface Incident {
-  /**
-   * The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for an answer that did not fit its schema.
-   */
+  /** The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for an answer that did not fit its schema. */
   readonly layer: string
   readonly tag: string
   /** The name of the tool that failed; `undefined` if no tool failed. */

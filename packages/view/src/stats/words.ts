@@ -16,9 +16,7 @@ const figure = (value: number): string => value.toLocaleString("en-US")
 export const isPriced = ({ recovery, unpriced, work }: Stats): boolean =>
   unpriced === 0 && work.cost + recovery.cost > 0
 
-/**
- * The share of recovery in all spending, from 0 to 1: of the money if all prices are known, otherwise of the tokens.
- */
+/** The share of recovery in all spending, from 0 to 1: of the money if all prices are known, otherwise of the tokens. */
 export const shareOf = (stats: Stats): number => {
   const { recovery, work } = stats
   const [spent, all] = isPriced(stats)
@@ -27,9 +25,7 @@ export const shareOf = (stats: Stats): number => {
   return all === 0 ? 0 : spent / all
 }
 
-/**
- * A share in per cent. `0 %` means exactly none, and `100 %` exactly all; values close to them read `< 0.1 %` and `> 99.9 %`.
- */
+/** A share in per cent. `0 %` means exactly none, and `100 %` exactly all; values close to them read `< 0.1 %` and `> 99.9 %`. */
 export const percent = (share: number): string => {
   const value = share * 100
   if (value > 0 && value < 0.1) return "< 0.1 %"

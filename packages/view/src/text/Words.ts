@@ -42,9 +42,7 @@ const parts = (seconds: number): string => {
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
 }
 
-/**
- * The time since a beginning, exact to the millisecond: `2 h 56 min 1.204 s`. So times that differ by a millisecond read differently.
- */
+/** The time since a beginning, exact to the millisecond: `2 h 56 min 1.204 s`. So times that differ by a millisecond read differently. */
 export const moment = (millis: number): string => {
   if (!Number.isFinite(millis)) return "?"
   if (millis < 0) return `-${moment(-millis)}`

@@ -53,10 +53,7 @@ export const capabilities: Capabilities = {
   promptCache: "breakpoints"
 }
 
-/**
- * The codec of one model. A parameter that is not set is not sent, `maxTokens` excepted. Throws a `RangeError` for
- * invalid parameters.
- */
+/** The codec of one model. A parameter that is not set is not sent, `maxTokens` excepted. Throws a `RangeError` for invalid parameters. */
 export const make = (
   source: Source,
   parameters: AnthropicParameters = {},

@@ -44,10 +44,7 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
-/**
- * The codec of one model. A parameter that is not set is not sent, `truncate` excepted. Throws a `RangeError` for
- * invalid parameters.
- */
+/** The codec of one model. A parameter that is not set is not sent, `truncate` excepted. Throws a `RangeError` for invalid parameters. */
 export const make = (
   source: Source,
   parameters: OllamaParameters = {},
