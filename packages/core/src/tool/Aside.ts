@@ -1,4 +1,4 @@
-/** Long results: they are put aside, and the model reads their head and the rest in pages. */
+/** Puts long results aside: the model reads the head of such a result and a handle, and reads the rest in pages by a tool. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -21,18 +21,18 @@ import type { PutAside, ToolDefinition } from "./ToolDefinition.ts"
 
 type Effects = RunContext.RunContext["done"]
 
-/** A result in the memory of its run. */
+/** A result that was put aside and that its run keeps in memory. It has no `text` once it was removed. */
 type AsideResult = NonNullable<Effects["aside"]>[number]
 
-/** A result in a store: the run or the conversation that may read it, and its handle there. */
+/** Identifies a result in a store. `owner` is the run or the conversation that may read the result. */
 interface Key {
   readonly owner: string
   readonly handle: string
 }
 
 /**
- * Where long results are put aside. Both functions may fail, and take 5 seconds at most: else the model reads the beginning of a result, or
- * that it cannot be read just now.
+ * Where long results are put aside. Each function has 5 seconds. If `put` fails or is late, the model reads the beginning of the result
+ * only. If `get` fails or is late, the model reads that the result cannot be read just now.
  */
 export interface ResultStore {
   readonly put: (result: Key & { readonly text: string }) => Effect.Effect<void, unknown>
@@ -40,8 +40,8 @@ export interface ResultStore {
 }
 
 /**
- * The store of long results that were put aside. By default a run keeps its results in memory, 64 MiB of them: the oldest go, and the
- * newest are in its snapshots, up to 1 MiB.
+ * The store of long results that were put aside. Without one, a run keeps up to 64 MiB of its results in memory and removes the oldest
+ * first. Snapshots of the run have its newest results, up to 1 MiB.
  */
 export const ResultStore = Context.Reference<ResultStore | undefined>("@kintsugi/core/Tool/ResultStore", {
   defaultValue: () => undefined
@@ -77,7 +77,7 @@ export const putAside = (options: { readonly above: number }): PutAside => {
   return {
     above,
     shorten: (result, site) => Effect.map(shortening(above, result.text, site), (text) => headed(result, text)),
-    // offered from the first turn on: a later change would cost what providers have kept of the request
+    // the model gets `read_result` from the first turn on: adding it later would change the request and make the provider's cache useless
     among: (tools, ofAgent) => {
       const all = tools.map((one) => aside(one, ofAgent))
       return all.some((one) => one.putAside !== undefined) ? [...all, reader] : all
@@ -86,23 +86,23 @@ export const putAside = (options: { readonly above: number }): PutAside => {
   }
 }
 
-/** The UTF-16 units of a head, and of a page by default and at most. */
+/** In UTF-16 units: the length of a head, the length of a page by default, and the length of a page at most. */
 const headLength = 2000
 const pageLength = 10_000
 const longestPage = 50_000
 
-/** The UTF-16 units that a run keeps, each of two bytes, and how many results it knows that it has removed. */
+/** What a run keeps in memory: results of 32 Mi UTF-16 units (two bytes each), and the handles of this many removed results. */
 const room = 32 * 1024 * 1024
 const maxRemoved = 1000
 
-/** The result with this text: of its parts, images and files stay. */
+/** Replaces the text of a result. Images and files of the result stay. */
 const headed = (result: Message.Settlement, text: string): Message.Settlement => {
   const { parts } = result
   if (parts === undefined) return { ...result, text }
   return { ...result, text, parts: [Message.text(text), ...parts.filter(({ type }) => type !== "text")] }
 }
 
-/** The way of the tool; else that of the agent, unless the tool cuts its results or ends the run. */
+/** Gives a tool the `putAside` of its agent, unless the tool has its own, cuts its results, or ends the run. */
 const aside = (tool: ToolDefinition, ofAgent: PutAside | undefined): ToolDefinition =>
   ofAgent === undefined || tool.putAside !== undefined || tool.maxResultChars !== undefined || tool.isBuiltIn
     ? tool
@@ -139,11 +139,11 @@ const shortening = (
   })
 }
 
-/** Whether it is no failure of the store: an interruption, or the end of the run. */
+/** Whether the cause is an interruption or the end of the run, and not a failure of the store. */
 const isPassing = (cause: Cause.Cause<unknown>): cause is Cause.Cause<never> =>
   Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause)) || RunContext.isHalt(Cause.squash(cause))
 
-/** Equal for a call that is resumed or replayed; short, for models write it. */
+/** The handle of a result. It is the same after a resumption and in a replay, and it is short because the model writes it. */
 const handleOf = (key: string): string => `${key.slice(0, 12)}${key.slice(key.lastIndexOf("-"))}`
 
 const stored = (
@@ -162,7 +162,7 @@ const stored = (
     )
   )
 
-/** What a function of a store does, or the failure that it does not end. */
+/** Runs a function of a store, and fails if that takes longer than `patience`. */
 const inTime = <A>(made: () => Effect.Effect<A, unknown>, whose: string): Effect.Effect<A, unknown> =>
   Effect.timeoutOrElse(
     Effect.suspend(() => Returned.effect(made(), whose)),
@@ -175,7 +175,7 @@ const inTime = <A>(made: () => Effect.Effect<A, unknown>, whose: string): Effect
 /** How long a store may take. */
 const patience = Duration.seconds(5)
 
-/** In the run, and for the runs of a conversation that come later in this process. */
+/** Keeps a result in the memory of its run, and for later runs of the same conversation in this process. */
 const inMemory = (run: RunContext.RunContext, handle: string, text: string): Effect.Effect<void, unknown> =>
   Effect.flatMap(Conversation, (conversation) =>
     Effect.suspend(() => {
@@ -195,7 +195,7 @@ const inMemory = (run: RunContext.RunContext, handle: string, text: string): Eff
 const conversations = new Map<string, ReadonlyArray<AsideResult>>()
 const maxConversations = 100
 
-/** The newest results for which there is room. Of the others it is known that they were there. */
+/** Adds a result. The newest results stay as long as there is room; of the older ones only the handles stay. */
 const withResult = (results: ReadonlyArray<AsideResult>, result: AsideResult): ReadonlyArray<AsideResult> => {
   let left = room
   let removed = 0
@@ -222,7 +222,7 @@ const Parameters = Schema.Struct({
   )
 })
 
-/** The tool that reads what was put aside. It stands outside of all tables: what fails is told. */
+/** The tool `read_result`, which reads results that were put aside. No table applies to it: the model is told of its failures. */
 const readerOf = (): ToolDefinition => ({
   ...define(name, {
     description: "Reads a part of a long result that was put aside. Use it when the head of the result is not enough.",
@@ -256,7 +256,7 @@ interface Found {
   readonly why?: string
 }
 
-/** Looks in this run, in its parents, and in its conversation. */
+/** Looks for a result by its handle: in this run, in its ancestors, and in its conversation. */
 const found = (handle: string): Effect.Effect<Found> =>
   Effect.gen(function* () {
     const run = yield* RunContext.Current
@@ -298,13 +298,13 @@ const ownersOf = ({ done: { parent }, runId }: RunContext.RunContext): ReadonlyA
   return owners
 }
 
-/** The end of a part of a text, between two characters. */
+/** Where a part of a text ends: never between the two UTF-16 units of one character. */
 const endOf = (text: string, begin: number, length: number): number => {
   const end = Math.min(text.length, begin + length)
-  // one character, if it is one of two units, is longer than that
+  // the part has at least one character, even if that character is one unit longer than `length`
   return isSplit(text, end) ? (end - 1 > begin ? end - 1 : end + 1) : end
 }
 
-/** Whether this place is within a character of two units. */
+/** Whether an index is between the two UTF-16 units of one character. */
 const isSplit = (text: string, at: number): boolean =>
   /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(at))

@@ -1,4 +1,4 @@
-/** Where a tool call stands in its run: made once for each call, and passed on as it is. */
+/** The place of a tool call in its run: what the call can read of the run. It is made once for each call and passed on unchanged. */
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
@@ -9,85 +9,94 @@ import { ended, type LiveCall, liveFrom } from "./fate.ts"
 import type { Nesting, SiteAtGate, ToolDefinition } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
-  /** With the name of the tool that is meant. */
+  /** The call, with the name of the tool that the model means. */
   readonly call: Message.ToolCall
-  /** The name as the model wrote it, where that is another. */
+  /** The name that the model wrote, if it differs from the name of the tool. */
   readonly calledAs?: string
   /** The idempotency key: equal for all attempts of the call, different between calls. */
   readonly key: string
-  /** The run, as what the call starts finds it: that repairs nothing by itself. */
+  /** The run as the tool and its sub-agents see it: without `repairing`, even if this call is made by a fixer. */
   readonly run: RunContext
-  /** For a call of a fixer: the failure that it is at work on. */
+  /** The failure that the run repairs, if the run is one of a fixer. */
   readonly repairing: RunContext["repairing"]
   readonly history: FailureHistory.FailureHistory
-  /** What was said before the reply that has the call. */
+  /** The last message before the reply that has this call. */
   readonly before: Message.Message | undefined
-  /** Whether its run is suspended for a decision; otherwise it asks the `Approver`, and waits. */
+  /** Whether the run is suspended to wait for a decision. Otherwise the call asks the `Approver`, and waits. */
   readonly isSuspendable: boolean
-  /** Where it goes on; absent where it begins. */
+  /** The checkpoint from which a resumed call goes on; absent for a new call. */
   readonly from: CallCheckpoint | undefined
-  /** What was decided while its run was suspended. */
+  /** The decisions that came while the run was suspended. */
   readonly decisions: SiteAtGate["decisions"]
-  /** How its sub-agent is suspended with its run, and goes on with it; absent where that cannot be. */
+  /** Suspends and resumes a sub-agent together with this run; absent if that is impossible. */
   readonly nesting: NestingOf | undefined
   readonly slot: Slot
-  /** Of a call that was settled as `deferred`, and whose work has ended. */
+  /** How the work ended of a call that was settled as `deferred` before. */
   readonly late?: LateEnd
-  /** The tools that were chosen for its turn; absent for all tools. */
+  /** The names of the tools that were chosen for this turn; absent if all tools may be called. */
   readonly offered?: ReadonlyArray<string> | undefined
-  /** The calls of its reply, where all begin at once in a run that may be suspended. */
+  /** The calls of the same reply, if they all begin at once in a run that may be suspended. */
   readonly beside?: Beside | undefined
 }
 
-/** The state of a call at any time: what is stored if its run ends or is suspended now. */
+/** The state of one call. The run reads from it what to store when it ends or is suspended. */
 export class Slot {
-  /** Whether its turn has come. */
+  /** Whether the run has begun with this call. */
   isBegun = false
   settlement: Message.Settlement | undefined
-  /** As long as it is not settled: the call at work, or in its snapshot. */
+  /** The call at work, or what its checkpoint says about it; absent once the call is settled. */
   live: LiveCall | undefined
-  /** Where it goes on, if it has waited before. */
+  /** The checkpoint from which the call goes on, if it has waited before. */
   from: CallCheckpoint | undefined
-  /** Its entry in the failure history, once it is settled. */
+  /** The entry of the call in the failure history, once the call is settled. */
   record: FailureHistory.CallOutcome | undefined
-  /** Of a call that waits, or whose sub-agent is at work: its checkpoint, were its run suspended now; nothing where it cannot go on. */
+  /**
+   * Makes the checkpoint of a call that waits or whose sub-agent is at work, as if the run were suspended now. It returns `undefined` if
+   * the call could not be resumed.
+   */
   checkpoint: ((now: number) => CallCheckpoint | undefined) | undefined
 
-  /** Its settlement; before it has one, the settlement if its run ended now. Absent before its turn. */
+  /**
+   * The settlement of the call or, before there is one, the settlement that it would get if its run ended now. Absent before the call
+   * begins.
+   */
   get settlementNow(): Message.Settlement | undefined {
     if (this.settlement !== undefined) return this.settlement
     return this.isBegun || this.live !== undefined ? ended(this.live) : undefined
   }
 
-  /** What the model reads of it if its run or a message ends it now. */
+  /** The settlement that the model reads if the run ends now, or if a message of the user ends the call now. */
   settlementBy(by: "run" | "interrupt" | "supersede"): Message.Settlement {
     return ended(this.live, by)
   }
 
-  /** What it waits for, if it has handed that over to its run. */
+  /** What the call waits for, once its run has taken over the wait. */
   get waiting(): CallCheckpoint | undefined {
     return this.record === undefined ? undefined : this.checkpoint?.(0)
   }
 
-  /** It goes on from here when its turn comes. */
+  /** Sets the checkpoint from which the call goes on when the run comes to it. */
   goOn(from: CallCheckpoint, sideEffects: ToolDefinition["sideEffects"]): void {
     this.from = from
     this.live = liveFrom(from, sideEffects)
   }
 }
 
-/** Of a sub-agent that goes on from a snapshot, or begins: its call has this checkpoint while it is at work. */
+/**
+ * Makes what a parent passes to the run of a sub-agent, which is new or resumed from a snapshot. While the sub-agent runs, its call has the
+ * checkpoint that `checkpointOf` makes.
+ */
 export type NestingOf = (from: Snapshot | undefined, checkpointOf: (snapshot: Snapshot) => CallCheckpoint) => Nesting
 
-/** What a call waits for after it has begun: its sub-agent, or its settlement. */
+/** What a call waits for after it has begun: a suspended sub-agent, or the settlement of a deferred tool. */
 export type Awaited =
   | { readonly type: "agent"; readonly snapshot: Snapshot }
   | Pick<ForSettlement, "type" | "token" | "handle" | "expiresAt" | "ended">
 
-/** The run of a sub-agent was suspended, or a deferred tool has begun: the call waits. */
+/** The failure of an attempt that has to wait: the run of its sub-agent was suspended, or its deferred tool has begun. */
 export class Waits {
   readonly awaited: Awaited
-  /** Set if the run does not wait for it: the call is settled, and its result comes later. */
+  /** Set if the run does not wait for the call: the call is settled now, and its result comes later. */
   readonly late: LateCall | undefined
   constructor(awaited: Awaited, late?: LateCall) {
     this.awaited = awaited
@@ -95,7 +104,7 @@ export class Waits {
   }
 }
 
-/** A call is settled, or waits. */
+/** Notes that a call is settled or waits. If no other call of its reply is at work, this wakes the calls that wait for that. */
 export const leave = (beside: Beside): void => {
   if (--beside.atWork > 0) return
   for (const wake of beside.onIdle) wake()

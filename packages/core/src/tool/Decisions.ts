@@ -1,4 +1,4 @@
-/** What was decided while a run was suspended, and the answer to each decision. */
+/** The decisions and settlements with which a run is resumed, and whether each of them counts. */
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -16,9 +16,9 @@ interface Decided {
 }
 
 /**
- * Of several decisions about one request the first counts, and so it is of settlements for one token. `requests` and `tokens` are those that
- * the run waits for; `withdrawn` has the digests and tokens of what a message of the user had withdrawn before, `before` the digests about
- * which a decision has counted before.
+ * Makes the decisions of a resumption. Only the first decision about a request counts, and only the first settlement for a token.
+ * `requests` and `tokens` are what the run waits for. `withdrawn` has the digests and tokens that a message of the user has withdrawn.
+ * `before` has the digests about which a decision has counted in an earlier resumption.
  */
 export const decisionsOf = (
   { decisions, settlements }: Decided,
@@ -33,7 +33,7 @@ export const decisionsOf = (
   const fateOf = (decided: Approval.Decided): Fate => {
     const { digest } = decided
     if (first.get(digest) !== decided) return "already-decided"
-    // a request that no call has taken up was withdrawn with its call
+    // a request whose decision no call has used was withdrawn together with its call
     const fate = noted.get(digest)
     if (fate !== undefined) return fate
     const wasAsked = requests().some((one) => one.digest === digest) || withdrawn().includes(digest)
@@ -47,7 +47,7 @@ export const decisionsOf = (
     const receipt = received.get(token)
     const isOurs = receipt !== undefined || tokens().includes(token)
     if (isOurs && firstFor(token) !== settlement) return { _tag: "NotCounted", token, reason: "already-settled" }
-    // a call that has not asked for it was withdrawn, or its run is over
+    // a settlement that no call has used: its call was withdrawn, or its run is over
     return { ...(receipt ?? { _tag: "NotCounted", reason: isOurs ? "run-over" : "unknown-token" }), token }
   }
   return {
@@ -62,7 +62,7 @@ export const decisionsOf = (
       return [...before(), ...now].slice(-mostDecided)
     },
     gate: always,
-    // the first one counts
+    // only the first settlement for a token counts
     settlement: (token) => (withdrawn().includes(token) ? undefined : firstFor(token)?.exit),
     noteSettlement: (token, receipt) => void received.set(token, receipt),
     receipts: () => settlements?.map(receiptOf),
@@ -75,7 +75,7 @@ export const decisionsOf = (
   }
 }
 
-/** Of so many decided requests a snapshot knows. */
+/** How many digests of decided requests a snapshot keeps. */
 const mostDecided = 64
 
 type Fate = Parameters<Decisions["note"]>[1]

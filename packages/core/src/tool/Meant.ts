@@ -1,12 +1,12 @@
-/** The tool that a model means by a name which no tool has, where that is beyond doubt. */
+/** Finds the tool that a model means when it writes a name which no tool has, but only if there is no doubt. */
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** The fields of a tool that the search reads. */
 type Candidate = Pick<ToolDefinition, "name" | "server" | "sideEffects" | "approval">
 
 /**
- * The only one whose name differs from this in nothing but case, separators and a known prefix: `functions.`, `tools.`, or the name of
- * the server that has the tool. A tool with unsafe side effects, or that needs approval, is never guessed.
+ * Finds the only tool whose name equals `name` apart from case, separators and a known prefix: `functions.`, `tools.`, or the name of the
+ * tool's server. A tool with unsafe side effects, or one that needs approval, is never guessed.
  */
 export const meant = <A extends Candidate>(tools: ReadonlyArray<A>, name: string): A | undefined => {
   if (name.length > longest) return undefined
@@ -23,7 +23,7 @@ export const meant = <A extends Candidate>(tools: ReadonlyArray<A>, name: string
   return found.sideEffects === "unsafe" || found.approval !== undefined ? undefined : found
 }
 
-/** Twice as long as any name of a tool. */
+/** The longest name to search for: twice the length that a tool's name may have. */
 const longest = 128
 
 const prefix = /^(?:functions?|tools?)[.:/_-]+/i

@@ -62,7 +62,10 @@ export const tooLarge = (
   return exceeded === undefined ? undefined : InputTooLargeError.make({ what, ...exceeded })
 }
 
-/** Sets the JSON Schema that models read for a codec. Tools with this codec show it in the place of their own. Decoding stays as before. */
+/**
+ * Sets the JSON Schema that models read for a codec. A tool with this codec shows models `schema` instead of the schema of the codec
+ * itself. Decoding stays as before.
+ */
 export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
   codec.annotate({ [TypeId]: schema })
 
@@ -83,10 +86,10 @@ const documentOf = (schema: RawSchema): Document => {
 }
 
 const imported = (document: Document): Result.Result<Codec, unknown> =>
-  // what a JSON Schema admits is JSON, and it needs no service
+  // the cast is safe: a JSON Schema admits JSON only, and its codec needs no service
   Result.try(() => SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore" }) as Codec)
 
-/** An object whose unreadable fields accept any JSON. */
+/** A codec of an object. A field whose schema cannot be read accepts any JSON. */
 const openedUp = (document: Document): Codec => {
   const { properties, required } = document.schema
   const needed = new Set(Array.isArray(required) ? required : [])

@@ -119,17 +119,17 @@ type OptionName =
   | keyof Stored<unknown>
   | keyof OwnTable<unknown>
 
-/** Nothing is declared where `sideEffects` may be absent. */
+/** The side effects of a tool whose option `sideEffects` may be absent: then it may also be `undeclared`. */
 type Undeclared<Given> = May<Given, "sideEffects", "undeclared">
 
-/** How a tool may time out: with and without `verify`, where that may be absent. */
+/** The errors of a tool that times out. If `verify` may be absent, these are the errors with it and without it. */
 type TimeoutsOf<Given, S, T, VR> = [T] extends [undefined]
   ? never
   :
       | TimeoutOf<S | Undeclared<Given>, T, VR>
       | ([May<Given, "verify", "absent">] extends [never] ? never : TimeoutOf<S, T, NoVerify>)
 
-/** Without rows, the definition itself. */
+/** Adds the rows of a table to a tool. Without a table, the definition stays as it is. */
 const withRows = (definition: ToolDefinition, table: object | undefined): ToolDefinition =>
   table === undefined
     ? definition
@@ -233,7 +233,7 @@ interface OnError {
   ): <Name extends string, Params, A2, E2, R, T0, S2 extends Recovery.SideEffects>(
     self: Tool<Name, Params, A2, E2, R, T0, S2> & Gives<A, E, S> & Fits<E, T, E2, A2, S2>
   ) => Tool<Name, Params, A2, E2, R, Recovery.Merge<T0, T>, S2>
-  /** For a tool that is a type parameter. */
+  /** The overload for a tool whose types are type parameters of the surrounding function. */
   <E, A, S extends Recovery.SideEffects, const T extends TableOfAny<E, A>>(
     table: T & CheckAny<T, E, A, S>
   ): <Name extends string, Params, R, T0>(
@@ -243,7 +243,7 @@ interface OnError {
     self: Tool<Name, Params, A, E, R, T0, S>,
     table: T & CheckRows<T, E, S>
   ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
-  /** For a tool that is a type parameter. */
+  /** The overload for a tool whose types are type parameters of the surrounding function. */
   <Name extends string, Params, A, E, R, T0, S extends Recovery.SideEffects, const T extends TableOfAny<E, A>>(
     self: Tool<Name, Params, A, E, R, T0, S>,
     table: T & CheckAny<T, E, A, S>
@@ -251,7 +251,7 @@ interface OnError {
 }
 
 /**
- * What the rows of a table are typed by: in a pipe it is read off the tool.
+ * The types of a tool against which the rows of a table are checked. In a pipe, the compiler reads them off the tool.
  *
  * @hidden
  */
@@ -286,9 +286,9 @@ export const compensate: {
 })
 
 /**
- * Decodes raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own combinators, which
- * know nothing of side effects, nor that arguments that do not fit will never fit. The effect is one call: running it again, as
- * `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for calls under tables.
+ * Decodes raw arguments and runs the tool once, within its `timeout`. No table applies. Effect's own combinators can recover, but they do
+ * not know that an unsafe tool must not run twice, or that invalid arguments stay invalid. The effect is one call: `Effect.retry` makes
+ * another attempt with the same idempotency key. `callTimeout` is for calls under tables.
  */
 export const call = <Name extends string, Params, A, E, R, T, S>(
   self: Tool<Name, Params, A, E, R, T, S>,
@@ -325,18 +325,18 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
       isCleared ? undefined : OutcomeUnknownError.make({ tool: self.name, callId: id, idempotencyKey: id })
     const called = Effect.gen(function* () {
       const value = yield* definition.around?.(running, refusal) ?? running
-      // dies of a value that its own schema refuses; its caller reads the value, not the text
+      // dies if the tool's own schema refuses the value; the caller gets the value and not this text
       yield* Effect.ignore(ToolRun.textOf(definition, value, keep))
       return value
     })
-    // within a run, that closes its scope
+    // within a run, the run closes this scope
     return yield* within === undefined ? Effect.onExitPrimitive(called, (exit) => done.close(exit, id)) : called
   })
-  // the definition is blind to the types that the tool carries
+  // the definition does not carry the types of the tool
   return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>
 }
 
-/** What a tool fails with besides what this library fails with. */
+/** The failures of a tool that are no errors of this library. */
 type OwnErrorOf<T> = Exclude<ErrorOf<T>, KintsugiError>
 
 interface ToolNeedsAFailureSchema<E> {
@@ -344,8 +344,8 @@ interface ToolNeedsAFailureSchema<E> {
 }
 
 /**
- * The schema of every failure of this tool's calls. It decodes each failure to its own class. A tool with failures of its own has to know
- * their schema (`failure`), or this does not compile.
+ * The schema of every failure of this tool's calls. It decodes each failure to its own class. This compiles only if the tool has no
+ * failures of its own, or has their schema in the option `failure`.
  */
 export const errorSchema = <T extends AnyTool>(
   self: T &
@@ -357,7 +357,7 @@ export const errorSchema = <T extends AnyTool>(
 ): Schema.Codec<ErrorOf<T> | InvalidArgs | DeserializationError, unknown> => {
   const { failure } = self.definition
   const schema = failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError])
-  // the errors of this library, and those of the tool, which its schema covers by type
+  // the errors of this library, and those of the tool, which `failure` covers by its type
   return schema as Schema.Codec<ErrorOf<T> | InvalidArgs | DeserializationError, unknown>
 }
 

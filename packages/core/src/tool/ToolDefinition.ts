@@ -1,4 +1,4 @@
-/** What a tool is at run time: its types are in `Tool.Tool` only. */
+/** What a tool is at run time. The types of its parameters, results and failures exist in `Tool.Tool` only. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -29,15 +29,15 @@ import type { CallCap } from "../budget/Meter.ts"
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
-  /** The name that its server or framework has for it, where that is another. */
+  /** The name that the tool has at its server or in its framework, if it differs. */
   readonly foreignName?: string
-  /** The name of the server that has it, where it has one. */
+  /** The name of the server that has the tool; absent for tools without a server. */
   readonly server?: string
   readonly kind: Kind
   readonly sideEffects: Recovery.SideEffects
-  /** Outside of every table: its failure, or its value, ends the run. */
+  /** Whether this is a built-in tool, to which no table applies. Its failure or its value ends the run. */
   readonly isBuiltIn: boolean
-  /** The parameter of a built-in tool that takes the whole text of arguments which cannot be read. */
+  /** For a built-in tool: the parameter that gets the whole text of the arguments if they cannot be read. */
   readonly words: string
   readonly parameters: Schema.Codec<unknown, unknown>
   readonly success: Schema.Codec<unknown, unknown>
@@ -48,35 +48,38 @@ export interface ToolDefinition {
   readonly decodeResult: (
     answer: string | { readonly value: Schema.Json }
   ) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
-  /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
+  /**
+   * Makes the text that the model reads. It dies on a value that the tool's own schema refuses, and fails on a value that is nested too
+   * deeply.
+   */
   readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
-  /** What stands around its attempts; absent for most tools. */
+  /** The function of `Tool.around` that wraps the attempts; absent for most tools. */
   readonly around?: Around
-  /** The run of a sub-agent that is suspended with the run that calls it; absent for all other tools. */
+  /** For a tool that is an agent: how its run is suspended together with its parent's. Absent for all other tools. */
   readonly nested?: Nested
-  /** How it waits after its start; absent for tools that end at once. */
+  /** How the tool waits after its `start`; absent for tools that are not deferred. */
   readonly deferral?: Deferral
   readonly rows: Rows
-  /** How long one run may take, and the whole call with all its attempts and waits. */
+  /** How long one execution may take. `callTimeout` limits the whole call with all its attempts and waits. */
   readonly timeout: Duration.Duration | undefined
   readonly callTimeout: Duration.Duration | undefined
   readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
   readonly maxResultChars: number | undefined
-  /** When its results are put aside. */
+  /** From which length on results are put aside, and how. */
   readonly putAside?: PutAside | undefined
-  /** Whether it is `read_result`, which no table of an agent guards. */
+  /** Whether this is `read_result`, to which no table of an agent applies. */
   readonly isReader?: true
-  /** Whether it answers the calls of a tool that the provider declares: its name is their kind, and no model is offered it. */
+  /** Whether the tool answers calls of a kind that the provider declares. Its name is that kind, and requests do not list the tool. */
   readonly isProvided?: true
-  /** The images and files of its results; absent for tools whose results are texts. */
+  /** How to make the images and files of a result; absent for tools whose results are texts. */
   readonly parts?: ResultParts
-  /** The limit of its calls in one run. Tools that are made of this one share the object, and with it the count. */
+  /** The limit of calls in one run. Tools that are derived from this tool share the object, and with it the count. */
   readonly callCap: CallCap | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
   readonly approval: ApprovalGate | undefined
-  /** Of a tool whose server may change it; absent for all other tools. */
+  /** The pin of a tool whose server may change it; absent for all other tools. */
   readonly pin?: Pin
   readonly compensate: Compensate<unknown, unknown, unknown> | undefined
 }
@@ -92,21 +95,21 @@ interface Made {
 export interface PutAside {
   /** The longest result that the model reads as a whole, in UTF-16 units. */
   readonly above: number
-  /** Puts the text of a result of this call aside, and gives the result as the model reads it. */
+  /** Puts the text of a result aside. Returns the result as the model reads it: with the head of the text and a handle. */
   readonly shorten: (result: Message.Settlement, site: Made) => Effect.Effect<Message.Settlement>
-  /** The tool that reads what was put aside. */
+  /** The tool that reads results which were put aside. */
   readonly reader: ToolDefinition
-  /** The tools of an agent that puts results aside, or of which one does, with `reader` among them. */
+  /** The tools of an agent. `reader` is added if the agent or one of its tools puts results aside. */
   readonly among: (tools: ReadonlyArray<ToolDefinition>, ofAgent: PutAside | undefined) => ReadonlyArray<ToolDefinition>
 }
-/** `Tool.parts` brings it along, so a bundle without it does not contain it. */
+/** How results with images and files are made and adapted. `Tool.parts` brings the code along, so a bundle without it is smaller. */
 export interface ResultParts {
-  /** What the settlement has besides its text, of which it has as many characters; `undefined` for a result without images and files. */
+  /** The images and files of a result, with its texts cut to `maxChars` characters. `undefined` for a result without images and files. */
   readonly of: (
     value: unknown,
     maxChars: number | undefined
   ) => Pick<Message.Settlement, "parts" | "unsupported"> | undefined
-  /** The message of a late result with its images and files beside its text; `undefined` for a result without them. */
+  /** The message that brings a late result with its images and files; `undefined` for a result without them. */
   readonly late: (
     call: { readonly callId: string; readonly tool: string },
     settlement: Message.Settlement,
@@ -115,7 +118,7 @@ export interface ResultParts {
   readonly adapt: AdaptsParts
 }
 
-/** Goes on with the request as this model can read it; `undefined` if it can read all of it. */
+/** Calls `next` with the request as this model can read it. Returns `undefined` if the model can read all of the request. */
 export type AdaptsParts = <A>(
   run: RunContext,
   model: Model.Service,
@@ -125,39 +128,42 @@ export type AdaptsParts = <A>(
 
 /** When a tool needs approval, and the reason that the approver reads. */
 export interface NeedsApproval {
-  /** `params` gives each predicate parameters of its own. */
+  /** Whether a call needs approval. `params` returns parameters that no other predicate can have changed. */
   readonly when: (params: () => unknown) => Effect.Effect<boolean, unknown>
   readonly reason: string
   readonly validFor: Duration.Duration
   readonly onExpiry: Approval.OnExpiry
-  /** The names of the rules that a person may approve by. */
+  /** The names of the rules with which a person may approve more than one call. */
   readonly ruleNames?: ReadonlyArray<string>
-  /** What a server has changed, if that is what a person is asked about. */
+  /** The change of the tool's definition by its server, if a person is asked about that. */
   readonly change?: Approval.DefinitionChange
 }
 
-/** Gives effects what they need. */
+/** Provides an effect with the services that it needs. */
 type Providing = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/** The gate before calls that need approval. `Tool.requireApproval` brings it along, so a bundle without it has no gate. */
+/**
+ * The gate that a call has to pass if its tool needs approval. `Tool.requireApproval` brings the code along, so a bundle without it is
+ * smaller.
+ */
 export interface ApprovalGate extends NeedsApproval {
-  /** The rules that a person may approve by. */
+  /** The rules with which a person may approve more than one call. */
   readonly rules?: Rules
-  /** The same gate, whose predicates get what they need. */
+  /** The same gate, but `around` provides the services that its predicates need. */
   readonly provided?: (around: Providing) => ApprovalGate
   readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
 }
 
 /**
- * The decision; or the request that the run is suspended with, if no decision comes during the run; or the failure of a call without a
- * decision in time.
+ * The result of a gate: a decision; or, if no decision came during the run, the request with which the run is suspended; or the error of a
+ * call that got no decision in time.
  */
 export type Passed =
   | { readonly decision: Approval.Decision }
   | { readonly request: Approval.ApprovalRequest }
   | { readonly expired: ApprovalExpiredError }
 
-/** Predicates by name; `params` gives each of them parameters of its own. */
+/** Predicates by name. `params` returns parameters that no other predicate can have changed. */
 export type Rules = Readonly<Record<string, NeedsApproval["when"]>>
 
 /** A call that is about to run. */
@@ -165,7 +171,7 @@ export interface CallAtGate {
   readonly tool: ToolDefinition
   readonly site: SiteAtGate
   readonly decoded: { readonly json: Schema.Json; readonly params: () => unknown }
-  /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
+  /** The arguments that the approver has edited, as canonical JSON. They need no further approval. */
   readonly edited: string | undefined
   /** Wraps the wait for a decision. */
   readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
@@ -174,22 +180,22 @@ export interface CallAtGate {
 /** The pins of a run, by the keys of its tools. */
 export type Pins = Map<string, Pinned>
 
-/** The digests of one tool. */
+/** The digests of the definitions of one tool. */
 interface Pinned {
-  /** Of the definition that counts for this run. */
+  /** The digest of the definition that counts for this run. */
   readonly pinned: string
-  /** Of the definition that the model has read last. */
+  /** The digest of the definition that the model has read last. */
   readonly shown: string
-  /** What was found at the last safe point: events tell of each change once. */
+  /** The verdict and the digest of the last safe point: a change is emitted only once. */
   readonly noted?: string
 }
 
 /**
- * The pin of a tool whose server may change it, and what a run does about that. The module of such tools brings it along, so a bundle without
- * them does not contain it.
+ * The pin of a tool whose server may change it, and what a run does about a change. The modules of such tools bring the code along, so a
+ * bundle without them is smaller.
  */
 export interface Pin {
-  /** Names the server and its tool. */
+  /** Identifies the tool and its server. */
   readonly key: string
   readonly server: string
   /** The digest of the definition of this tool. */
@@ -200,14 +206,14 @@ export interface Pin {
     readonly verdict: "same" | "refuse" | "ask" | "accept"
   }>
   readonly current: (self: ToolDefinition, digest: string) => Effect.Effect<ToolDefinition>
-  /** The request, without those of these tools that may not be offered as they are now, and with the definitions of the others. */
+  /** Adapts a request: a tool whose changed definition is refused is left out, and the others get their current definitions. */
   readonly offer: (
     tools: ReadonlyArray<ToolDefinition>,
     pins: Pins,
     run: RunContext,
     request: Model.Request
   ) => Effect.Effect<Model.Request>
-  /** Why a call is denied; otherwise the tool as it was offered. */
+  /** Checks a call before it runs. Returns the reason if the call is denied, otherwise the tool as it was offered. */
   readonly check: (self: ToolDefinition, site: SiteAtGate) => Effect.Effect<ToolDefinition | string>
 }
 
@@ -219,18 +225,18 @@ export interface SiteAtGate {
   readonly isSuspendable: boolean
   readonly from: CallCheckpoint | undefined
   readonly decisions: Decisions | undefined
-  /** The pins of the run, if it has offered tools with pins. */
+  /** The pins of the run; absent if it has offered no tool with a pin. */
   readonly pins?: Pins
 }
 
-/** What a tool knows of its call besides parameters. */
+/** What a tool knows of its call besides the parameters. */
 export interface ToolContext {
-  /** 1 for the first run of this call, then 2, 3 … */
+  /** The number of this attempt of the call: 1, then 2, 3 … */
   readonly attempt: number
   readonly callId: string
   /**
-   * Equal for all runs of one call, different between calls of a run. A digest of the run id, the calls around the run, the tool, the
-   * arguments as the model wrote them, and the number of equal calls before it. See `Agent.withRunId`.
+   * The same for all attempts of one call, and different for each call of a run. It is a digest of the run id, the calls around the run,
+   * the tool, the arguments as the model wrote them, and the number of equal calls before it. See `Agent.withRunId`.
    */
   readonly idempotencyKey: string
   /** The agent whose model made the call. */
@@ -238,8 +244,8 @@ export interface ToolContext {
   /** Emits the progress of the tool as an event. */
   readonly progress: (data: unknown) => Effect.Effect<void>
   /**
-   * The scope of the run, for what lives longer than this attempt: a browser, a session. It closes when the run ends or is suspended. Outside
-   * of a run, it is the scope of the call.
+   * The scope of the run, for resources that live longer than this attempt, such as a browser or a session. It closes when the run ends or
+   * is suspended. Outside of a run, it is the scope of the call.
    */
   readonly runScope: Scope.Scope
 }
@@ -250,23 +256,23 @@ export interface Undoable<out Params, out A> {
   readonly params: Params
   readonly result: A
   readonly callId: string
-  /** The call's key: a compensation that is keyed by it undoes the call once, even if it runs twice. */
+  /** The idempotency key of the call. A compensation that passes it on undoes the call once, even if the compensation runs twice. */
   readonly idempotencyKey: string
 }
 
 /** Undoes a call. Its failure is emitted, and is in the type of no run. */
 export type Compensate<in Params, in A, out R> = (call: Undoable<Params, A>) => Effect.Effect<void, unknown, R>
 
-/** The snapshot of a sub-agent's run at this time; `undefined` if it cannot be suspended. */
+/** Takes the snapshot of a sub-agent's run at this time; `undefined` if the run cannot be suspended. */
 export type Capture = (now: number) => Snapshot | undefined
 
-/** An agent whose runs may be suspended, as their snapshots know it. */
+/** The name and the tools of an agent whose runs may be suspended, for reading its snapshots. */
 export interface Suspendable {
   readonly name: string
   readonly tools: () => ReadonlyArray<ToolDefinition>
 }
 
-/** A sub-agent that is suspended with the run that calls it. */
+/** An agent that is a tool and that is suspended together with the run that calls it. */
 export interface Nested extends Suspendable {
   readonly run: (params: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown>
 }
@@ -274,36 +280,39 @@ export interface Nested extends Suspendable {
 /** What a parent run passes to the run of its sub-agent. */
 export interface Nesting {
   readonly isSuspendable: boolean
-  /** The meters of the parents that are suspended with it, nearest first. */
+  /** The meters of the parent runs that are suspended together with this run, nearest first. */
   readonly parents: ReadonlyArray<Meter>
-  /** Where it was suspended, and the decisions since; absent for a new run. */
+  /** The snapshot from which the run is resumed, and the decisions since then; `undefined` for a new run. */
   readonly resumption: { readonly from: Snapshot; readonly decisions: Decisions | undefined } | undefined
   readonly started: (capture: Capture) => void
 }
 
-/** How a deferred tool waits. `Tool.deferred` brings it along, so a bundle without it does not wait. */
+/** How a deferred tool waits. `Tool.deferred` brings the code along, so a bundle without it is smaller. */
 export interface Deferral {
-  /** Begins with `start`, unless the call has begun, and waits. */
+  /** Calls `begin`, which runs `start`, unless the call has begun before; then waits for the settlement. */
   readonly attempt: <E extends Attempt>(
     attempt: E,
     begin: (attempt: E) => Effect.Effect<unknown, unknown>
   ) => Effect.Effect<unknown, unknown>
-  /** Of a call whose run goes on: goes on with it in a run that was suspended. Absent if the run waits for such calls. */
+  /** Goes on with a late call in a resumed run. Absent if the run waits for the calls of this tool. */
   readonly restore?: (
     tool: ToolDefinition,
     checkpoint: LateCheckpoint,
     run: RunContext,
     decisions: Decisions | undefined
   ) => Effect.Effect<LateCall>
-  /** Cancels the work of a call that waits to be suspended with its run, if the run goes on without it. */
+  /** Cancels the work of a call that its run was to be suspended with, if the run goes on without the call. */
   readonly withdraw: (token: string) => Effect.Effect<boolean>
-  /** How long its run may wait after the start of an attempt; nothing if it does not. */
+  /** How long a run may have to wait for a call after its `start`; `undefined` if the run does not wait. */
   readonly longest: Duration.Duration | undefined
   /** Decodes a settlement. */
   readonly decode: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
-  /** Where the settlement for a token is stored: empty in memory. A token is for one definition of a tool; any other refuses it. */
+  /**
+   * The name of the store that has the settlement for a token, empty for memory. A token that was made for another definition of the tool
+   * is `unknown-token`.
+   */
   readonly storeOf: (token: string) => Effect.Effect<{ readonly store: string } | "bad-signature" | "unknown-token">
-  /** The same, with services for what it calls. */
+  /** The same deferral, but `around` provides the services that `cancel` and `poll` need. */
   readonly provided: (around: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => Deferral
 }
 
@@ -311,53 +320,56 @@ export interface Deferral {
 interface Attempt {
   readonly tool: ToolDefinition
   readonly context: ToolContext
-  /** Absent outside of a run. */
+  /** How the call waits in its run; absent outside of a run. */
   readonly deferredIn?: DeferredSite | undefined
   readonly onCleared?: () => void
   readonly keep: object
-  /** As decoded: absent if the schema of the tool could not read them at once. */
+  /** The decoded arguments; absent if the schema of the tool could not decode them at once. */
   readonly decoded?: { readonly json: Schema.Json; readonly params: () => unknown } | undefined
 }
 
 /** How a deferred call waits in its run. */
 interface DeferredSite {
   readonly run: RunContext
-  /** Whether its run is suspended, and does not wait. */
+  /** Whether the run is suspended instead of waiting. */
   readonly isSuspendable: boolean
-  /** Where it goes on; absent where it begins. */
+  /** The checkpoint from which a resumed call goes on; absent for a new attempt. */
   readonly from: ForSettlement | undefined
   readonly decisions: Decisions | undefined
-  /** Of a call whose run has gone on, and that has ended; also where it begins anew. */
+  /** For a call whose run has gone on: how its work ended. It is also set for an attempt that begins the work anew. */
   readonly late: LateEnd | undefined
-  /** The calls of its reply, where its run is suspended with it once no other is at work. */
+  /** The calls of the same reply. The run is suspended with this call once none of the others is at work. */
   readonly beside: Beside | undefined
-  /** Notes what it waits for while others are at work, for a run that is suspended at a limit meanwhile. */
+  /** Notes what the call waits for while other calls are at work, in case a limit suspends the run meanwhile. */
   readonly waits: (awaited: (() => Omit<ForSettlement, "arguments" | "progress" | "elapsed">) | undefined) => void
 }
 
-/** Whether a settlement of a resumption counts, see `Tool.Receipt`. */
+/** Whether a settlement counts that `resume` was given, see `Tool.Receipt`. */
 export type SettlementReceipt = Receipt & { readonly token: string }
 
 type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>
 
-/** What was decided while a run was suspended. `resume` brings it along, so a bundle without `resume` does not contain it. */
+/** The decisions and settlements that came while a run was suspended. `resume` brings the code along, so a bundle without it is smaller. */
 export interface Decisions {
   /** The decision about the request with this digest. */
   readonly about: (digest: string) => Approval.Decision | undefined
-  /** Notes what becomes of the decision about this request. */
+  /** Notes whether the decision about this request counts or, if it does not, why. */
   readonly note: (digest: string, fate: "counted" | NotCounted["reason"]) => void
-  /** The failure of a call that waited for a person, read by the schema of its tool's failures; `undefined` if it does not fit. */
+  /**
+   * The failure of a call about which a person was asked, decoded by its tool's schema of failures; `undefined` if it does not fit the
+   * schema.
+   */
   readonly failureOf: (failure: Schema.Codec<unknown, unknown> | undefined, error: Schema.Json) => unknown
-  /** The answers to all decisions, in their order; nothing without decisions. */
+  /** The receipts of all decisions, in their order; `undefined` without decisions. */
   readonly answers: () => ReadonlyArray<Approval.DecisionReceipt> | undefined
   /** The digests of the latest requests about which a decision has counted, in this resumption or before it. */
   readonly decided: () => ReadonlyArray<string>
-  /** The gate of a call that was asked about, of a tool that no longer needs approval. */
+  /** The gate of a call that waits for a decision although its tool no longer needs approval. */
   readonly gate: ApprovalGate
   /** The settlement with this token. */
   readonly settlement: (token: string) => Exit.Exit<unknown, unknown> | undefined
-  /** Notes what becomes of it. */
+  /** Notes whether the settlement with this token counts. */
   readonly noteSettlement: (token: string, receipt: Receipt) => void
-  /** The answers to all settlements, in their order; nothing without settlements. */
+  /** The receipts of all settlements, in their order; `undefined` without settlements. */
   readonly receipts: () => ReadonlyArray<SettlementReceipt> | undefined
 }

@@ -1,4 +1,4 @@
-/** A function that sees every tool call first, and may deny it. It is a function of the user. */
+/** Policies: functions of the user that see every tool call before it runs, and may deny it. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
@@ -16,7 +16,7 @@ export interface ProposedCall {
   /** The name that the model wrote, if it differs from the tool's name. */
   readonly calledAs?: string
   readonly callId: string
-  /** What `run` would get. */
+  /** The parameters that the `run` of the tool would get. */
   readonly params: unknown
   /** The current arguments: the model's, or those of the last repair. */
   readonly arguments: Message.ToolCall["arguments"]
@@ -46,7 +46,8 @@ export const deny = (reason: string): Permission => ({ type: "deny", reason })
 export type Policy<R = never> = (call: ProposedCall) => Permission | Effect.Effect<Permission, unknown, R>
 
 /**
- * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. Each gets a call of its own.
+ * Asks one policy after another, until one denies. Returns the reason of the denial, or `undefined` if no policy denies. A policy that
+ * fails denies. Each policy gets its own call from `callOf`.
  *
  * @internal
  */
@@ -60,7 +61,9 @@ export const ask = (policies: ReadonlyArray<Policy>, callOf: () => ProposedCall)
     return undefined
   })
 
-/** A policy that throws denies as well: nothing has allowed the call. Defects of its effect and interruptions pass. */
+/**
+ * Runs a policy. If it throws or fails, the call is denied, because nothing has allowed it. Defects of its effect and interruptions pass.
+ */
 const failingClosed = (
   policy: () => Permission | Effect.Effect<Permission, unknown>,
   agent: string
@@ -71,7 +74,7 @@ const failingClosed = (
   return Effect.flatMap(Effect.exit(answer), (exit) => {
     if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
     if (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) {
-      // no typed failure is left in a cause that is passed on
+      // the cast is safe: a defect or an interruption passes on, and no typed failure
       return Effect.failCause(exit.cause as Cause.Cause<never>)
     }
     return Effect.succeed(undecided(Cause.squash(exit.cause)))

@@ -1,4 +1,4 @@
-/** A schema as a model sees it, and as what a model has sent is read by it. */
+/** Makes the JSON Schema that a model reads, and the decoder of what the model has sent. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -17,14 +17,14 @@ export const jsonSchemaOf = (
   const raw = RawSchema.of(schema)
   if (raw !== undefined) return raw
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(modelSchema(schema), { onExcessProperty: "error" })
-  // JSON Schema is JSON, and that of a schema is an object
+  // the cast is safe: the JSON Schema of a schema is a JSON object
   const json = flat(root as Schema.Json) as Message.ToolSpec["parameters"]
   return Predicate.isTruthy(Object.keys(definitions).length)
     ? { ...json, $defs: flat(definitions as Schema.Json) }
     : json
 }
 
-/** Remarks about a key stand in `allOf`, which some providers do not take: they belong to the value. */
+/** Flattens `allOf`, which some providers refuse. Effect puts the description of a key there; it becomes the description of the value. */
 const flat = (json: Schema.Json): Schema.Json => {
   if (Array.isArray(json)) return json.map(flat)
   if (!Predicate.isObject(json)) return json
@@ -44,7 +44,7 @@ const flat = (json: Schema.Json): Schema.Json => {
   }
 }
 
-/** A record that admits no key stands for a struct without fields: see `within`. */
+/** Whether the schema is that of a record which admits no key. `within` makes such a record of a struct without fields. */
 const isFieldless = ({ additionalProperties, patternProperties, propertyNames, type }: Schema.JsonObject): boolean =>
   type === "object" && additionalProperties === false && patternProperties === undefined && propertyNames !== undefined
 
@@ -53,22 +53,22 @@ const remarksOf = ({ description, title }: Schema.JsonObject) => ({
   ...(description === undefined ? {} : { description })
 })
 
-/** Reads a value as the schema says, in the form that it has as JSON. */
+/** Decodes the JSON form of a value by a schema. */
 export type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
 
 export const decoder = (schema: Schema.Codec<unknown, unknown>): Decode => {
   const read = reader(schema)
   return (value) => {
     const now = read(value)
-    // what is an effect may end at once all the same; one that has to wait is a defect
+    // decoding may be an effect that ends at once; an effect that has to wait is a defect
     return Result.isResult(now) ? now : Effect.runSync(now)
   }
 }
 
 /**
- * A schema in the words of a model: its form as JSON, in which a number is a number (`NaN` and the infinities are none in JSON) and a
- * date says its format. What a model is shown and how its answer is read are both made of it, so that the one takes exactly what the
- * other says.
+ * A schema as a model reads it: the JSON form of `schema`. A number is a finite number, since JSON has neither `NaN` nor infinities, and a
+ * date states its format. The JSON Schema that a model reads and the decoder of its answers are both made of this schema, so the decoder
+ * accepts exactly what the JSON Schema says.
  *
  * @internal
  */
@@ -76,7 +76,7 @@ export const modelSchema = <T, RD, RE>(schema: Schema.Codec<T, unknown, RD, RE>)
   Schema.make(inWords(Schema.toCodecJson(schema).ast))
 
 const inWords = (root: SchemaAST.AST): SchemaAST.AST => {
-  // each node once: a schema may refer to itself
+  // each node is converted once, because a schema may refer to itself
   const converted = new Map<SchemaAST.AST, SchemaAST.AST>()
   const of = (ast: SchemaAST.AST): SchemaAST.AST => {
     const made = converted.get(ast)
@@ -92,7 +92,7 @@ const alone = (ast: SchemaAST.AST) => described(ast, ast)
 
 type Each = (ast: SchemaAST.AST) => SchemaAST.AST
 
-/** Only the last form is what a model writes. */
+/** Converts a node with an encoding. Only the last form of the encoding is changed, because that is what a model writes. */
 const encoded = (ast: SchemaAST.AST, encoding: SchemaAST.Encoding, each: Each): SchemaAST.AST => {
   const last = encoding[encoding.length - 1] ?? encoding[0]
   if (last.transformation === asText())
@@ -109,18 +109,18 @@ const encoded = (ast: SchemaAST.AST, encoding: SchemaAST.Encoding, each: Each): 
     : altered(ast, { encoding: [...encoding.slice(0, -1), new SchemaAST.Link(to, last.transformation)] })
 }
 
-/** What is written stands for the value: it has its description, with the checks that JSON Schema has no words for. */
+/** Adds a description to the form that a model writes: its own or that of the value, and the checks that JSON Schema cannot express. */
 const described = (to: SchemaAST.AST, value: SchemaAST.AST): SchemaAST.AST => {
   const own = SchemaAST.resolveDescription(to) ?? SchemaAST.resolveDescription(value)
   const wanted = to === value ? unexpressed(to.checks) : [...unexpressed(to.checks), ...unexpressed(value.checks)]
   const description = [...(own === undefined ? [] : [own]), ...wanted.map((one) => `Wanted: ${one}`)].join("\n")
   if (description === "" || description === SchemaAST.resolveDescription(to)) return to
-  // a description that a check has goes up with the others
+  // `description` has the descriptions of the checks already, so they are removed there
   const checks = to.checks?.map((check) => check.annotate({ description: undefined }))
   return altered(to, { annotations: { ...to.annotations, description }, checks })
 }
 
-/** What the checks want that JSON Schema has no words for, as far as they say it. */
+/** The texts of the checks that JSON Schema cannot express, if the checks have texts. */
 const unexpressed = (checks: SchemaAST.Checks | undefined): ReadonlyArray<string> =>
   (checks ?? []).flatMap((check) => {
     if (check._tag === "FilterGroup") return unexpressed(check.checks)
@@ -128,13 +128,13 @@ const unexpressed = (checks: SchemaAST.Checks | undefined): ReadonlyArray<string
     return typeof expected !== "string" || isExpressed(toJsonSchema) ? [] : [expected]
   })
 
-/** Some schemas of checks depend on the type, and throw without: they say something. */
+/** Whether a check is part of the JSON Schema. A function that throws here needs to know the type, and counts as part of it. */
 const isExpressed = (toJsonSchema: unknown): boolean =>
   typeof toJsonSchema === "function" && !Array.isArray(quietly(() => toJsonSchema(), undefined))
 
 const within = (ast: SchemaAST.AST, each: Each): SchemaAST.AST => {
   if (SchemaAST.isObjects(ast)) {
-    // Effect takes any value for a struct without fields
+    // Effect's struct without fields admits any value, so a record without keys replaces it
     if (ast.propertySignatures.length + ast.indexSignatures.length === 0)
       return altered(ast, { indexSignatures: noKey().indexSignatures })
     return altered(ast, {
@@ -156,11 +156,11 @@ const within = (ast: SchemaAST.AST, each: Each): SchemaAST.AST => {
 /** A record that admits no key. */
 const noKey = once(() => Schema.Record(Schema.String.check(Schema.isPattern(/^(?!)/)), Schema.Never).ast)
 
-/** The same node with other fields: what is compiled of a node is kept beside it, not in it. */
+/** Copies a node with other fields. Effect keeps what it has compiled of a node outside of the node, so the copy does not share it. */
 const altered = <A extends SchemaAST.AST>(ast: A, fields: object): A =>
   Object.assign(Object.create(Object.getPrototypeOf(ast)), ast, fields)
 
-/** How Effect writes a number that need not be finite as JSON: as a number or as text. */
+/** The transformation by which Effect encodes a number that may be infinite or `NaN`: as a number or as text. */
 const asText = once(() => Schema.toCodecJson(Schema.Number).ast.encoding?.[0].transformation)
 
 const idOf = ({ annotations }: SchemaAST.AST): string => {
@@ -170,7 +170,7 @@ const idOf = ({ annotations }: SchemaAST.AST): string => {
     : ""
 }
 
-/** A date and time with its offset (RFC 3339), which says one instant on every machine. */
+/** Matches a date and time with an offset (RFC 3339), which means the same instant on every machine. */
 const dateTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/
 
 const instant = once(() => ({
@@ -180,7 +180,7 @@ const instant = once(() => ({
   ]
 }))
 
-/** By the id of the type that a text stands for. */
+/** The format of a text that encodes a value, by the id of the value's type. */
 const formats: Readonly<Record<string, () => object>> = {
   "effect/schema/Date": instant,
   "effect/schema/DateTimeUtc": instant,

@@ -1,4 +1,6 @@
-/** The types of tools and of their tables, for agents: what options leave in failures and needs, and the marks in a table. */
+/**
+ * The types of tools and tables that agents need: what the options of a tool add to its failures and services, and the marks in a table.
+ */
 import type { OutcomeUnknownError, ToolExecutionError, ToolTimeoutError } from "../errors/ToolError.ts"
 import type { NoVerify } from "./define.ts"
 import type * as Scope from "effect/Scope"
@@ -17,10 +19,10 @@ export type TimeoutOf<S, T, VR> = [T] extends [undefined]
       : ToolTimeoutError
     : ToolTimeoutError
 
-/** What looking up needs. */
+/** The services that `verify` needs; `never` if the tool has no `verify`. */
 export type ServicesOfVerify<VR> = [NoVerify] extends [VR] ? never : WithoutScope<VR>
 
-/** What a function of a tool needs: each execution of it has a scope of its own. */
+/** The services of a function of a tool. `Scope` is none of them, because each execution has a scope of its own. */
 export type WithoutScope<R> = Exclude<R, Scope.Scope>
 
 /** Marks, in the table of a tool, that its calls have a time limit. No row handles the failure of a call that reaches it. */
@@ -32,7 +34,8 @@ export interface CallTimeout {
 export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
 
 /**
- * Marks, in the table of a tool, that its agent may give up for good: no row but its own takes that, in the tables of this tool.
+ * Marks, in the table of a tool, that its agent may give up for good, with `ToolExecutionError`. Only a row for that tag handles this
+ * error, and only in a table of this tool.
  *
  * @hidden
  */
@@ -40,7 +43,7 @@ export interface GivesUp {
   readonly "~givesUp": true
 }
 
-/** The mark of an agent that is a tool. */
+/** The mark of a tool that is an agent, if the agent may give up for good. */
 export type MayGiveUp<E> = [Extract<E, ToolExecutionError>] extends [never] ? {} : GivesUp
 
 /** Marks, in the table of a tool, that its own failures can be stored. */
@@ -48,7 +51,7 @@ export interface StoredFailures {
   readonly "~storedFailures": true
 }
 
-/** The mark of a tool with a schema of its failures. */
+/** The mark of a tool that has failures of its own and a schema of them. */
 export type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : StoredFailures
 
 /**
