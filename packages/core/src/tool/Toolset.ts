@@ -1,4 +1,4 @@
-/** The tools that a model may call just now, with the tables that guard them: one call in, one settled result out. */
+/** The tools that a model may call in one turn, with the tables that guard them. A toolset takes a call and returns its settlement. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -30,9 +30,9 @@ export interface Toolset {
   readonly providerCalls?: ReadonlyArray<string>
   readonly entries: ReadonlyMap<string, Entry>
   readonly gates: Gates
-  /** The row for names that are no tool. */
+  /** The rows for calls of tools that do not exist. */
   readonly unknown: Rows
-  /** Whether the agent is resilient: a call that may have taken effect is not made again at once. */
+  /** Whether the agent is resilient. Then a call that may have taken effect is refused if the model repeats it at once. */
   readonly isResilient: boolean
   /** The tools with a pin; absent if there are none. */
   readonly pinned?: readonly [ToolDefinition, ...ReadonlyArray<ToolDefinition>]
@@ -44,7 +44,7 @@ export interface Toolset {
 export interface Tables {
   readonly byTool: ReadonlyMap<string, Rows>
   readonly defaults: Rows
-  /** Behind all of them. */
+  /** The rows of a resilient agent. They apply after all other rows. */
   readonly resilient?: { readonly tools: Rows } | undefined
 }
 
@@ -96,29 +96,29 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
   return levels.filter((level) => level.rows.size > 0)
 }
 
-/** The built-in tools among the calls of a batch end the run: they are settled first, and alone. */
+/** Whether a call is one of a built-in tool, which ends the run. Such a call is settled before the other calls of its reply, and alone. */
 export const isBuiltIn = (self: Toolset, site: CallSite): boolean => {
   const entry = entryOf(self, site.call)
   return entry?.tool.isBuiltIn === true && isOffered(site, entry.tool)
 }
 
 /**
- * Whether a tool may be called in a turn that has these of the agent's tools, or all. No choice could name `read_result`: it stays, where any
- * other does.
+ * Whether a tool may be called in this turn. `offered` has the names of the tools that were chosen for the turn; without it, all may be
+ * called. No choice can name `read_result`, so it may be called whenever another tool may.
  */
 export const isOffered = (
   { offered }: Pick<CallSite, "offered">,
   { isReader, name }: Pick<ToolDefinition, "name" | "isReader">
 ): boolean => offered === undefined || offered.includes(name) || (isReader === true && offered.length > 0)
 
-/** The name of the tool that a call means; as the model wrote it where there is none. */
+/** The name of the tool that a call means. If there is no such tool, it is the name that the model wrote. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
 
-/** What a call is known by beside its tool, wherever it was made. */
+/** The arguments of a call in a form that is equal for equal calls, see `Call.written`. */
 export const writtenOf = (self: Toolset, call: Message.ToolCall): ReadonlyArray<Schema.Json> =>
   Call.written(entryOf(self, call)?.tool, call)
 
-/** Of an unknown tool nothing is declared. */
+/** The side effects of the tool that a call means; `undeclared` for an unknown tool. */
 export const sideEffectsOf = (self: Toolset, call: Message.ToolCall): ToolDefinition["sideEffects"] =>
   entryOf(self, call)?.tool.sideEffects ?? "undeclared"
 
@@ -141,7 +141,7 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
   if (isLeftOut) return refuse(site, Render.leftOut(entry.tool.name))
   const { callCap } = entry.tool
-  // a call that waited goes on: it was counted when it began
+  // a call that goes on was counted when it began
   if (callCap !== undefined && site.from === undefined && !isWithin(callCap, site.run)) {
     return refuse(site, Render.capped(entry.tool.name, callCap.max))
   }
@@ -157,7 +157,7 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
 const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
   run.meter.callCounts.take(cap, Call.agentsOf(run))
 
-/** Asks the rows of a call that was settled as `deferred`. Defects and interruption pass through. */
+/** Settles the end of a call that was settled as `deferred` before: its rows decide. Defects and interruptions pass. */
 export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
   const entry = self.entries.get(site.call.name)
   return entry === undefined
@@ -181,11 +181,11 @@ const repetition = (self: Toolset, entry: Entry, { before, call }: CallSite): st
   return undefined
 }
 
-/** Under the name of its tool. The transcript keeps what the model wrote. */
+/** Gives a call the name of the tool that it means. The transcript keeps the name that the model wrote. */
 const named = (site: CallSite, { name }: ToolDefinition): CallSite =>
   site.call.name === name ? site : { ...site, call: { ...site.call, name }, calledAs: site.call.name }
 
-/** What is known of a call that was settled before. */
+/** The entry in the failure history for a call that was settled before. */
 export const recordOf = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["record"] => ({
   tool,
   isError: Message.isError(settlement),
@@ -210,7 +210,7 @@ const begin = <A>(
     body
   )
 
-/** A call of a tool that is there, but not to be called now. */
+/** Denies a call of a tool that exists but may not be called now. */
 const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> => {
   const settlement: Message.Settlement = { kind: "denied", text }
   return Effect.as(
@@ -219,7 +219,7 @@ const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> =
   )
 }
 
-/** A built-in tool always ends the run: bad arguments do not stop it. */
+/** Settles a call of a built-in tool. It ends the run even if its arguments are invalid. */
 const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: CallSite): Effect.Effect<Outcome> => {
   const decoded = decodedOf(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params() : salvaged(tool, decoded.failure, call)
@@ -256,14 +256,17 @@ const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: Call
   return Effect.andThen(emitChanges, running)
 }
 
-/** Their schemas are those of this library: they decode at once. */
+/** Decodes the arguments of a built-in tool. The schemas of these tools are made by this library, and they decode at once. */
 const decodedOf = (tool: ToolDefinition, call: Message.ToolCall): Call.Read => {
   const read = Call.decodeNow(tool, call)
   if (read === undefined) throw new TypeError(`The built-in tool '${tool.name}' has to decode at once`)
   return read
 }
 
-/** What fits of the bad arguments of a built-in tool; without its words among that, the whole is what it says. */
+/**
+ * The parameters of a built-in tool whose arguments are invalid: the fields that are valid alone. If the field for its text is not among
+ * them, that field gets the raw arguments.
+ */
 const salvaged = (
   tool: ToolDefinition,
   error: InvalidArgs | DeserializationError,
@@ -271,7 +274,7 @@ const salvaged = (
 ): Record<string, unknown> => {
   const value = (error instanceof DeserializationError ? error.rawValue : undefined) ?? {}
   const fitting = Object.entries(value).map(([key, field]) => {
-    // a part of what was parsed as JSON
+    // the cast is safe: the field comes from arguments that were parsed as JSON
     const alone = decodedOf(tool, { ...call, arguments: { [key]: field as Schema.Json } })
     return Result.isSuccess(alone) ? alone.success.params() : {}
   })

@@ -1,15 +1,15 @@
-/** Whether something may start a tool with unsafe side effects: agents say so of themselves. */
+/** Whether a value may start a tool with unsafe side effects. Agents have a mark that says so. */
 import * as Predicate from "effect/Predicate"
 import type { Node, Rows } from "../recovery/Node.ts"
 
-/** Where an agent says whether a tool with unsafe side effects may be started by it. */
+/** The key of the mark by which an agent says that it may start a tool with unsafe side effects. */
 export const MayBeUnsafe: unique symbol = Symbol.for("~@kintsugi/core/MayBeUnsafe")
 
-/** What does not say anything is taken to be safe. */
+/** Whether a value has the mark that it may start an unsafe tool. A value without the mark counts as safe. */
 export const mayBeUnsafe = (value: unknown): boolean =>
   Predicate.hasProperty(value, MayBeUnsafe) && value[MayBeUnsafe] === true
 
-/** Whether a row of these tables asks an agent that may. Of a `when` only what it names is known. */
+/** Whether a row of these tables runs an agent that may start an unsafe tool. Of a `when`, only the verdicts that it lists are known. */
 export const areUnsafe = (...tables: ReadonlyArray<Rows>): boolean =>
   tables.some((rows) => [...rows.values()].some(asksUnsafe))
 

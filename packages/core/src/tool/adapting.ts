@@ -1,4 +1,4 @@
-/** A tool with something around what it does: a layer, or plain Effect combinators. */
+/** Wraps what a tool does: in a layer, or in Effect combinators. */
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
@@ -92,5 +92,5 @@ export const around: {
   }
 )
 
-/** What an unsafe tool fails with where a function around it would run it again without consent. */
+/** The error of an unsafe tool when a function of `Tool.around` runs it again without `acknowledge`. */
 type Refusal<S, O> = "unsafe" extends S ? ("acknowledge" extends keyof O ? never : OutcomeUnknownError) : never

@@ -28,19 +28,22 @@ export const gate = (needs: NeedsApproval): ApprovalGate => ({
     })
 })
 
-/** A request that is asked again does not expire. */
+/**
+ * The result of the gate for a decision. For an expired request it is a refusal or, with `onExpiry: "fail"`, an error. With `"ask-again"`,
+ * requests are renewed and never expire here.
+ */
 const passed = (
   { onExpiry }: NeedsApproval,
   { site, tool }: CallAtGate,
   decision: Approval.Decision | Deciding.Expired
 ): Passed => {
   if (decision !== Approval.expired) return { decision }
-  // no person has refused
+  // the request has expired and no person has refused it, so the reason says that
   if (onExpiry !== "fail") return { decision: Approval.refuse(Render.undecided) }
   return { expired: ApprovalExpiredError.make({ tool: tool.name, callId: site.call.id }) }
 }
 
-/** For a call with a request for approval, of a tool that no longer needs approval. */
+/** The gate of a call that waits for a decision although its tool no longer needs approval. */
 export const always: ApprovalGate = gate({
   when: () => Effect.succeed(true),
   reason: "it was asked for when the call was made",
@@ -49,8 +52,8 @@ export const always: ApprovalGate = gate({
 })
 
 /**
- * `undefined` if the call needs no approval; a predicate that fails means that it does. An earlier request is reused while it is the
- * same and not expired; otherwise this makes a new one, if it does not end the wait that the earlier one has expired.
+ * Makes the request for approval; `undefined` if the call needs none. If the predicate fails, the call needs approval. An earlier request
+ * is used again while it is unchanged and not expired. If it has expired, `onExpiry` decides between a new request and `Approval.expired`.
  */
 const request = (
   needs: NeedsApproval,
@@ -98,7 +101,9 @@ const needsApproval = (needs: NeedsApproval, params: () => unknown): Effect.Effe
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }
 
-/** Asks, and asks again when the answer comes too late. Nothing where the run has to be suspended for it. */
+/**
+ * Waits for the decision. If it comes too late, a new request is made. `undefined` means that the run has to be suspended for the decision.
+ */
 const decided = (
   asked: Approval.ApprovalRequest,
   needs: NeedsApproval,

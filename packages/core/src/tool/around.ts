@@ -1,25 +1,25 @@
-/** Plain Effect combinators around the attempts of a tool, nearer to its `run` than every table. */
+/** Wraps the attempts of a tool in Effect combinators. They see the failures of `run` before every table does. */
 import * as Effect from "effect/Effect"
 import * as Returned from "../data/Returned.ts"
 import type { OutcomeUnknownError } from "../errors/ToolError.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
 
-/** What a tool has around its attempts: it runs the attempt as often as it likes. */
+/** A function around the attempts of a tool. It may run the attempt any number of times. */
 export type Around = (attempt: Attempt, refusal: Refusal) => Attempt
 
-/** Why an unsafe tool does not run again; nothing where it was looked up that it took no effect. */
+/** Returns why an unsafe tool does not run again; `undefined` if a lookup has found that it took no effect. */
 export type Refusal = () => OutcomeUnknownError | undefined
 
 interface Options {
   readonly tool: string
-  /** What stands around the attempts already: it is nearer to them. */
+  /** The function of an earlier `Tool.around`. It wraps the attempt first. */
   readonly before: Around | undefined
-  /** Whether each run of an attempt after the first needs consent. */
+  /** Whether each attempt after the first is refused, unless a lookup has cleared the one before. */
   readonly needsConsent: boolean
 }
 
-/** The user's function around the attempts. */
+/** Makes the wrapper of a tool's attempts from the user's function. */
 export const make =
   (f: (attempt: Attempt) => Attempt, { before, needsConsent, tool }: Options): Around =>
   (attempt, refusal) =>

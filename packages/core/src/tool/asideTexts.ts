@@ -1,4 +1,4 @@
-/** What a model reads of results that are put aside. */
+/** The texts that a model reads about results which were put aside. */
 
 /** The head of a result that was put aside, and how to read on. */
 export const putAside = (head: string, handle: string, end: number, length: number): string =>
@@ -20,5 +20,5 @@ export const removedResult = (handle: string): string =>
 export const unreadableResult = (handle: string): string =>
   `The result with handle ${shown(handle)} cannot be read just now.`
 
-/** A model may write a text of any length in the place of a handle. */
+/** Shortens a handle for a text, because a model may write a text of any length as a handle. */
 const shown = (handle: string): string => JSON.stringify(handle.slice(0, 100))

@@ -1,4 +1,4 @@
-/** How a call asks a person: its events, and the step that an interceptor may take instead. */
+/** How a call asks a person: it emits events, ends if a message withdraws the request, and lets an interceptor record the step. */
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Asks } from "../recovery/Deciding.ts"

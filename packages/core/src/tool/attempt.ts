@@ -44,7 +44,7 @@ import type { OfOneCall } from "../event/Happening.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
 
-/** Goes on in the state of the call: arguments that have passed the gates run at once. */
+/** Continues a call from its current state. Arguments that have passed the gates before run at once. */
 export const attempt = (self: ToolCall, count: number): Attempt => {
   self.tries?.begin(count)
   return emitFailure(self, count, () => next(self))
@@ -53,7 +53,7 @@ export const attempt = (self: ToolCall, count: number): Attempt => {
 const emitFailure = (self: ToolCall, attempt: number, make: () => Attempt): Attempt => {
   const { call, run } = self.site
   return RunContext.emitFailure(run, RunContext.begins(run, make), (error) =>
-    // a call that is over without its tables, or waits, has not failed; `Tool.around` may pass on a failure that was emitted
+    // a call that is denied or waits has not failed; and the attempts within `Tool.around` have emitted their failures themselves
     self.state.type === "Over" || error instanceof Waits || self.tries?.hasFailed === true
       ? undefined
       : { type: "tool-failed", attempt, error, callId: call.id, tool: call.name }
@@ -94,7 +94,7 @@ const decode = (self: ToolCall, state: Raw): Attempt => {
   })
 }
 
-/** Arguments that were repaired or edited pass the gates as those of the model do. */
+/** Sends arguments that were repaired or edited through the same gates as the arguments of the model. */
 const pass = (self: ToolCall, state: Decoded): Attempt => {
   const oversized = oversizedOf(self, state)
   return oversized === undefined ? ask(self, state) : deny(self, oversized)
@@ -126,13 +126,13 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
   const waiting: CallAtGate["waiting"] = (decided) => wait(self, state, decided)
   return Effect.flatMap(gate.pass({ tool: entry.tool, site, decoded, edited, waiting }), (passed) => {
     if ("request" in passed) {
-      // the run waits for a decision elsewhere: this call is neither settled nor failed
+      // the run is suspended until a decision comes: this call is neither settled nor failed
       suspend(self, state, passed)
       return Effect.fail(passed.request)
     }
     if ("expired" in passed) return Effect.fail(passed.expired)
     const { decision } = passed
-    // everything but an approval refuses, also a value of another type: JSON that was not decoded
+    // every decision except an approval refuses the call, even a value of another type, since the JSON may not have been decoded
     if (decision.type !== "approve") {
       const reason = decision.type === "result" ? Render.notFailed : String(decision.reason)
       return deny(self, ToolDeniedError.make({ tool: entry.tool.name, callId: site.call.id, reason }))
@@ -141,7 +141,7 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
   })
 }
 
-/** The call is over for its run, which is suspended with this request. */
+/** Ends the call for this run, which is suspended. The checkpoint of the call has the request for a decision. */
 export const suspend = (
   self: ToolCall,
   state: CallState,
@@ -151,7 +151,7 @@ export const suspend = (
   self.state = over(state, { type: "waits", checkpoint })
 }
 
-/** While it waits for a decision, it has no attempt at work. */
+/** Puts the call in the state `Waiting` until the decision comes: it has no attempt at work meanwhile. */
 const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
     self.state = waiting(state)
@@ -161,7 +161,7 @@ const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Eff
     })
   })
 
-/** Arguments that the approver has edited pass every gate again, but for the approval. */
+/** Decodes the arguments that the approver has edited. They pass every gate again, except the approval. */
 const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
   Call.decode(self.entry.tool, { ...self.site.call, arguments: args }, (read) => {
     if (Result.isFailure(read)) {
@@ -173,7 +173,7 @@ const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
     return pass(self, now)
   })
 
-/** A denied call stays denied: no row decides. */
+/** Denies the call for good: no row decides about a denial. */
 const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
   self.state = over(self.state, { type: "denied", error })
   return Effect.fail(error)
@@ -201,7 +201,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
   return tries.run(around(each, refusal))
 }
 
-/** What stands around a tool sees a result that was looked up as any other. */
+/** Gives `Tool.around` the plain result. A result that `verify` has found is unwrapped, and the call notes that it was found. */
 const plain = (self: ToolCall, ran: Attempt): Attempt =>
   Effect.map(ran, (value) => {
     self.wasFound = value instanceof ToolRun.Found
@@ -221,7 +221,7 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
         emit(self, () => ({ type: "tool-progress", data })),
         Effect.suspend(() => RunContext.alive(run, () => Effect.void))
       ),
-    // one for the run: an accessor here would take as long as the rest of the call
+    // the scope of the run as a plain field: an accessor for each call would cost as much time as the rest of the call
     runScope: run.done.scope
   }
   self.state = running(state, context)
@@ -253,7 +253,7 @@ const deferredInOf = (self: ToolCall, state: Admitted): NonNullable<ToolRun.Exec
   }
 }
 
-/** Once an unsafe tool has started, only its own end or a lookup shows whether it took effect. */
+/** Notes how an unsafe tool ends. Once it has started, only its own end or a lookup shows whether it took effect. */
 const watch = (self: ToolCall, ran: Attempt): Attempt =>
   Effect.onExit(ran, (exit) => {
     if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
@@ -265,14 +265,14 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
     return Effect.void
   })
 
-/** Takes the answer of a fixer, or of a person, as the new arguments; gives the error of one that does not decode. */
+/** Takes the answer of a fixer or a person as the new arguments. Returns the error if they do not decode. */
 export const accept = (self: ToolCall, answer: Schema.Json, by?: Fix): Effect.Effect<unknown> =>
   Call.decode<unknown, never>(self.entry.tool, { ...self.site.call, arguments: answer }, (read) => {
     if (Result.isFailure(read)) {
       if (by !== undefined) self.state = { ...self.state, draft: { rung: by, text: String(answer) } }
       return Effect.succeed(read.failure)
     }
-    // what a person has written is approved
+    // arguments that a person has written need no approval
     const edited = by === undefined ? canonical(read.success.json) : undefined
     self.state = repaired(self.state, answer, read.success, edited)
     return Effect.as(emitChanges(self, read.success.changes), undefined)
@@ -285,7 +285,7 @@ const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.E
 export const emit = ({ site: { call, run } }: ToolCall, make: () => OfOneCall): Effect.Effect<void> =>
   RunContext.emit(run, () => ({ ...make(), callId: call.id, tool: call.name }))
 
-/** Before they are decoded: why the arguments are not admitted, if they are not. */
+/** Checks the size of arguments before they are decoded. Returns the error if they are too long or nested too deeply. */
 const oversized = (
   { maxArgsBytes }: Gates,
   tool: string,
@@ -294,7 +294,7 @@ const oversized = (
   isRepaired: boolean
 ): ToolDeniedError | undefined => {
   const whose = isRepaired ? "the repaired arguments" : "the arguments"
-  // text is measured as it is; what arrives as an object may be nested deeper than the stack reaches
+  // text is only measured; an object may be nested more deeply than the stack reaches
   if (Predicate.isString(raw) && Object.hasOwn(Arguments.refused, raw)) {
     return ToolDeniedError.make({
       tool,
@@ -308,7 +308,7 @@ const oversized = (
     : ToolDeniedError.make({ tool, callId, reason: `${whose} are longer than ${maxArgsBytes} bytes` })
 }
 
-/** Once they are decoded: why the call is not admitted, if it is not. */
+/** Asks the policies about decoded arguments. Returns the error if a policy denies the call. */
 const denied = (
   { policies }: Gates,
   call: Omit<ToolPolicy.ProposedCall, "params">,

@@ -1,4 +1,4 @@
-/** How a deferred call that has begun waits, is asked about, expires and is cancelled. */
+/** How a deferred call waits once `start` has returned: how it polls, expires and is cancelled. */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -20,12 +20,12 @@ import type { Poll } from "./polling.ts"
 import type { Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { close, type Decode, type Entry, notCounted } from "./waiting.ts"
 
-/** What a user wrote about the wait. */
+/** The options of a deferred tool that are about the wait. */
 export interface Options {
   readonly deadline: Duration.Duration
   readonly cancel: ((handle: Schema.Json) => Effect.Effect<unknown, unknown>) | undefined
   readonly poll: Polled | undefined
-  /** Set if the run goes on without the result: whether it waits for it at its end. */
+  /** For a tool whose run goes on without the result: whether a run that has its answer waits for the result. Absent for other tools. */
   readonly atEnd: "wait" | "detach" | undefined
 }
 
@@ -41,30 +41,35 @@ export const patience = Duration.seconds(5)
 export interface DeferredCall {
   readonly tool: ToolDefinition
   readonly context: ToolContext
-  /** Absent outside of a run. */
+  /** How the call waits in its run; absent outside of a run. */
   readonly site: Parameters<Deferral["attempt"]>[0]["deferredIn"]
   /** Called when the work was cancelled, and took no effect. */
   readonly onCleared: () => void
-  /** Remembers that it has succeeded, for the case that its run fails. */
+  /** Remembers a result, so that the compensation of the tool can undo it if the run fails. */
   readonly remember: (value: unknown) => Effect.Effect<void>
-  /** What it means that it has not ended in time. */
+  /** Ends the call at its deadline: by a lookup with `verify`, or by the error of a timeout. */
   readonly cutOff: (limit: Duration.Duration) => Effect.Effect<unknown, unknown>
 }
 
 type Elsewhere = NonNullable<Interception.Interceptor["deferring"]>
 
-/** What is known of an attempt at any time. */
+/** The state of one attempt of a deferred tool. */
 export interface State {
   readonly token: string
   readonly entry: Entry
   readonly elsewhere: Elsewhere | undefined
-  /** Whether it waits while others are at work, and its run withdraws it where it ends otherwise. */
+  /**
+   * Whether the call waits in memory beside other calls at work. If its run then ends without being suspended, the run cancels the work.
+   */
   isResting?: boolean
-  /** Once `start` has returned. */
+  /** The handle and the deadline, once `start` has returned. */
   handed: Pick<ForSettlement, "handle" | "expiresAt"> | undefined
 }
 
-/** Takes the settlement that its run was resumed with, if there is one: what does not fit was refused before the run went on. */
+/**
+ * Takes the settlement with which the run was resumed, if there is one. A settlement that does not decode was refused before the run was
+ * resumed.
+ */
 export const takeGiven = (
   decisions: NonNullable<DeferredCall["site"]>["decisions"],
   { entry, token }: State,
@@ -78,7 +83,7 @@ export const takeGiven = (
   })
 }
 
-/** Waits in this process, and polls meanwhile. */
+/** Waits in this process for the settlement, and polls meanwhile. */
 export const arrival = (
   options: Options,
   call: DeferredCall,
@@ -114,8 +119,8 @@ export const pollOf = (poll: Polled, call: DeferredCall, handle: Schema.Json): P
 })
 
 /**
- * One poll of a run that goes on, which a settlement or the deadline ends. Nothing where it has found nothing, or failed, for that is what the
- * schedule is for.
+ * Polls once, for a call in a resumed run. A settlement or the deadline ends the poll. A poll that fails counts as one without a result,
+ * because the schedule polls again.
  */
 export const once = (
   { poll }: Options,
@@ -135,7 +140,7 @@ export const once = (
   return Effect.asVoid(Effect.timeoutOption(Effect.raceFirst(Deferred.await(entry.arrived), polling), left))
 }
 
-/** The call, for those who wait for it outside of this process. */
+/** Describes the call for an interceptor that waits for its settlement outside of this process. */
 export const storedCall = (
   options: Options,
   call: DeferredCall,
@@ -166,7 +171,7 @@ const checked = (
   )
 }
 
-/** The deadline has passed, and nothing has come. */
+/** Ends a call whose deadline has passed without a settlement: cancels its work, and fails. */
 export const expired = (
   options: Options,
   call: DeferredCall,
@@ -184,7 +189,7 @@ export const expired = (
   })
 }
 
-/** Whether `cancel` has confirmed that the work is stopped, and takes no effect. */
+/** Calls `cancel`. Returns whether `cancel` has confirmed that the work is stopped and takes no effect. */
 export const cancel = (
   { cancel }: Options,
   { context: { callId, idempotencyKey }, tool: { name } }: DeferredCall,
@@ -204,7 +209,7 @@ export const cancel = (
   return Effect.matchCauseEffect(cancelling, {
     onSuccess: () => Effect.succeed(true),
     onFailure: (cause) =>
-      // the run goes on elsewhere
+      // an interruption means that the run goes on in another process, so there is no warning
       Cause.hasInterrupts(cause)
         ? Effect.succeed(false)
         : Effect.as(
@@ -214,7 +219,7 @@ export const cancel = (
   })
 }
 
-/** Decodes a settlement: its JSON, or the value itself. */
+/** Makes the decoder of settlements. It takes the JSON of a result or failure, or the value itself. */
 export const decoder = ({ failure, success }: Pick<ToolDefinition, "failure" | "success">): Decode => {
   const value = reader(success)
   const error = failure === undefined ? undefined : reader(failure)

@@ -1,4 +1,4 @@
-/** From the raw arguments of a call to the parameters of its tool. */
+/** Turns the raw arguments of a call into the parameters of its tool. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -15,17 +15,17 @@ import type { Later } from "./reading.ts"
 type Changes = Parameters<typeof Coercion.decode>[0]["changes"]
 
 /**
- * Decoded arguments. What a policy, a predicate or an approver has read is what runs, and what each attempt runs with: plain
- * objects and arrays are frozen, and parameters that hold anything else are decoded anew for each reader, if their schema
- * decodes at once. Freezing is cheaper than decoding for each reader, and a reader that writes gets an error.
+ * Decoded arguments. Policies, predicates, approvers and all attempts must see the same parameters, so plain objects and arrays are frozen:
+ * that is cheaper than decoding for each reader, and a reader that writes gets an error. Parameters with other values, such as class
+ * instances, are decoded again for each reader, if the schema decodes at once.
  */
 export class Decoded {
-  /** The JSON from which they were decoded. */
+  /** The JSON from which the parameters were decoded. */
   readonly json: Schema.Json
   readonly changes: Changes
   readonly #tool: ToolDefinition
   readonly #params: unknown
-  /** Whether the next reader may have `#params`: they are frozen, or not read yet. */
+  /** Whether the next reader may get `#params`: they are frozen, or no reader has got them yet. */
   #isShareable = true
   readonly #isFrozen: boolean
 
@@ -38,14 +38,14 @@ export class Decoded {
     this.#isFrozen = freeze(params)
   }
 
-  /** The parameters, for one reader. Throws a `TypeError` where the schema refuses now what it has taken before. */
+  /** The parameters, for one reader. Throws a `TypeError` if the schema refuses arguments now that it accepted before. */
   params(): unknown {
     if (this.#isShareable) {
       this.#isShareable = this.#isFrozen
       return this.#params
     }
     const read = this.#tool.decode(this.json)
-    // no reader can wait here: all readers have what was decoded first
+    // the schema would have to wait and a reader cannot, so all readers share the first parameters
     if (!Result.isResult(read)) return this.#params
     const fresh = Result.getOrThrowWith(
       read,
@@ -59,12 +59,12 @@ export class Decoded {
   }
 }
 
-/** The arguments, or why they do not fit. */
+/** The decoded arguments, or the error that says why they are invalid. */
 export type Read = Result.Result<Decoded, InvalidArgs | DeserializationError>
 
 /**
- * Absent and blank arguments mean `{}`; an object is used as it is; text is parsed. Both are coerced if they fit nothing. `next` gets
- * the result at once where the schema of the tool decodes at once.
+ * Decodes the arguments of a call, and goes on with `next`. Absent and blank arguments mean `{}`, an object is used as it is, and text is
+ * parsed. Arguments that do not fit are coerced. `next` is called at once if the schema of the tool decodes at once.
  */
 export const decode = <A, E>(
   tool: ToolDefinition,
@@ -75,13 +75,13 @@ export const decode = <A, E>(
   return read instanceof Blocked ? Effect.flatMap(decodeLater(tool, call, read), next) : next(read)
 }
 
-/** The same for those that cannot wait: `undefined` where the schema of the tool has to wait, or needs services. */
+/** Decodes the arguments of a call without waiting. `undefined` if the schema of the tool has to wait or needs services. */
 export const decodeNow = (tool: ToolDefinition, call: Message.ToolCall): Read | undefined => {
   const read = tryToDecode(tool, call)
   return read instanceof Blocked ? undefined : read
 }
 
-/** A step of the decoding has to wait: how many were made before it, and what it is. */
+/** Thrown when a step of the decoding has to wait: the number of steps before it, and the effect to wait for. */
 class Blocked {
   readonly step: number
   readonly later: Later
@@ -95,7 +95,10 @@ type Answers = ReadonlyMap<number, Effect.Success<Later>>
 
 const noAnswers: Answers = new Map()
 
-/** The steps are the same each time, so what one of them had to wait for answers it the next time. */
+/**
+ * Decodes arguments whose schema has to wait: waits for a step, keeps its answer, and decodes again from the start. The steps are the same
+ * each time, so a step finds its answer by its number.
+ */
 const decodeLater = (tool: ToolDefinition, call: Message.ToolCall, first: Blocked): Effect.Effect<Read> =>
   Effect.gen(function* () {
     const answers = new Map<number, Effect.Success<Later>>()
@@ -132,7 +135,7 @@ const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noA
       const { changes, decoded: params, value: json } = decoded.success
       return Result.succeed(new Decoded(tool, params, json, changes))
     }
-    // about what the model sent, not about a half-mended value
+    // the issues are about the arguments that the model sent, not about half-repaired ones
     const { value } = parsed.success
     const issues = issuesOf(decoded.failure, value, tool.coercion)
     return Result.fail(
@@ -154,8 +157,8 @@ const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
   new TypeError(`The schema of the parameters of tool '${name}' did not decode, it threw`, { cause })
 
 /**
- * What a call is known by beside its tool. JSON may come as text or as a value; text that is no JSON stays text. Numbers are their values, and
- * where the tool may get another text for the same value, also what the model has spelled.
+ * The arguments of a call in a form that is equal for equal calls. JSON text and a JSON value are the same; text that is not JSON stays
+ * text. Numbers count by their value. If the tool may get a number as text, the form also has the digits that the model wrote.
  */
 export const written = (
   tool: ToolDefinition | undefined,
@@ -174,7 +177,7 @@ export const written = (
   return spelled === undefined ? ["json", parsed.success] : ["json", parsed.success, spelled]
 }
 
-/** For speed only: what a number has that is spelled in another way than JavaScript spells it. */
+/** Whether JSON may have a number that JavaScript would write differently. The test only saves time. */
 const isUnusual = /\d{16}|\d[.eE]|-0/
 
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */
@@ -187,7 +190,7 @@ const parse = (tool: ToolDefinition, raw: Message.ToolCall["arguments"]) => {
   return Result.isSuccess(parsed) && parsed.success.value === null ? Coercion.parse({}) : parsed
 }
 
-/** Whether a failure is about the arguments themselves: the tool has not run. */
+/** Whether a failure is about the arguments themselves, so that the tool has not run. */
 export const isArgumentError = (error: unknown): error is InvalidArgs | DeserializationError =>
   error instanceof InvalidArgs || error instanceof DeserializationError
 

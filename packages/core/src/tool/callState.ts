@@ -16,15 +16,15 @@ import type * as ToolPolicy from "./ToolPolicy.ts"
 interface Common {
   /** The arguments as they are now: the model's, or those of the last repair or edit. */
   readonly args: Message.ToolCall["arguments"]
-  /** How often the tool itself has run: arguments that do not decode are no run of it. */
+  /** How often the tool itself has run. An attempt whose arguments do not decode does not count. */
   readonly runs: number
-  /** Whether an earlier run was cut off after its start: it may have taken effect. */
+  /** Whether an earlier execution was cut off after its start and may have taken effect. */
   readonly isUncertain: boolean
-  /** Whether a run of it has begun, and nothing says that it took no effect. */
+  /** Whether an execution has begun and nothing says that it took no effect. */
   readonly mayHaveActed: boolean
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited?: string | undefined
-  /** The last answer of a fixer if it did not decode: what this very fixer reads next. The arguments stay. */
+  /** The last answer of a fixer, if it did not decode. The same fixer reads it in its next attempt. The arguments stay unchanged. */
   readonly draft?: { readonly rung: Fix; readonly text: string } | undefined
 }
 
@@ -39,18 +39,18 @@ export interface Decoded extends Common {
   readonly decoded: Call.Decoded
 }
 
-/** The arguments have passed the gates: a mere retry does not pass them once more. */
+/** The arguments have passed the gates. A retry with the same arguments does not pass the gates again. */
 export interface Admitted extends Common {
   readonly type: "Admitted"
-  /** Absent where the arguments of a sub-agent that goes on no longer decode. */
+  /** The decoded arguments; absent for a resumed sub-agent whose arguments no longer decode. */
   readonly decoded: Call.Decoded | undefined
-  /** Where its sub-agent was suspended, until that has gone on. */
+  /** The snapshot of the suspended sub-agent, until its run is resumed. */
   readonly suspended?: Snapshot | undefined
-  /** Of a deferred call that has begun: what it waits with, until it goes on. */
+  /** For a deferred call that has begun: its token, handle and deadline, until the call is resumed. */
   readonly handed?: ForSettlement | undefined
 }
 
-/** The tool runs; or its run was stopped, and has not ended by itself. */
+/** The tool runs, or it was stopped and has not ended by itself. */
 export interface Running extends Omit<Admitted, "type" | "suspended" | "handed"> {
   readonly type: "Running"
   readonly context: ToolContext
@@ -70,46 +70,49 @@ export interface Over extends Common {
 
 /** Why a call is over without its tables. */
 export type Why =
-  /** `text` is what the model reads, if the tool has run before. */
+  /** The call was denied. `text` is what the model reads if the tool has run before. */
   | { readonly type: "denied"; readonly error: ToolDeniedError; readonly text?: string }
-  /** It waits for a decision, or its sub-agent does: it is not settled. */
+  /** The call waits for a decision, or its sub-agent does. It is not settled. */
   | { readonly type: "waits"; readonly checkpoint: CallCheckpoint }
-  /** It is settled, and its result comes later. */
+  /** The call is settled as `deferred`, and its result comes later. */
   | { readonly type: "deferred"; readonly late: LateCall; readonly checkpoint: CallCheckpoint }
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
-  /** What stands around the tool has made as many attempts as a call may have. */
+  /** A function of `Tool.around` has made as many attempts as a call may have. */
   | { readonly type: "capped" }
 
 export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over
 
-/** What stands before a run of a tool: the size of its arguments, and the policies of its agent. */
+/** What a call is checked by before its tool runs: the size of its arguments, and the policies of its agent. */
 export interface Gates {
   /** The longest arguments, in bytes of UTF-8. */
   readonly maxArgsBytes: number
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
 }
 
-/** One call at work. Its state is all of it that changes. */
+/** One tool call at work. What changes on its way to the settlement is mostly in `state`. */
 export interface ToolCall {
   readonly entry: Entry
   readonly gates: Gates
   readonly site: CallSite
   state: CallState
-  /** Once the first attempt has begun. */
+  /** The progress of its recovery, once the first attempt has begun. */
   progress: Progress | undefined
-  /** Of a tool that has something around its attempts. */
+  /** Counts the attempts of a tool with `Tool.around`; absent for other tools. */
   readonly tries: Attempts | undefined
-  /** Of such a tool, whether its last attempt was cut off and its result looked up. */
+  /** For a tool with `Tool.around`: whether the last attempt was cut off and a lookup found its result. */
   wasFound?: boolean
-  /** Whether a person is asked about its failure just now. */
+  /** Whether a person is being asked about a failure of this call. */
   isAsked?: boolean
-  /** A result that was written down before its attempt released what it had acquired. */
+  /** A result and its text, which was made before the attempt released its resources. */
   encoded?: Encoded
-  /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
+  /**
+   * For how many milliseconds the call has been at work, including the time before its run was suspended. Absent for a call without a time
+   * limit.
+   */
   readonly elapsed: (() => number) | undefined
 }
 
-/** The state in which a call begins, or goes on with these runs behind it. */
+/** The first state of a call. `progress` has the executions that were made before its run was suspended. */
 export const beginning = (
   args: Message.ToolCall["arguments"],
   progress: Pick<CallProgress, "executions" | "isUncertain"> | undefined
@@ -144,7 +147,7 @@ export const decoded = (
   decoded
 })
 
-/** Other arguments, by an approver or a fixer, pass every gate again. */
+/** The state of a call with new arguments from an approver or a fixer. They pass every gate again. */
 export const repaired = (
   from: CallState,
   args: Message.ToolCall["arguments"],
@@ -152,7 +155,7 @@ export const repaired = (
   edited = from.edited
 ): Decoded => ({ ...common(from), type: "Decoded", args, decoded, edited, draft: undefined })
 
-/** Edited arguments that do not decode. */
+/** The state of a call whose edited arguments do not decode. */
 export const unread = (from: Decoded, args: Message.ToolCall["arguments"]): Raw => ({
   ...common(from),
   type: "Raw",
@@ -163,14 +166,14 @@ export const waiting = (from: Decoded): Waiting => ({ ...from, type: "Waiting" }
 
 export const waited = (from: Waiting): Decoded => ({ ...from, type: "Decoded" })
 
-/** Arguments that have passed the gates once may run again. */
+/** The state of a call whose arguments have passed the gates, so that it may run again. */
 export const admitted = (from: Decoded | Admitted | Running): Admitted => {
   if (from.type === "Admitted") return from
   const { args, decoded, draft, edited, isUncertain, mayHaveActed, runs } = from
   return { type: "Admitted", args, runs, isUncertain, mayHaveActed, edited, draft, decoded }
 }
 
-/** A call that has begun before, and goes on, has passed every gate. */
+/** The state of a resumed call whose sub-agent or deferred work had begun: it has passed every gate. */
 export const readmitted = (
   from: Raw,
   begun: Exclude<CallCheckpoint, { readonly type: "decision" }>,
@@ -183,7 +186,7 @@ export const readmitted = (
   ...(begun.type === "agent" ? { suspended: begun.snapshot } : { handed: begun })
 })
 
-/** A call that has failed, and waited for a person about that: its arguments have passed the gates. */
+/** The state of a resumed call about whose failure a person was asked: its arguments have passed the gates. */
 export const failedBefore = (from: Raw, decoded: Call.Decoded, isCleared: boolean): Admitted => ({
   ...from,
   type: "Admitted",
@@ -203,13 +206,13 @@ export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted,
   context
 })
 
-/** Whether the tool has run, and it was looked up that it has taken no effect. */
+/** Whether the tool has run and a lookup found that it took no effect. */
 export const isCleared = ({ mayHaveActed, runs }: CallState): boolean => runs > 0 && !mayHaveActed
 
-/** The run was stopped, and it was looked up that it had not taken effect. What is looked up holds for all runs before. */
+/** The state after a lookup that found that the stopped execution took no effect. This holds for all earlier executions too. */
 export const cleared = (from: Running): Running => ({ ...from, mayHaveActed: false, isUncertain: false })
 
-/** A run that has ended by itself, with a failure that may leave it open what it did. */
+/** The state after an execution that ended with a failure. `isUncertain` says whether that failure leaves open if the tool took effect. */
 export const failed = (from: Running, isUncertain: boolean): Running => ({
   ...from,
   isUncertain: from.isUncertain || isUncertain
@@ -222,7 +225,10 @@ export const over = (from: CallState, why: Why): Over => ({
   why
 })
 
-/** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
+/**
+ * A tool and its tables in the order in which they apply: its own, the agent's table for this tool, the agent's defaults, the resilient
+ * rows.
+ */
 export interface Entry {
   readonly tool: ToolDefinition
   readonly levels: ReadonlyArray<Level>

@@ -7,9 +7,9 @@ import type { Origin } from "../recovery/Layer.ts"
 import { asOfNow, seenOf } from "../recovery/Position.ts"
 import type { ToolCall } from "./callState.ts"
 
-/** The checkpoint of a call of which this many `runs` are over. */
+/** Makes the checkpoint of a call that waits. `runs` is the number of its executions that are over. */
 export const checkpointOf = (self: ToolCall, runs: number, waiting: CallCheckpoint): CallCheckpoint => {
-  // a call that has failed waits after its last attempt, all others before the next
+  // a call that waits because of a failure has made its last attempt; any other call waits in an attempt that it has not made yet
   const isMade = waiting.type === "decision" && waiting.request.failed !== undefined
   const progress = progressOf(self, runs, isMade ? 0 : 1)
   const { elapsed } = self
@@ -20,7 +20,7 @@ export const checkpointOf = (self: ToolCall, runs: number, waiting: CallCheckpoi
   }
 }
 
-/** Of a call that has `begun` an attempt that it has not made yet, if any; absent where that is its first one. */
+/** The progress of a call, without its `begun` attempts that are not made yet. `undefined` before the first attempt is made. */
 const progressOf = ({ progress, state }: ToolCall, runs: number, begun: number): CallProgress | undefined => {
   const { attempts = 0, failures = [], trail = [] } = progress?.trace() ?? {}
   if (progress === undefined || attempts <= begun) return undefined
@@ -33,7 +33,7 @@ const progressOf = ({ progress, state }: ToolCall, runs: number, begun: number):
   }
 }
 
-/** The origin from which a call goes on. The time while the run was suspended does not count. */
+/** The origin from which a resumed call goes on. The time for which its run was suspended does not count. */
 export const originOf = ({ failures, position, trail }: CallProgress): Effect.Effect<Origin> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const decisions = trail.map(({ message, ...entry }) => ({ ...entry, error: { _tag: entry.tag, message } }))

@@ -45,7 +45,7 @@ const completionOf = ({ metadata, reason, result, success, summary }: Params): C
 
 const isSaid = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
 
-/** A model that says anything else than yes does not claim a success. */
+/** Whether the model claims a success: with `true`, the text "true" or no value. Any other value claims none. */
 const isYes = (value: Schema.Json | undefined): boolean =>
   value === undefined ||
   value === null ||

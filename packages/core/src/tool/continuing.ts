@@ -1,4 +1,4 @@
-/** Deferred calls whose run goes on: each is settled as `deferred`, and its result comes to the run at a safe point. */
+/** Deferred calls whose run goes on. Each call is settled as `deferred`, and its result reaches the run later, at a safe point. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -23,23 +23,23 @@ import type * as Polling from "./polling.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry } from "./waiting.ts"
 
-/** A call that has begun, and how it ends. */
+/** A call whose work has begun, and the functions that end it. */
 export interface Begun {
   readonly call: DeferredCall
   readonly run: RunContext.RunContext
   readonly checkpoint: Omit<LateCheckpoint, "arguments" | "progress" | "failure">
   readonly entry: Entry
-  /** Whether a run with an answer ends without it. */
+  /** Whether a run that has its answer ends without waiting for this call. */
   readonly detaches: boolean
-  /** How it waits outside of this process, if it does. */
+  /** How the call waits outside of this process; absent if it waits in memory. */
   readonly elsewhere: Outside | undefined
-  /** Takes no settlement any more: its deadline has passed. */
+  /** Closes the call because its deadline has passed. No settlement counts any more. */
   readonly expire: () => void
-  /** Stops the work, and takes no settlement any more. */
+  /** Stops the work of the call. No settlement counts any more. */
   readonly stop: Effect.Effect<void>
-  /** Leaves the work as it is, and takes no settlement any more. */
+  /** Leaves the work of the call running. No settlement counts any more. */
   readonly release: Effect.Effect<void>
-  /** The run is suspended, and takes no settlement until it goes on. */
+  /** Closes the call while its run is suspended. No settlement counts until the run is resumed. */
   readonly suspend: () => void
 }
 
@@ -57,7 +57,7 @@ export const make = (begun: Begun): LateCall => {
     join: (others, from) => {
       const late = others ?? new Late()
       const { progress } = from
-      // a call that has begun waits for no decision
+      // this is for the types only: a call whose work has begun waits for no decision
       const args = from.type === "decision" ? null : from.arguments
       const whole = { ...checkpoint, arguments: args, ...(progress === undefined ? {} : { progress }) }
       if (late instanceof Late) late.add({ ...begun, checkpoint: whole })
@@ -73,7 +73,7 @@ interface Joined extends Begun {
 /** The calls of one run, in the order in which they have begun. */
 class Late implements LateCalls {
   #calls: Array<Joined> = []
-  /** Those that have expired outside of this process. */
+  /** The calls that have expired outside of this process. */
   readonly #expired = new Set<Joined>()
 
   add(begun: Joined): void {
@@ -88,7 +88,7 @@ class Late implements LateCalls {
     return this.#calls.every(({ detaches }) => detaches)
   }
 
-  /** With what has come meanwhile, for the model. */
+  /** The checkpoints of all calls. A call whose settlement has come meanwhile has it in its checkpoint. */
   checkpoints(): ReadonlyArray<LateCheckpoint> {
     return this.#calls.map(({ call: { tool }, checkpoint, entry: { settlement } }) => {
       if (settlement === undefined) return checkpoint
@@ -101,10 +101,10 @@ class Late implements LateCalls {
     for (const one of this.#calls) one.suspend()
   }
 
-  /** Whether one of them has its result, or has none in time. */
+  /** Whether a call has its result, or has passed its deadline. */
   readonly isDue: Effect.Effect<boolean> = Effect.suspend(() => Effect.map(this.#over, (over) => over.length > 0))
 
-  /** Those that are over now: what has expired comes first, then what has arrived. */
+  /** The calls that are over now: first the expired calls, then those with a result. */
   get #over(): Effect.Effect<ReadonlyArray<Joined>> {
     return Effect.flatMap(this.#looked, () =>
       Effect.map(Clock.currentTimeMillis, (now) => {
@@ -115,7 +115,7 @@ class Late implements LateCalls {
     )
   }
 
-  /** Takes what has come outside of this process. */
+  /** Takes the settlements that have come outside of this process. */
   get #looked(): Effect.Effect<void> {
     const unread = this.#calls.flatMap((one) => {
       const { elsewhere } = one
@@ -123,7 +123,7 @@ class Late implements LateCalls {
     })
     const [first] = unread
     if (first === undefined) return Effect.void
-    // by the time of the run: a call has that of its beginning
+    // the clock is read outside of `within`, because in a replay a call reads the time of its beginning
     const polled = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.forEach(unread, ({ elsewhere: { asked, poll }, one: { run } }) =>
         Effect.map(RunContext.within(run, poll?.(now) ?? Effect.undefined), (found) => ({ ...asked, run, found }))
@@ -139,7 +139,7 @@ class Late implements LateCalls {
     else if (ending !== undefined) one.entry.take(ending)
   }
 
-  /** Waits for the first result, or for a message to the run; outside of this process for all results. */
+  /** Waits for the first result, or for a message to the run. Outside of this process, it waits for all results. */
   wait(run: RunContext.RunContext): Effect.Effect<void> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const waited = this.#calls.filter(({ detaches }) => !detaches)
@@ -159,7 +159,7 @@ class Late implements LateCalls {
     const { elsewhere, run } = one
     if (elsewhere === undefined) return Effect.void
     return Effect.map(RunContext.within(run, elsewhere.wait({ ...elsewhere.asked, since })), (exit) => {
-      // no message withdraws it
+      // a message of the user withdraws no late call
       if (exit !== "withdrawn") this.#take(one, exit ?? "late")
     })
   }
@@ -168,7 +168,7 @@ class Late implements LateCalls {
     const readOne = (one: Joined): Effect.Effect<void, unknown> =>
       Effect.flatMap(endOf(one, rows), ({ late, settlement }) => {
         this.#calls = this.#calls.filter((other) => other !== one)
-        // it has begun anew
+        // the work of the call has begun anew
         if (late !== undefined) return Effect.sync(() => void late.call.join(this, late.checkpoint))
         const { callId, handle, tool } = one.checkpoint
         const textOf = (read: Message.Settlement) => LateTexts.lateResult({ tool, callId, handle }, read)
@@ -187,7 +187,7 @@ class Late implements LateCalls {
     )
   }
 
-  /** Stops those without a result. */
+  /** Stops the work of the calls that have no result yet. */
   readonly withdraw: Effect.Effect<void> = Effect.flatMap(
     Effect.suspend(() => this.#looked),
     () => {
@@ -209,12 +209,12 @@ class Late implements LateCalls {
 const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
   entry.settlement !== undefined || checkpoint.result !== undefined
 
-/** How the call has ended: what its rows say of an end without a result. */
+/** How a late call ends. Its rows decide about an end without a usable result. */
 const endOf = ({ call, checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
   if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
-  // a poll that has died
+  // a check of the poll has died with a defect
   if (exit !== undefined && Exit.isFailure(exit) && untouchable(exit.cause) !== undefined) {
     return Effect.failCause(exit.cause)
   }
@@ -223,7 +223,10 @@ const endOf = ({ call, checkpoint, entry, expire }: Joined, rows: Rows): Effect.
   return call.tool.approval === undefined ? answered : approved(answered)
 }
 
-/** Nothing is approved where no approver is at hand: the run that would be suspended for it has gone on. */
+/**
+ * Refuses an approval that a row of a late call needs, if there is no `Approver`. The run would have to be suspended for it, but it has
+ * gone on.
+ */
 const approved = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.flatMap(Effect.serviceOption(Approval.Approver), (approver) =>
     Option.isSome(approver) ? self : Effect.provideService(self, Approval.Approver, absent)
@@ -233,7 +236,7 @@ const absent: Approval.Approver["Service"] = {
   decide: () => Effect.succeed(Approval.refuse("no approver can be asked about a call whose run has gone on"))
 }
 
-/** How it has ended, as JSON; nothing where no schema writes that at once. */
+/** The exit of a call as JSON; `undefined` if a schema cannot encode it at once. */
 export const endedAs = ({ failure, success }: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Ended | undefined => {
   const written = (schema: Schema.Codec<unknown, unknown>, value: unknown) =>
     Schema.encodeUnknownExit(Schema.toCodecJson(schema))(value)
@@ -248,7 +251,7 @@ export const endedAs = ({ failure, success }: ToolDefinition, exit: Exit.Exit<un
     : undefined
 }
 
-/** What the model reads of such an end, whose rows are not asked. */
+/** The settlement that the model reads for an exit that cannot be stored as JSON. No row is asked about it. */
 const shown = (tool: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Message.Settlement => {
   if (Exit.isFailure(exit)) {
     const text = `ERROR: ${Render.spoken(Cause.squash(exit.cause), tool.kind)}`
@@ -260,7 +263,7 @@ const shown = (tool: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Message
     if (tool.isError?.(exit.value) === true) return { kind: "told", text: cut }
     return { kind: "result", text: cut, ...tool.parts?.of(exit.value, tool.maxResultChars) }
   }
-  // the schema of the tool has read the value: it can only be too deep
+  // the schema of the tool has read the value, so the value can only be nested too deeply
   const { limit } = Cause.squash(text.cause) as InputTooLargeError
   return { kind: "told", text: Render.unshown(tool.name, limit) }
 }

@@ -16,29 +16,32 @@ import type { Later } from "./rows.ts"
 import type { ToolContext } from "./ToolDefinition.ts"
 import type { CallLimit, ServicesOfVerify, Storable, TimeoutOf, WithoutScope } from "./ToolTypes.ts"
 
-/** What `cancel` needs where there is none. */
+/** Stands for the services of `cancel` if the tool has no `cancel`. */
 interface NoCancel {
   readonly NoCancel: never
 }
 
 /** What `start` knows of its call besides its parameters. */
 interface StartContext extends ToolContext {
-  /** Settles this attempt of the call, see `Tool.settle`. Give it to what does the work, and keep it from clients. */
+  /**
+   * The token that settles this attempt of the call, see `Tool.settle`. Give it to the service that does the work, and keep it from
+   * clients.
+   */
   readonly token: string
 }
 
-/** What `poll` needs where there is none. */
+/** Stands for the services of `poll` if the tool has no `poll`. */
 interface NoPoll {
   readonly NoPoll: never
 }
 
-/** How a deferred call is asked about, beside the settlement that may come. */
+/** How a deferred call is polled for its result, besides the settlement that may come. */
 interface Poll<H, A, E, R> {
-  /** The waits before the polls: the first one begins when `start` has returned. A run that goes on from a snapshot polls at once. */
+  /** The waits before the polls. The first wait begins when `start` has returned. A run that is resumed from a snapshot polls at once. */
   readonly every: Schedule.Schedule<unknown, unknown>
   /**
-   * The result, or nothing yet. A failure is nothing either as long as the schedule goes on; then it is the failure of the call. When the
-   * schedule ends with nothing, the call waits on for its settlement.
+   * Returns the result, or `None` if there is none yet. A failure counts as `None` while the schedule goes on; after the last poll it is
+   * the failure of the call. If the schedule ends with `None`, the call waits for its settlement.
    */
   readonly check: (handle: H) => Effect.Effect<Option.Option<A>, E, R>
 }
@@ -46,25 +49,28 @@ interface Poll<H, A, E, R> {
 /** What a deferred tool is made of. */
 interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD, C, VR, CR, PE, PR, W>
   extends Omit<Options<Params, A, never, never, S, RD>, "run">, Omit<Limits<undefined, C, A, VR>, "timeout"> {
-  /** Begins the work, and returns what it can be found by, as JSON. It passes all gates and tables, as the `run` of any tool. */
+  /**
+   * Begins the work, and returns a handle by which the work can be found, as JSON. `start` passes all gates and tables, like the `run` of
+   * any tool.
+   */
   readonly start: (params: Params, context: StartContext) => Effect.Effect<H, E, R>
   /**
-   * - `suspend`: the run waits for the settlement: in memory, or in a snapshot where `start` of the agent has begun the run.
-   * - `continue`: the run goes on. The call is settled at once as `deferred`, and its result comes to the model in a message, at a later safe
-   *   point. Its rows are asked there of a failure of the work: what they tell comes in that message, and `retry` begins anew.
+   * - `suspend`: the run waits for the settlement: in memory, or in a snapshot if `start` of the agent has begun the run.
+   * - `continue`: the run goes on. The call is settled at once as `deferred`, and a message brings the result to the model later, at a safe
+   *   point. If the work fails, the rows of the tool decide then: the message says what they tell, and `retry` begins the work anew.
    */
   readonly wait: W
   /**
-   * What a run with an answer does about such a call that has no result yet:
+   * What a run that has its answer does about such a call that has no result yet:
    *
-   * - `wait`, the default: it waits for the result, and the model reads it.
-   * - `detach`: it ends with its answer, and leaves the work as it is. The call is in `open` of its outcome and of `run-completed`, and its
-   *   settlement counts no more.
+   * - `wait`, the default: the run waits for the result, and the model reads it.
+   * - `detach`: the run ends with its answer, and leaves the work as it is. The call is in `open` of the outcome and of `run-completed`,
+   *   and its settlement counts no more.
    *
    * Only with `wait: "continue"`. A run that ends otherwise cancels the work.
    */
   readonly atEnd?: [W] extends ["continue"] ? "wait" | "detach" : never
-  /** How long the call waits from the return of `start` on. */
+  /** How long the call waits after `start` has returned. */
   readonly deadline: Duration.Input
   readonly poll?: Poll<NoInfer<H>, NoInfer<A>, PE, PR>
   /**
@@ -74,18 +80,21 @@ interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD
   readonly cancel?: (handle: NoInfer<H>) => Effect.Effect<unknown, unknown, CR>
 }
 
-/** A call that is settled at once has no time limit of its own. */
+/** Forbids `callTimeout` for a tool with `wait: "continue"`: its calls are settled at once, and `deadline` limits the work. */
 type WithinDeadline<W> = [W] extends ["continue"] ? { readonly callTimeout?: never } : unknown
 
-/** How a deferred tool ends at its deadline: where `cancel` confirms that it was in time, a tool with side effects has taken no effect. */
+/**
+ * The errors of a deferred tool at its deadline. With `cancel`, an unsafe tool may fail with `ToolTimeoutError` too: `cancel` has confirmed
+ * then that the work took no effect.
+ */
 type ExpiryOf<S, VR, CR> = TimeoutOf<S, Duration.Input, VR> | ([NoCancel] extends [CR] ? never : ToolTimeoutError)
 
-/** The options that `define` takes as they are: their types are in the type of the tool. */
+/** The options that `define` takes unchanged. Their types are in the type of the tool. */
 type Given = Omit<Options<unknown, unknown, unknown, unknown, Recovery.SideEffects>, "run"> &
   Limits<undefined, undefined, unknown, unknown> &
   Stored<unknown>
 
-/** What a function needs, unless it is absent. */
+/** The services of an optional function; `never` if the function is absent. */
 type NeedOf<R, Absent> = [Absent] extends [R] ? never : WithoutScope<R>
 
 type FailureOf<F> = F extends Schema.Codec<infer Failures, unknown> ? Failures : never
@@ -166,14 +175,14 @@ export const deferred = <
     throw new TypeError(`Tool '${name}': cancel must be a function`)
   if (poll !== undefined && !isPoll(poll))
     throw new TypeError(`Tool '${name}': poll must have every, a Schedule, and check, a function`)
-  // `start` is called with its token; the rest is as with `run`
+  // `start` takes the place of `run`, and gets its token when it is called
   const definition = define(name, { ...(others as unknown as Given), run: start as never })
   const foreign = ["run", "execute", "timeout"].find((option) => Reflect.get(others, option) !== undefined)
   if (foreign !== undefined)
     throw new TypeError(`Tool '${name}': ${foreign} is no option of a deferred tool, which has start and deadline`)
   const limit = limitOf(name, "deadline", deadline)
   if (limit === undefined) throw new RangeError(`Tool '${name}': deadline must be a finite duration above 0`)
-  // what they need is in the type of the tool
+  // the services that these functions need are in the type of the tool
   const waits = {
     deadline: limit,
     cancel,

@@ -29,7 +29,7 @@ export const make = (
   attempt: (execution, begin) => {
     const { deferredIn: site, tool } = execution
     const call = { ...callOf(execution), site, onCleared: () => execution.onCleared?.() }
-    // what begins is its `start`, which gives a handle
+    // the attempt runs `start`, whose result is a handle in JSON
     const starting = { ...tool, success: Schema.Json }
     return attempt(options, decoder(tool), call, (context) =>
       begin({ ...execution, context, tool: starting, keep: {} })
@@ -56,7 +56,7 @@ const longestOf = ({ atEnd, cancel, deadline }: Options): Duration.Duration | un
 }
 
 const storeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition, "name" | "spec">, token: string) {
-  // a webhook may bring anything
+  // the token comes from a webhook, and may be a value of any type
   if (!Predicate.isString(token)) return "unknown-token"
   if (!(yield* Token.isGenuine(token))) return "bad-signature"
   const parts = Token.partsOf(token)
@@ -83,7 +83,7 @@ const attempt = (
     return yield* Effect.onExit(waiting, (exit) => ended(options, call, state, exit))
   })
 
-/** What `start` gets. */
+/** The context that `start` gets: that of a tool, and the token. */
 const withToken = (context: ToolContext, token: string): ToolContext & { readonly token: string } => ({
   ...context,
   token
@@ -159,7 +159,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     return yield* entry.settlement ?? expired(options, call, state, handle)
   })
 
-/** The call waits no more in memory: it is suspended with its run, or withdrawn. */
+/** Ends the wait in memory. The call is suspended with its run, or it was withdrawn. */
 const handedOver = (
   options: Options,
   call: DeferredCall,
@@ -168,14 +168,17 @@ const handedOver = (
 ): Effect.Effect<unknown, unknown> =>
   Effect.uninterruptible(
     Effect.suspend(() => {
-      // it has come at this very instant
+      // a settlement has come at this very instant
       if (entry.settlement !== undefined) return entry.settlement
       close(token, entry, "suspended")
       return Effect.andThen(leftToRun(options, call, handed), Effect.fail(new Waits({ type: "deferred", ...handed })))
     })
   )
 
-/** A run that ends without an answer while the call waits has failed, or was interrupted. */
+/**
+ * Lets the run cancel the work of the call. A run that ends without an answer while the call waits has failed or was interrupted, and then
+ * cancels the work.
+ */
 const leftToRun = (
   options: Options,
   call: DeferredCall,
@@ -193,8 +196,8 @@ interface Resting extends Pick<ForSettlement, "handle" | "expiresAt"> {
 }
 
 /**
- * Waits in memory while other calls of the reply are at work: a settlement, the deadline or a message ends that. A run that is suspended at a
- * limit meanwhile takes the call along.
+ * Waits in memory while other calls of the reply are at work. A settlement, the deadline or a message of the user ends the wait. If a limit
+ * suspends the run meanwhile, its snapshot has this call.
  */
 const rest = (
   options: Options,
@@ -240,7 +243,7 @@ const rest = (
   return Effect.andThen(Effect.ensuring(Effect.andThen(begin, wait), end), over)
 }
 
-/** Waits; gives whether a message of the user has ended the wait before a settlement came. */
+/** Waits for a settlement. Returns whether a message of the user has ended the wait before a settlement came. */
 const isWithdrawn = (run: RunContext.RunContext, entry: Entry, wait: Effect.Effect<void>): Effect.Effect<boolean> => {
   const waiting = RunContext.untilHalted(run, wait, Effect.die)
   const { inbox } = run.tree
@@ -257,7 +260,7 @@ const isJson = Schema.is(Schema.Json)
 
 const isHandle = (value: unknown): value is Schema.Json => !isDeep(value) && isJson(value)
 
-/** What was begun, and neither settled nor suspended, is cancelled. */
+/** Closes a call at the end of its attempt. Work that has begun and is neither settled nor suspended is cancelled. */
 const ended = (
   options: Options,
   call: DeferredCall,
@@ -267,7 +270,7 @@ const ended = (
   const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
   const waits = !isStopped && Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   const isSuspended = waits instanceof Waits
-  // its run goes on, and it waits all the same
+  // the run goes on, and the call still waits for its result
   if (isSuspended && waits.late !== undefined) return Effect.void
   const { isUnsettled } = entry
   const limit = isResting === true ? call.site?.run.meter.ended : undefined

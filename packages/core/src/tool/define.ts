@@ -1,4 +1,4 @@
-/** A tool at run time, made of what a user wrote. */
+/** Makes the definition of a tool at run time from the options of the user. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -22,24 +22,27 @@ import { reader } from "./reading.ts"
 import { decoder, jsonSchemaOf, modelSchema } from "./ToolSchema.ts"
 import type { CallCap } from "../budget/Meter.ts"
 
-/** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
+/** Looks up by its idempotency key whether a call that was cut off took effect. Returns its result, or `None` if it took no effect. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
 
-/** What `verify` needs where there is none. */
+/** Stands for the services of `verify` if the tool has no `verify`. */
 export interface NoVerify {
   readonly NoVerify: never
 }
 
 /** How long a tool may take. */
 export interface Limits<T, C, A, VR> {
-  /** Of one run. Then it is stopped and fails with `ToolTimeoutError`; an `unsafe` one with `OutcomeUnknownError`. */
+  /**
+   * How long one attempt may take. After that it is stopped and fails with `ToolTimeoutError`; that of an `unsafe` tool with
+   * `OutcomeUnknownError`.
+   */
   readonly timeout?: T
-  /** Of the whole call, all attempts, fixers and waits included. Then it ends as `ToolExecutionError`. */
+  /** How long the whole call may take, with all attempts, fixers and waits. After that it ends as `ToolExecutionError`. */
   readonly callTimeout?: C
   /**
-   * For `unsafe` tools: looks up the outcome of a run that was cut off. A result is the result of the call. Without one the
-   * run did not take effect, and the call fails with `ToolTimeoutError`. If the lookup fails, the call is escalated to the
-   * model.
+   * For `unsafe` tools: looks up the outcome of an attempt that was cut off. If it finds a result, that is the result of the call. If it
+   * finds none, the attempt took no effect, and the call fails with `ToolTimeoutError`. If the lookup fails, the model reads that the
+   * outcome is unknown.
    */
   readonly verify?: Verify<NoInfer<A>, VR>
 }
@@ -48,18 +51,20 @@ export interface Limits<T, C, A, VR> {
 export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = never> {
   /** What the tool does, for the model. */
   readonly description: string
-  /** What `run` takes, out of the JSON of the model. A schema may wait, and need services: they are those of the tool. */
+  /**
+   * The schema of what `run` takes. It decodes the JSON of the model. It may wait and need services, which are then services of the tool.
+   */
   readonly parameters: Schema.Codec<Params, unknown, RD, unknown>
   readonly success: Schema.Codec<A, unknown>
-  /** What running it twice would do; `undeclared` by default. */
+  /** What running the tool twice would do; `undeclared` by default. */
   readonly sideEffects?: S
   /** Where its work is done; `local` by default. */
   readonly kind?: Kind
-  /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
+  /** The steps that may repair arguments before they count as invalid; all by default, none with `[]`. Their order is fixed. */
   readonly coercion?: ReadonlyArray<Coercion.CoercionStep>
-  /** The name that the tool's server or framework has for it, where that is another: the event of a call has both. */
+  /** The name that the tool has at its server or in its framework, if it differs. The events of a call have both names. */
   readonly foreignName?: string
-  /** The name of the server that has the tool: a model that puts it before the name of the tool is understood. */
+  /** The name of the server that has the tool. A model may write it before the name of the tool. */
   readonly server?: string
   /**
    * How many calls of this tool one run may make; unlimited by default. The model reads about each further call that it was not run, and
@@ -68,29 +73,33 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly maxCalls?: number
   /** The longest successful text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
-  /** When a result is put aside, instead of `maxResultChars`: made by `Tool.putAside`. */
+  /** From which length on a result is put aside, made by `Tool.putAside`. It takes the place of `maxResultChars`. */
   readonly putAside?: PutAside
   /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
   readonly isError?: (value: A) => boolean
   /**
-   * Does the work. The plain objects and arrays of `params` are frozen, for others read the same; where `params` hold anything else,
-   * each attempt gets its own. What is acquired in its `Scope` is released when the attempt ends and its result is written down, before the next one begins.
+   * Does the work. Plain objects and arrays in `params` are frozen, because policies, predicates and all attempts read the same ones. If
+   * `params` hold other values, each attempt gets its own. Resources in its `Scope` are released when the attempt has ended and its result
+   * is encoded, before the next attempt begins.
    */
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
 
-/** What options have to be of which one is absent: a result is cut, or it is put aside. It says nothing about others, so it costs no inference. */
+/**
+ * Refuses options with both `maxResultChars` and `putAside`, because a result is either cut or put aside. The type mentions no other
+ * option, so that it does not disturb inference.
+ */
 export type OneLength<Given> = Given extends { readonly maxResultChars: unknown; readonly putAside: unknown }
   ? { readonly putAside: never }
   : unknown
 
 /** How typed failures cross a wire or a database. */
 export interface Stored<F> {
-  /** The schema of all the failures of `run`. Without it, a stored failure has its name and message only. */
+  /** The schema of all failures of `run`. Without it, only the name and the message of a failure are stored. */
   readonly failure?: F
 }
 
-/** A schema of failures has to know all of them. */
+/** Checks that the schema of the option `failure` covers all failures of `run`. */
 export type Covers<E, F> =
   F extends Schema.Codec<infer Failures, unknown>
     ? [Exclude<E, Later>] extends [Failures]
@@ -102,20 +111,20 @@ interface FailuresThatTheSchemaDoesNotKnow<E> {
   readonly unknown: E
 }
 
-/** Checks an option for programs without types: else its absence would show at the first call only. */
+/** Checks when a tool is made that an option is a schema. A program without types would otherwise fail at the first call only. */
 export const schemaOf = (tool: string, option: string, schema: unknown): Schema.Codec<unknown, unknown> => {
   if (!Schema.isSchema(schema)) throw new TypeError(`Tool '${tool}': ${option} must be a Schema of Effect`)
-  // its types are in the type of the tool
+  // the type of the tool has the types of this schema
   return schema as unknown as Schema.Codec<unknown, unknown>
 }
 
 export const runOf = (tool: string, run: unknown): ToolDefinition["run"] => {
   if (!Predicate.isFunction(run)) throw new TypeError(`Tool '${tool}': run must be a function`)
-  // `run` is only called with what `decode` gave; its failures and needs are in the tool's type
+  // `run` gets only what `decode` returned; its failures and services are in the type of the tool
   return run as ToolDefinition["run"]
 }
 
-/** What models read about a tool, and how it acts on the world: a wrong word there would count as none. */
+/** Checks the description and the side effects of a tool, and returns the description. A misspelled side effect would count as none. */
 const described = (tool: string, options: { readonly description: string; readonly sideEffects?: unknown }): string => {
   demand(`Tool '${tool}'`, "given options", options, Predicate.isObject(options))
   const { description, sideEffects } = options
@@ -124,7 +133,7 @@ const described = (tool: string, options: { readonly description: string; readon
   return description
 }
 
-/** Makes a definition of what a user wrote; schemas are compiled at first use. */
+/** Makes the definition of a tool from the options of the user. Schemas are compiled at first use. */
 export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   name: string,
   options: Options<Params, A, E, R, S, RD> &
@@ -157,20 +166,23 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   rows: new Map(),
   timeout: limitOf(name, "timeout", options.timeout),
   callTimeout: limitOf(name, "callTimeout", options.callTimeout),
-  // what it needs is in the tool's type
+  // the services that `verify` needs are in the type of the tool
   verify: options.verify as ToolDefinition["verify"],
   maxResultChars: charsOf(name, options.maxResultChars),
   ...asideOf(name, options),
   callCap: capOf(name, options.maxCalls),
-  // called only with a result of the tool, or an answer in its place
+  // `isError` gets only a result of the tool, or an answer that replaces it
   isError: options.isError as ToolDefinition["isError"],
-  // a schema, by the types of those who call this
+  // the types of `Tool.make` and `Tool.deferred` say that this is a schema
   failure: options.failure as ToolDefinition["failure"],
   approval: undefined,
   compensate: undefined
 })
 
-/** An undeclared argument of a call that cannot be taken back may have meant something. */
+/**
+ * The coercion steps of a tool. For an unsafe tool, undeclared arguments are not dropped: they may have meant something, and its calls
+ * cannot be undone.
+ */
 const ladderOf = (steps: ReadonlyArray<Coercion.CoercionStep>, sideEffects: Recovery.SideEffects | undefined) =>
   sideEffects === "unsafe" ? steps.filter((step) => step !== "drop-undeclared") : steps
 
@@ -207,7 +219,10 @@ const asideOf = (
   throw new TypeError(`Tool '${tool}': a result is cut by maxResultChars, or put aside by putAside, and not both`)
 }
 
-/** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. That of a person is a value. */
+/**
+ * Decodes an answer that replaces a result. A fixer answers with text: JSON, or bare text if the schema takes text. A person answers with a
+ * value.
+ */
 const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decodeResult"] => {
   const decodeJson = decoder(schema)
   const decode = (value: Schema.Json) => Result.mapError(decodeJson(value), (issue) => Issue.fromSchema(issue, value))
@@ -243,10 +258,13 @@ const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefi
   }
 }
 
-/** As deep as arguments may be. */
+/** How deeply a result may be nested: as deeply as arguments. */
 const deepest = 1000
 
-/** Nothing for what is too deep. A short text cannot be: each level has a mark at either end. */
+/**
+ * The text of encoded JSON; `undefined` if the JSON is nested too deeply. Short text is not checked, because each level takes two
+ * characters.
+ */
 const textOf = (json: unknown): string | undefined => {
   if (Predicate.isString(json)) return json
   const text = JSON.stringify(json)

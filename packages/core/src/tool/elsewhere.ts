@@ -1,4 +1,4 @@
-/** What options of tools are called elsewhere. */
+/** The names that options of a tool have in other libraries. */
 
 /** Options of tools by their names in other libraries. */
 export interface Elsewhere {

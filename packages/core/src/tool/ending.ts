@@ -1,4 +1,4 @@
-/** The built-in tools that end an agent with a failure: the text of arguments that cannot be read is its reason. */
+/** The built-in tools that end an agent with a failure. If their arguments cannot be read, the text of the arguments is the reason. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Severity } from "../errors/Kinds.ts"
