@@ -39,7 +39,7 @@ import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
-/** What the tables of a call end it with. */
+/** Ends a tool call in the way that its tables have decided. */
 export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outcome, never, never> {
   readonly call: ToolCall
 
@@ -89,7 +89,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
     return tell(this.call, error, text, trace, { recoveredBy: by, said })
   }
 
-  /** The message of the error is kept exactly. */
+  /** Ends the run with a hard failure that has exactly the message of the error. */
   raised({ error }: Spoken["raised"], { failures: attempts, trail }: Trace) {
     const message = ErrorCause.sayingOf(error)
     const fields = { ...callOf(this.call), message, attempts, cause: error, trail: trailOf(trail) }
@@ -97,18 +97,18 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   }
 }
 
-/** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
+/** Ends a call whose `callTimeout` has passed. It fails hard, unless a lookup finds that the stopped tool has taken effect. */
 export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Outcome> => {
   const { state } = self
   const trace = self.progress?.trace() ?? { attempts: 1, failures: [], trail: [] }
-  // an attempt that waits for its approval is none yet
+  // an attempt that waits for its approval does not count yet
   const attempts = state.type === "Waiting" ? trace.attempts - 1 : trace.attempts
   return Effect.matchEffect(stopped(self, limit), {
     onSuccess: (value) => new ToolEnds(self).succeeded(value, { ...trace, attempts }),
     onFailure: (error) => {
       const cause = error instanceof ToolRun.Unverifiable ? error.error : error
       const why = `after ${Duration.format(limit)} for the whole call`
-      // what has not begun has not failed
+      // a tool that has not begun has not failed
       const failures = state.runs === 0 ? trace.failures : [...trace.failures, cause]
       const runs = state.runs === 0 ? 0 : attemptsOf(self, { ...trace, attempts })
       const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
@@ -118,11 +118,11 @@ export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Ou
   })
 }
 
-/** All attempts of a call: where no table has decided anything yet, a function around the tool has made the others. */
+/** The number of attempts of a call. Before a table has decided anything, only a function of `Tool.around` can have made more than one. */
 const attemptsOf = ({ progress, tries }: ToolCall, { attempts }: Trace): number =>
   progress === undefined ? attempts + (tries?.extra.made ?? 0) : attempts
 
-/** What it means for a call that it is stopped where it is. */
+/** What the stop of a call means in its current state: a lookup if the tool may have taken effect, otherwise the error of a timeout. */
 const stopped = (self: ToolCall, limit: Duration.Duration) => {
   const { entry, site, state } = self
   const { tool } = entry
@@ -145,7 +145,7 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
 const notBegun = (tool: string, limit: Duration.Duration, isWaiting: boolean): string =>
   `Tool '${tool}' did not begin within ${Duration.format(limit)}${isWaiting ? ", because its call had no approval" : ""}`
 
-/** A call that is over without its tables. */
+/** Settles a call that has ended without its tables. */
 const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): Effect.Effect<Outcome> => {
   const { name } = self.entry.tool
   switch (why.type) {
@@ -172,7 +172,7 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
   }
 }
 
-/** A call that has run, and may have taken effect, says so. */
+/** The settlement of a denied call. If an earlier execution may have taken effect, the settlement says so. */
 const denied = (
   { entry, state }: ToolCall,
   { error, text }: Extract<Why, { readonly type: "denied" }>
@@ -181,17 +181,17 @@ const denied = (
   return state.isUncertain ? failing(text, true, false) : { kind: "denied", text }
 }
 
-/** There is nothing to settle yet, unless the run ends before the decision. */
+/** The outcome of a call that waits. Its settlement is used only if the run ends before the decision comes. */
 const waits = (self: ToolCall, checkpoint: CallCheckpoint): Outcome => ({
   settlement: Fate.ended(self),
   record: { tool: self.entry.tool.name, isError: false },
   checkpoint
 })
 
-/** A failure that leaves the call. */
+/** Ends the run with a failure that no row has handled, or after which a row has no attempt left. */
 const left = (self: ToolCall, { cap, error, isHalted, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
   if (why !== "exhausted") return hard(self, { error, isOurs: false })
-  // not the policy has given up, the run is over
+  // the run is out of time, so its error is about the limit and not about the policy
   if (isLate === true) return RunContext.endOfTime(self.site.run, { cause: error, trail: trailOf(trace.trail) })
   const { failures, trail } = trace
   const stopped = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
@@ -203,7 +203,7 @@ const left = (self: ToolCall, { cap, error, isHalted, isLate, why }: Leaves, tra
   return isHalted === true ? endedBeside(self, ended(self, failure, Fate.mayHaveActed(self))) : hard(self, failure)
 }
 
-/** A value of the tool, or what stands in for one. */
+/** Settles a call with a value: the result of the tool, or the answer of a row. */
 const valued = (
   self: ToolCall,
   value: unknown,
@@ -226,7 +226,7 @@ const valued = (
 const settles = (self: ToolCall, attempts: number, how: How) => (settlement: Message.Settlement) =>
   settle(self, settlement, attempts, how)
 
-/** The tool has run, and nothing of its result can be written down: no row repeats that. */
+/** Settles a call whose result cannot be written as text. The tool has run, so no row repeats the call. */
 const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number): Effect.Effect<Outcome> => {
   const { call, run } = self.site
   const { kind, name } = self.entry.tool
@@ -240,11 +240,11 @@ const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number)
   )
 }
 
-/** A failure that the model reads. */
+/** Settles a call with a text about its failure, which the model reads. */
 const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
   const { isRepeated } = fateOf(self, error)
   const said = how.recoveredBy === "tell" && isRepeated ? Render.repeated(text) : text
-  // a fixer speaks for itself
+  // the text of a fixer does not say by itself that the outcome is unknown
   const isSaid = how.recoveredBy !== "fix" && ToolRun.isUncertain(error)
   const settlement = failing(said, self.state.isUncertain || ToolRun.isUncertain(error), isSaid)
   return settle(self, settlement, trace.attempts, {
@@ -254,13 +254,13 @@ const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
   })
 }
 
-/** What has happened to the call besides its failure. A failure with an unknown outcome says so in its own text. */
+/** What the model has to know besides the failure. An error about an unknown outcome says that in its own text. */
 const fateOf = (self: ToolCall, error: unknown) => ({
   isRepeated: self.site.history.isRepeated(self.entry.tool.name, signatureOf(error)),
   isUncertain: self.state.isUncertain && !ToolRun.isUncertain(error)
 })
 
-/** The call ends the run. */
+/** Ends the run with a failure of this call. */
 const hard = (self: ToolCall, failure: Failure, isLeftUncertain = false): Effect.Effect<Outcome> =>
   RunContext.halt(self.site.run, () => Effect.succeed({ ...ended(self, failure, isLeftUncertain), failure }))
 
@@ -271,7 +271,7 @@ const ended = (self: ToolCall, { error }: Failure, isLeftUncertain = false): Out
   return { settlement, record: { tool: name, isError: true } }
 }
 
-/** A limit of the run, or of one above, was reached; without one, another call has ended the run: this call was cut off. */
+/** Settles a call that was cut off: by a limit of the run or of an ancestor (`exceeded`), or because another call has ended the run. */
 export const cut = (self: ToolCall, exceeded?: Exceeded): Effect.Effect<Outcome> => {
   const why = exceeded === undefined ? "another call has ended the run" : `the run has reached ${limitOf(exceeded)}`
   const isUnapproved = exceeded === undefined && Fate.isUnapproved(self)
@@ -284,14 +284,14 @@ export const cut = (self: ToolCall, exceeded?: Exceeded): Effect.Effect<Outcome>
   return endedBeside(self, outcome)
 }
 
-/** A call that another one or a limit has ended has an event of that if its run goes on: it answers. */
+/** The outcome of a call that a limit or another call has ended. Its end is emitted only if the run still makes an answer. */
 const endedBeside = (self: ToolCall, outcome: Outcome): Effect.Effect<Outcome> =>
   self.site.run.meter.isAnswering ? Effect.as(stop(self, outcome.settlement), outcome) : Effect.succeed(outcome)
 
-/** A message of the user has interrupted the call. */
+/** Settles a call that a message of the user has interrupted. */
 export const interrupted = (self: ToolCall): Effect.Effect<Outcome> => stop(self, Fate.ended(self, "interrupt"))
 
-/** A call that is over, although neither its tool nor its table has ended it; and its run goes on. */
+/** Settles a call in a run that goes on, although neither the tool nor a table has ended the call. */
 const stop = (self: ToolCall, settlement: Message.Settlement): Effect.Effect<Outcome> =>
   settle(self, settlement, self.state.runs, { isSuccess: true })
 
@@ -312,7 +312,7 @@ const settle = (
         ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
       }
   const outcome: Outcome = trail === undefined ? { settlement, record } : { settlement, record, trail }
-  // the call has its end, and this is what the model reads later
+  // the call was settled as `deferred` before, and the model reads this settlement in a later message
   if (site.late !== undefined) return Effect.succeed(outcome)
   return RunContext.emitThen(
     site.run,
@@ -328,20 +328,20 @@ const settle = (
       return { type: "tool-end", use, ...callOf(self) }
     },
     () => {
-      // an interruption that comes now finds it settled
+      // an interruption from now on finds the call settled
       site.slot.settlement = settlement
       return Effect.succeed(outcome)
     }
   )
 }
 
-/** A settlement as an error; of unknown outcome if that is uncertain, which the text then says, unless it does already. */
+/** A settlement with the text of an error. An uncertain outcome makes it `unknown`, and adds a sentence unless `isSaid`. */
 const failing = (text: string, isUncertain: boolean, isSaid: boolean): Message.Settlement => ({
   kind: isUncertain ? "unknown" : "told",
   text: Redaction.own(isUncertain && !isSaid ? Render.withCutOff(text) : text)
 })
 
-/** Of a failure, and of what is said about it besides: without numbers, quotations and what is to be done now. */
+/** The signature of a failure, and of the text that a row or a fixer added to it, without numbers, quotations and instructions. */
 const fullSignature = (error: unknown, said: string | undefined): string => {
   const failure = signatureOf(error)
   if (said === undefined) return FailureHistory.signatureWith(failure, "")
@@ -349,12 +349,12 @@ const fullSignature = (error: unknown, said: string | undefined): string => {
   return FailureHistory.signatureWith(failure, FailureHistory.normalForm(besides))
 }
 
-/** More than any text of this library has. */
+/** How many characters of such a text are compared: more than any text of this library has. */
 const maxCompared = 10_000
 
 const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: site.call.id })
 
-/** A success, as long as it may be. The tool may want the model to read it as an error all the same. */
+/** The settlement of a success, cut to `maxResultChars`. The tool's `isError` may have the model read it as an error. */
 const result = (tool: ToolDefinition, value: unknown, text: string): Message.Settlement => {
   const read = tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
   if (tool.isError?.(value) === true) return { kind: "told", text: read }
@@ -371,11 +371,11 @@ export const textFor = (
     ? Effect.sync(() => byDefault(seen, context))
     : rendered({ context, render, seen }, run, byDefault)
 
-/** Whether the row that told a failure wants tools to be switched off; nothing where it does not say. */
+/** Whether the row that told a failure wants the tools to be switched off; `undefined` if the row does not say. */
 export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined =>
   afterwards === undefined ? undefined : afterwards === "tools-off"
 
-/** Without what the model wrote: of arguments that do not fit, only what would fit. */
+/** The signature of a failure, without what the model wrote. For arguments that do not fit, it has only the expected values. */
 const signatureOf = (error: unknown): string => {
   const tag = ErrorCause.tagOf(error)
   if (error instanceof InvalidArgs) return FailureHistory.signatureOf(tag, "")
@@ -386,7 +386,7 @@ const signatureOf = (error: unknown): string => {
   return FailureHistory.signatureOf(tag, ErrorCause.messageOf(error))
 }
 
-/** A call that was refused: the tool has not failed, but a model that insists is going round in circles. */
+/** The history entry of a refused call. The tool has not failed, but a model that insists is going round in circles. */
 export const denialOf = (tool: string, signature?: string): FailureHistory.CallOutcome => ({
   tool,
   isError: true,

@@ -1,10 +1,10 @@
-/** The failures that a tool may have: what a row of a table is typed by has to be what the row gets. */
+/** Types that refuse failures which a tool cannot have. The error type of a row must be the error that the row gets at run time. */
 import type { KintsugiError } from "../errors/KintsugiError.ts"
 
 /** The errors of this library, by tag. */
 type ByTag = { readonly [E in KintsugiError as E["_tag"]]: E }
 
-/** What gates and rows alone fail with. */
+/** The tags with which only the gates and rows of this library fail. */
 type OfGates =
   | "InvalidArgs"
   | "DeserializationError"
@@ -14,12 +14,14 @@ type OfGates =
   | "ApprovalExpiredError"
   | "UnknownToolError"
 
-/** What every run of an agent may fail with: where it is, the others are what a sub-agent has left. */
+/**
+ * The error with which every run of an agent may fail. If a tool has it, the tool runs an agent, and errors of gates come from that agent.
+ */
 type OfAgents = ByTag["BudgetExceededError"]
 
 /**
- * Refuses a `run` with failures that a tool cannot have, with a sentence for each. Where `E` is a type parameter nothing is
- * refused: `any`, as which the compiler tries it, is fine.
+ * Refuses a `run` with failures that a tool cannot have, with a sentence for each failure. If `E` is a type parameter, the compiler tries
+ * it as `any`, and nothing is refused.
  */
 export type OwnFailures<E, Key extends string = "run"> = ["refused"] extends [IsRefused<E>]
   ? { readonly [K in Key]: Refused<E> }
@@ -32,8 +34,8 @@ type Sure<E> = [Refused<E>] extends [never] ? "fine" : "refused"
 type Refused<E> = [Extract<E, OfAgents>] extends [never] ? Refusal<E, OfGates> : Refusal<E, never>
 
 /**
- * Refuses more failures below a row that was written without them: the one for all failures, or one for the same tag. As above, nothing is
- * refused where `E` is a type parameter.
+ * Refuses new failures of a tool if the tool has a row that was written without them: a row for all failures, or one for the same tag. If
+ * `E` is a type parameter, nothing is refused.
  */
 export type Nearer<T, E> = ["refused"] extends [IsAdded<T, E>] ? Added<T, E> : unknown
 
@@ -47,7 +49,7 @@ type Written<Key> = Key extends string
   ? `The row for ${Key} was written for other failures: put what adds failures to the tool before Tool.onError`
   : never
 
-/** One sentence for each failure that is refused; errors of the library are none, those of gates excepted. */
+/** The sentence for each failure that is refused. Errors of this library are refused only if their tags are in `Gates`. */
 type Refusal<E, Gates> = E extends { readonly _tag: infer Tag extends string }
   ? string extends Tag
     ? "The tag of a failure of this tool is only a string: give each failure a tag of its own"

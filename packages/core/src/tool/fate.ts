@@ -1,11 +1,11 @@
-/** How a call is settled that is ended from outside: by its run, a limit, another call, or a message of the user. */
+/** How a call is settled if it is ended from outside: by its run, a limit, another call, or a message of the user. */
 import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import type { SideEffects } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 
-/** A call that is not settled, as far as this reads it. */
+/** The fields of an unsettled call that this module reads. */
 export interface LiveCall {
   readonly entry: { readonly tool: { readonly sideEffects: SideEffects } }
   readonly state: {
@@ -19,8 +19,8 @@ export interface LiveCall {
 }
 
 /**
- * What is known of a call: its tool has not begun, and perhaps waits for a person; it has begun, and it does not matter whether it took
- * effect; or it is `unsafe`, has begun, and nothing says that it took no effect.
+ * What is known of an unsettled call. Its tool has not begun (`not-begun`), or waits for a person (`unapproved`); or the tool has begun
+ * (`begun`); or an unsafe tool has begun, and nothing says that it took no effect (`unknown`).
  */
 type Fate = "not-begun" | "unapproved" | "begun" | "unknown"
 
@@ -32,7 +32,7 @@ const fateOf = (call: LiveCall | undefined): Fate => {
   return isAsked === true || state.type === "Waiting" || state.why?.type === "waits" ? "unapproved" : "not-begun"
 }
 
-// not destructured: a bundler would keep all of the module then
+// `Message` is not destructured: a bundler would then keep all of its module
 const settlements = {
   run: {
     "not-begun": Message.interrupted,
@@ -54,11 +54,11 @@ const settlements = {
   }
 } satisfies Record<string, Record<Fate, Message.Settlement>>
 
-/** The settlement of an open call that its run ends now, or a message that interrupts or supersedes. */
+/** The settlement of a call that is ended before it has one: by its run, or by a message of the user that interrupts or supersedes. */
 export const ended = (call: LiveCall | undefined, by: keyof typeof settlements = "run"): Message.Settlement =>
   settlements[by][fateOf(call)]
 
-/** The same where a limit or another call ends it; `why` is what the model reads. */
+/** The settlement of a call that a limit or another call has cut off. `why` is part of the text for the model. */
 export const cutOff = (call: LiveCall, why: string): Message.Settlement => {
   const text = `ERROR: the call was stopped, for ${why}`
   return mayHaveActed(call)
@@ -70,7 +70,7 @@ export const mayHaveActed = (call: LiveCall): boolean => fateOf(call) === "unkno
 
 export const isUnapproved = (call: LiveCall): boolean => fateOf(call) === "unapproved"
 
-/** Of a call that waited in a snapshot, before its turn comes. */
+/** What is known of a call that waited in a snapshot and that its resumed run has not reached yet. */
 export const liveFrom = (from: CallCheckpoint, sideEffects: SideEffects): LiveCall => {
   const failed = from.type === "decision" ? from.request.failed : undefined
   const hasBegun = from.type !== "decision" || (from.progress?.executions ?? 0) > 0

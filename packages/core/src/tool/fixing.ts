@@ -1,4 +1,4 @@
-/** A fixer at work on a call: the meaning of its answers and its failures. */
+/** Runs a fixer on a failed call, and says what its answers and failures mean for the call. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -41,7 +41,7 @@ const broken = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Broke
   }
 }
 
-/** An answer in the place of the tool's result. */
+/** Decodes an answer that replaces the result of the tool. */
 export const asResult = (
   answer: Parameters<ToolDefinition["decodeResult"]>[0],
   { decodeResult, name }: ToolDefinition,
@@ -57,10 +57,13 @@ export const asResult = (
   )
 }
 
-/** The answer itself is what fails now. */
+/** The answer did not decode: its error is the next failure to recover from. */
 const next = (error: unknown): Fixed => ({ type: "failed", error, next: error })
 
-/** The model reads an escalation, a hard failure ends the call; anything else is one failed run. */
+/**
+ * What a failure of a fixer means. An escalation is told to the model, a hard failure ends the call, and any other failure is one failed
+ * run of the fixer.
+ */
 const ended = (error: unknown, repaired: unknown): Fixed => {
   if (error instanceof EscalationError)
     return { type: "escalated", reason: error.reason, severity: error.severity, by: "fix", error: repaired }

@@ -19,7 +19,7 @@ export const lift = <Params, A>(tool: string, { kind = "local", parameters, run,
   runOf(tool, run)
   schemaOf(tool, "parameters", parameters)
   schemaOf(tool, "success", success)
-  // one that has to wait, or needs services, dies here: then there is nothing to show
+  // a schema that has to wait or needs services dies here: then the error shows no arguments
   const encode = Schema.encodeUnknownExit(Schema.toCodecJson(parameters as Schema.Codec<Params, unknown, unknown>))
   const fits = Schema.decodeUnknownResult(Schema.toType(success), { errors: "all" })
   return (params: Params, context: ToolContext): Effect.Effect<A, FunctionError> => {
@@ -28,7 +28,7 @@ export const lift = <Params, A>(tool: string, { kind = "local", parameters, run,
       return { callId: context.callId, args: Exit.isSuccess(encoded) ? encoded.value : null }
     }
     const running = Effect.tryPromise({
-      // a function that throws before it gives a promise is caught as well
+      // in an async function, an error before the first promise becomes a rejection too
       try: async (signal) => run(params, { ...context, signal }),
       catch: (cause) => thrownBy(tool, kind, callOf(), cause)
     })

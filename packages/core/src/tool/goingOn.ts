@@ -1,4 +1,4 @@
-/** Deferred calls whose run goes on: how one begins to wait, and how it goes on in a run that was suspended. */
+/** Deferred calls whose run goes on: how such a call begins to wait, and how it continues in a resumed run. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,9 @@ import type { Deferral } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { close, enter } from "./waiting.ts"
 
-/** What a deferred tool does with its call. */
+/**
+ * The parts of a deferred call that come from its attempt: how it ends at the deadline, and how its result is remembered for compensation.
+ */
 export const callOf = (attempt: Parameters<Deferral["attempt"]>[0]): Omit<DeferredCall, "site" | "onCleared"> => {
   const { context, decoded, tool } = attempt
   const { compensate } = tool
@@ -30,7 +32,7 @@ export const callOf = (attempt: Parameters<Deferral["attempt"]>[0]): Omit<Deferr
   }
 }
 
-/** The run goes on, and the work too: the result comes to the run at a safe point. */
+/** Lets the run go on while the work continues. The result reaches the run later, at a safe point. */
 export const goOn = (
   options: Options,
   call: DeferredCall,
@@ -42,7 +44,7 @@ export const goOn = (
     const { elsewhere, entry, token } = state
     const { expiresAt, handle } = checkpoint
     entry.expiresAt = expiresAt
-    // a run that fails before it has read the result undoes the work all the same
+    // the result is remembered as soon as it comes: a run that fails before it has read the result still undoes the work
     const remembering = Effect.runForkWith(yield* Effect.context<never>())
     const remember = (exit: Exit.Exit<unknown, unknown>) => {
       if (Exit.isSuccess(exit)) remembering(RunContext.within(run, call.remember(exit.value)))
@@ -86,7 +88,7 @@ export const goOn = (
     return Continuing.make(begun)
   })
 
-/** Goes on with a call in a run that was suspended, where it has passed every gate before. */
+/** Continues a late call in a resumed run. The call has passed every gate before. */
 export const restore =
   (options: Options): NonNullable<Deferral["restore"]> =>
   (tool, checkpoint, around, decisions) =>

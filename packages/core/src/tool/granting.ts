@@ -1,4 +1,4 @@
-/** What a person has approved for more than one call: later calls pass the gate by it, and no person is asked. */
+/** Grants: approvals by a person for more than one call. Later calls that a grant admits pass the gate, and no person is asked. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -13,7 +13,7 @@ import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed, Rules } from "./ToolDefinition.ts"
 
-/** The gate of a tool that needs approval: a grant opens it, or a person. Its predicate is asked once. */
+/** The gate of a tool that needs approval. A grant or a person lets the call pass. The predicate `when` is asked once per call. */
 export const granting = (needs: NeedsApproval, rules: Rules): ApprovalGate => ({
   ...needs,
   rules,
@@ -31,7 +31,9 @@ export const granting = (needs: NeedsApproval, rules: Rules): ApprovalGate => ({
     })
 })
 
-/** The gate at which a person decides, of a call for which the predicate holds. It is asked again when a request has expired. */
+/**
+ * The gate at which a person decides. The caller knows already that the call needs approval, so `when` is asked only for a renewed request.
+ */
 const byPerson = (needs: NeedsApproval): ApprovalGate => {
   let holds = true
   const when: NeedsApproval["when"] = (params) => {
@@ -42,21 +44,26 @@ const byPerson = (needs: NeedsApproval): ApprovalGate => {
   return Approving.gate({ ...needs, when })
 }
 
-/** What the approver has edited is approved, and a decision about this very call comes before any grant. */
+/**
+ * Whether a grant may admit the call. Edited arguments are approved already, and a decision about this very call comes before any grant.
+ */
 const mayBeGranted = ({ decoded, edited, site: { decisions, from } }: CallAtGate): boolean =>
   canonical(decoded.json) !== edited &&
   (from?.type !== "decision" ||
     from.request.failed !== undefined ||
     decisions?.about(from.request.digest) === undefined)
 
-/** Whether a person would be asked; a predicate that fails means that. */
+/** Whether the call needs approval; also if the predicate fails. */
 const isAsked = (needs: NeedsApproval, { decoded, site }: CallAtGate): Effect.Effect<boolean> => {
   if (site.from?.type === "decision" && site.from.request.failed === undefined) return Effect.succeed(true)
   const answer = Result.try(() => needs.when(() => decoded.params()))
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }
 
-/** The call is admitted if there is a grant for it. A durable run stores the answer: a replay may know grants that came later. */
+/**
+ * Admits the call if there is a grant for it, and asks a person otherwise. A durable run stores the id of the grant, because a replay may
+ * see grants that came later.
+ */
 const admitted = (rules: Rules, call: CallAtGate, person: Effect.Effect<Passed>): Effect.Effect<Passed> => {
   const { site, tool } = call
   const callId = site.call.id
@@ -89,7 +96,7 @@ const granted = (rules: Rules, call: CallAtGate): Effect.Effect<Grant | undefine
       conversation === undefined
         ? []
         : (yield* store.grantsOf(conversation)).filter((grant) => isForAgent(grant, call.site.run))
-    // faster than to compare definitions, which have the name of the tool too
+    // this only saves time: the definitions that are compared below contain the name of the tool too
     const grants = [...near, ...ofConversation].filter(({ tool }) => tool === call.tool.name)
     if (grants.length === 0) return undefined
     const definition = yield* definitionOf(call)
@@ -109,7 +116,10 @@ const ofAncestors = (from: RunContext.RunContext["done"] | undefined): ReadonlyA
   return found
 }
 
-/** A grant is for one agent where it was given, and if it is deep, for all that this agent starts. */
+/**
+ * Whether a grant is for this agent. A grant is for the agent to which it was given and, if it is deep, for all agents that this one
+ * starts.
+ */
 const isForAgent = (grant: Grant, run: RunContext.RunContext): boolean => {
   const wanted = canonical([grant.agent, ...(grant.ancestors ?? [])])
   for (let names = Call.agentsOf(run); names.length > 0; names = names.slice(1)) {
@@ -128,7 +138,7 @@ const isFor = ({ admits }: Grant, rules: Rules, { decoded }: CallAtGate): Effect
   return Effect.orElseSucceed(answer.success, () => false)
 }
 
-/** Identifies all of the tool that a person may have looked at. */
+/** The digest of all that a person may have looked at of a tool before the approval. */
 const definitionOf = ({ tool }: CallAtGate): Effect.Effect<string> => {
   const { description, name, parameters } = tool.spec()
   return digestOf([
@@ -140,7 +150,7 @@ const definitionOf = ({ tool }: CallAtGate): Effect.Effect<string> => {
   ])
 }
 
-/** Notes the grant that an approval makes, and goes on. */
+/** Stores the grant that an approval makes, if it makes one, and passes the decision on. */
 const noted = (passed: Passed, rules: Rules, call: CallAtGate): Effect.Effect<Passed> => {
   const decision = "decision" in passed ? passed.decision : undefined
   if (decision?.type !== "approve" || decision.for === undefined || decision.for === "call")
@@ -167,7 +177,7 @@ const grantOf = (
     const definition = yield* definitionOf(call)
     const args = canonical(edited === undefined ? decoded.json : yield* asRun(edited, call))
     const admits = rule === undefined ? { arguments: args } : { rule }
-    // the same in every replay
+    // the id is the same in every replay
     const id = yield* digestOf([site.key, definition, args, rule ?? null])
     const [agent = "", ...ancestors] = Call.agentsOf(site.run)
     return {
@@ -184,13 +194,16 @@ const grantOf = (
     }
   })
 
-/** Edited arguments as the tool gets them: later calls are compared with what ran. Those that do not fit run nothing. */
+/**
+ * Decodes edited arguments, because later calls are compared with the arguments that ran. Arguments that do not decode stay as they are:
+ * they run nothing.
+ */
 const asRun = (edited: Schema.Json, { site, tool }: CallAtGate): Effect.Effect<Schema.Json> =>
   Call.decode(tool, { ...site.call, arguments: edited }, (read) =>
     Effect.succeed(Result.isSuccess(read) ? read.success.json : edited)
   )
 
-/** A durable run stores it once: a replay would store again what was revoked since. */
+/** Stores a grant for a conversation. A durable run does this once, because a replay would store again what was revoked since then. */
 const stored = (conversation: string, grant: Grant, { site, tool }: CallAtGate): Effect.Effect<void> =>
   Interception.step(
     () => ({ type: "grant", tool: tool.name, callId: site.call.id }),

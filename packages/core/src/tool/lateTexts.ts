@@ -1,4 +1,4 @@
-/** What a model reads of a deferred call whose run goes on. */
+/** The texts that a model reads about a deferred call whose run goes on. */
 import type { Json } from "effect/Schema"
 import { isError, type Settlement } from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
@@ -7,14 +7,14 @@ import * as Render from "../recovery/Render.ts"
 export const deferred = (handle: Json): string =>
   `The work of this call has begun and is not over. Its handle is ${Render.asData(JSON.stringify(handle))}. Its result comes in a later message: do not make the call again to get it.`
 
-/** The call that a late result is of. */
+/** The call to which a late result belongs. */
 interface Source {
   readonly tool: string
   readonly callId: string
   readonly handle: Json
 }
 
-/** The message with its result, or with what is told of its failure; both are framed as data. */
+/** The message with a late result, or with the text about its failure. Both are framed as data. */
 export const lateResult = ({ callId, handle, tool }: Source, settlement: Settlement): string => {
   const { kind, text } = settlement
   const isFailed = isError(settlement)

@@ -1,13 +1,13 @@
-/** Names under which models know tools: those that every provider admits. */
+/** Names of tools that every provider accepts. */
 
 const longest = 64
 
-/** The source of this one: the narrowest of the providers (OpenAI, Anthropic, Bedrock), which refuse a request with any other. */
+/** The names that OpenAI, Anthropic and Bedrock all accept. They refuse a request with any other name of a tool. */
 const admitted = /^[A-Za-z0-9_-]{1,64}$/
 
 const odd = /[^A-Za-z0-9_-]/g
 
-/** For `_` and a number at the end of a name. */
+/** How many characters are reserved for `_` and a number at the end of a name. */
 const room = 7
 
 /** Models know the built-in tools by these names. */
@@ -34,7 +34,7 @@ export const check = (name: string): void => {
 export const namesFor = (foreign: ReadonlyArray<string>): ReadonlyArray<string> => {
   const used = new Set<string>()
   const numbers = new Map<string, number>()
-  /** With the next number that is free: none is tried twice. */
+  /** Adds the next free number to a name. `numbers` keeps the next number of each name, so no number is tried twice. */
   const numbered = (wanted: string): string => {
     const stem = wanted.slice(0, longest - room)
     let number = numbers.get(stem) ?? 2

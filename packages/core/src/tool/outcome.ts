@@ -1,17 +1,20 @@
-/** What became of a call, and what is said of it. */
+/** The outcome of a tool call, and how the call came to it. */
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import type { Answered } from "./Late.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 
-/** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
+/**
+ * A failure that ends the run. A `ToolExecutionError` of this library (`isOurs`) gets the transcript of the run. An error of the user
+ * leaves the run as the very same object.
+ */
 export interface Failure {
   readonly error: unknown
   readonly isOurs: boolean
 }
 
-/** What ends a run as a success. */
+/** A value with which a tool ends the run as a success. */
 export interface Output {
   readonly value: unknown
 }
@@ -23,9 +26,9 @@ export interface Outcome {
   readonly output?: Output
   /** The entry of the call in the failure history, for later calls. */
   readonly record: FailureHistory.CallOutcome
-  /** Of a call that waits: it is not settled. */
+  /** The checkpoint of a call that waits and is not settled. */
   readonly checkpoint?: CallCheckpoint
-  /** Its result comes later. */
+  /** Set if the result of the call comes later. */
   readonly late?: NonNullable<Answered["late"]>
   /** The decisions of recovery about the call, if there are any. */
   readonly trail?: ReadonlyArray<VerdictRecord>

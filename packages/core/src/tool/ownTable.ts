@@ -1,35 +1,38 @@
 /**
- * The types of a table that is written together with its tool. The compiler reads the table before it has read `run`, and once more after it:
- * what is not known the first time fits.
+ * The types of a table that is written in the options of its tool. The compiler reads the table before `run`, and again after `run`. In the
+ * first reading, types that are not known yet fit any row.
  */
 import type { Admits, Later, RowInput, RowKeys, ToolEnd } from "./rows.ts"
 import type { TimeoutOf } from "./ToolTypes.ts"
 import type { NoRow } from "./table.ts"
 import type { AnyRowOf, Misfit } from "../recovery/TableTypes.ts"
 
-/** `T`, but nothing is inferred for it from the table. `NoInfer` does the same, but stays in the types that users read. */
+/** `T`, but the compiler infers nothing for it from the table. `NoInfer` does the same, but stays visible in the types that users read. */
 type Given<T> = [T][T extends unknown ? 0 : never]
 
-/** What a tool fails with, and what the rows of its table are typed by. */
+/** The rows of a tool's own table, typed by the failures and the result of the tool. */
 export type OwnRows<E, A, S, T, VR> = Ahead<Given<E> | TimeoutOf<Given<S>, Given<T>, Given<VR>>, Given<A>> & object // without it a table of which no row is known yet would fit nothing
 
 type Ahead<E, A> = { readonly [K in RowKeys<E>]?: AnyRowOf<InputAhead<E, K>, A> }
 
-/** A row for a failure that is not known yet is for any. So is `orElse` of a tool without failures of its own. */
+/**
+ * The error type of a row. It is `unknown` for a failure that the compiler does not know yet, and for `orElse` of a tool without failures
+ * of its own.
+ */
 type InputAhead<E, K> = [K extends "orElse" ? E : RowInput<E, K>] extends [never] ? unknown : RowInput<E, K>
 
-/** The option of a tool that is its first table. */
+/** The option `onError` of a tool, which is the tool's first table. */
 export interface OwnTable<Rows> {
   /**
-   * The first rows of `Tool.onError`: a later row for the same tag takes their place. It is written after `run`. Its handlers know their
-   * errors; a function inside of `Recovery.when`, `tell`, `respondWith` or `fix` has to say the type of its error here.
+   * The first rows of `Tool.onError`: a later row for the same tag takes their place. Write this option after `run`. Its handlers know
+   * their errors; a function inside of `Recovery.when`, `tell`, `respondWith` or `fix` has to say the type of its error here.
    */
   readonly onError?: Rows
 }
 
 /**
- * Refuses keys that are no row, and rows that a tool with side effects `S` does not have. Whether `verify` is there is not known in time:
- * an unsafe tool may have the row of either failure.
+ * Refuses keys for which the tool has no row, and rows that a tool with side effects `S` may not have. The compiler does not know yet
+ * whether the tool has `verify`, so an unsafe tool may have a row for either timeout error.
  */
 export type CheckOwn<Rows, E, S> = [keyof Rows] extends [never]
   ? unknown

@@ -17,12 +17,12 @@ import type { ResultParts, ToolDefinition } from "./ToolDefinition.ts"
 /** Options of `Tool.parts`. */
 interface PartsOptions {
   /**
-   * For a model whose wire carries no such part in a result. `describe`, the default: the model reads its type and size, and the run emits
-   * `parts-described`. `follow`: a user message with the images and files comes after the results. `refuse`: the model call fails with
-   * `CapabilityMismatchError`.
+   * What to do for a model whose API takes no images or files in a result. `describe`, the default: the model reads the type and the size
+   * of the part, and the run emits `parts-described`. `follow`: a user message with the images and files comes after the results. `refuse`:
+   * the model call fails with `CapabilityMismatchError`.
    */
   readonly unsupported?: "describe" | "follow" | "refuse"
-  /** The most bytes of one result; 3 MiB by default. Images and files beyond that are described. */
+  /** The most bytes of images and files in one result; 3 MiB by default. The model reads a description of those beyond that. */
   readonly maxBytes?: number
 }
 
@@ -74,7 +74,7 @@ export const parts: {
         `Tool '${definition.name}': maxBytes must be a whole number of at least 1, got ${String(maxBytes)}`
       )
     }
-    // it is given results of the tool alone
+    // the cast is safe: `of` gets only results of this tool
     const partsOf = (value: unknown) => within(checked(of(value as never), definition.name), maxBytes)
     return fromDefinition({
       ...definition,
@@ -86,7 +86,7 @@ export const parts: {
 
 const ways: ReadonlySet<unknown> = new Set(["describe", "follow", "refuse"])
 
-/** The type of the function says what it returns; JavaScript and casts say nothing. */
+/** Checks what the user's function has returned. Its type promises parts, but JavaScript and casts can break the promise. */
 const checked = (content: Message.UserContent, tool: string): Message.UserContent => {
   const whose = "The function of Tool.parts for tool"
   if (!Array.isArray(content)) throw Returned.wrong(content, "a list of texts, images and files", whose, tool)
@@ -108,7 +108,7 @@ type Part = NonNullable<Message.Settlement["parts"]>[number]
 type Attachment = Exclude<Part, Message.Text>
 type Shown = Extract<Attachment, { readonly data: string } | { readonly url: string }>
 
-/** The text of a result is that of its parts. The schema of the tool still has to admit the result. */
+/** Encodes a result as the text of its parts. The schema of the tool still has to admit the result. */
 const encoding =
   ({ encode }: ToolDefinition, partsOf: (value: unknown) => ReadonlyArray<Part>): ToolDefinition["encode"] =>
   (value) => {
@@ -146,7 +146,7 @@ const isAttachment = (part: Part): part is Attachment => part.type !== "text"
 
 const isShown = (part: Part): part is Shown => isAttachment(part) && !("bytes" in part)
 
-/** Attachments beyond the limit are without their bytes. */
+/** Removes the bytes of images and files beyond the limit. */
 const within = (content: Message.UserContent, maxBytes: number): ReadonlyArray<Part> => {
   let left = maxBytes
   return content.map((part): Part => {
@@ -170,7 +170,7 @@ const withheld = ({ mediaType, type, ...part }: Shown, bytes: number): Attachmen
   bytes
 })
 
-/** As many characters of the texts as the tool may give. */
+/** Cuts the texts to as many characters as a result of the tool may have. */
 const cut = (all: ReadonlyArray<Part>, maxChars = Infinity): ReadonlyArray<Part> => {
   let left = maxChars
   return all.map((part) => {
@@ -193,10 +193,10 @@ const said = (part: Part, where: string): string => {
     : inWords(part, `${bytesIn(part.data)} bytes`, where)
 }
 
-/** The messages of requests to each model, as it can read them: a codec encodes each message once. */
+/** The messages of requests as each model can read them. They are cached, so that a codec encodes each message only once. */
 const adapted = new WeakMap<Model.Service, WeakMap<Message.Message, ReadonlyArray<Message.Message>>>()
 
-/** The results about which a run has emitted an event. */
+/** The results for which a run has emitted `parts-described`. */
 const emitted = new WeakMap<object, WeakSet<object>>()
 
 /** A result with parts: in a reply, or as a message of its own. */
@@ -274,7 +274,7 @@ const refusal = (
   })
 }
 
-/** The message with what the model can read, and the message of a user that follows it, if one does. */
+/** The message in a form that the model can read, and the user message with images and files that follows it, if there is one. */
 const readable = (
   model: Model.Service,
   message: Message.Assistant | Message.User,
@@ -289,7 +289,7 @@ const readable = (
   return messages
 }
 
-/** A message of a user carries what follows a result already. */
+/** Adapts the message of a late result. With `follow` it stays as it is, because a user message may carry images and files. */
 const readableLate = (message: Message.User, isForeign: (part: Part) => boolean): Message.User => {
   const { content, lateResult } = message
   if (lateResult === undefined || lateResult.unsupported === "follow" || !content.some(isForeign)) return message

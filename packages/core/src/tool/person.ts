@@ -1,4 +1,4 @@
-/** A failed call about which a person is asked: what a decision does to it. The verdict has the rest. */
+/** Asks a person about a failed call, and says what each decision does to the call. The verdict `ask` has the rest. */
 import * as Effect from "effect/Effect"
 import { ToolDeniedError } from "../errors/ToolError.ts"
 import * as Interception from "../model/Interception.ts"

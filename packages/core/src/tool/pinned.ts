@@ -1,6 +1,6 @@
 /**
- * Tools whose server may change them. A pin is the digest of a definition: a run keeps the pins of the tools that it has offered, and what is
- * no longer so defined is withheld, asked about or accepted. Only the module of such tools imports this file.
+ * Tools whose server may change them. A pin is the digest of a tool's definition. A run keeps the pins of the tools that it has offered. A
+ * tool whose definition has changed since then is withheld, asked about or accepted. Only the modules of such tools import this file.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,8 +17,8 @@ import { type AnyTool, fromDefinition } from "./shape.ts"
 export { digestOf } from "../data/Digest.ts"
 
 /**
- * What holds for a tool that a run has offered with one definition and that has another one now: withheld, asked about, or accepted. `same`:
- * the definition has not changed.
+ * What a run does with a tool whose definition has changed since the run offered it: withhold it, ask a person, or accept it. `same`: the
+ * definition has not changed.
  */
 type PinVerdict = "same" | "refuse" | "ask" | "accept"
 
@@ -34,18 +34,19 @@ export interface PinSource {
   readonly server: string
   /** The digest of the definition that the tool was made of. */
   readonly digest: string
-  /** The digest of the definition as it is now, and the tool with that definition; `undefined` if there is no such tool. */
+  /** The digest of the current definition, and the tool with that definition; `undefined` if the server no longer has the tool. */
   readonly now: Effect.Effect<{ readonly digest: string; readonly tool: () => ToolDefinition } | undefined>
   readonly verdict: (offered: string, now: string) => PinVerdict
   /** Both versions, for a person. */
   readonly change: (offered: string) => Approval.DefinitionChange
-  /** Takes the definition in the place of the one that was offered: a person has approved it. */
+  /** Called when a person has approved the new definition: from then on it takes the place of the offered one. */
   readonly accept: (offered: string, now: string) => Effect.Effect<void>
 }
 
 /**
- * A tool whose server may change it. A run keeps the digest of what it has offered, and withholds the tool, asks about it or offers the new
- * definition, as `source` says. For modules that connect to servers of tools, as `@kintsugi/interop/Mcp` does.
+ * A tool whose server may change it. A run keeps the digest of the definition that it has offered. If the definition changes, the run
+ * withholds the tool, asks a person or offers the new definition, as `source` says. For modules that connect to servers of tools, such as
+ * `@kintsugi/interop/Mcp`.
  */
 export const pinned = <T extends AnyTool>({ definition }: T, source: PinSource): T => {
   const { digest, key, server } = source
@@ -55,7 +56,10 @@ export const pinned = <T extends AnyTool>({ definition }: T, source: PinSource):
   })
 }
 
-/** What a run sees of a tool: the digest of its definition, and what holds. A durable run reads the same in each replay. */
+/**
+ * What a run finds when it looks at a tool: the digest of its current definition, and the verdict. A durable run stores this, so that each
+ * replay reads the same.
+ */
 const looked = once(() =>
   Schema.Struct({
     offered: Schema.String,
@@ -73,7 +77,10 @@ const look = (source: PinSource) => (offered: string) =>
       : { offered, now: now.digest, verdict: source.verdict(offered, now.digest) }
   )
 
-/** The tool with the definition that has this digest, as far as that is known: what the tool has besides stays. */
+/**
+ * The tool with the definition that has this digest. If that is not the current definition, the tool stays as it is. Only fields of the
+ * definition change.
+ */
 const current = (source: PinSource) => (self: ToolDefinition, digest: string) =>
   digest === source.digest
     ? Effect.succeed(self)
@@ -86,7 +93,7 @@ const current = (source: PinSource) => (self: ToolDefinition, digest: string) =>
 const pinOf = (pins: Pins, { digest, key }: Pin): Pins extends Map<string, infer Held> ? Held : never =>
   pins.get(key) ?? { pinned: digest, shown: digest }
 
-/** At the safe point: what the model is offered, and what has changed since the last time. */
+/** Looks at the tools at a safe point. It offers their current definitions, and emits what has changed since the last safe point. */
 const offer: Pin["offer"] = (tools, pins, run, request) =>
   Effect.gen(function* () {
     const looking = Effect.forEach(tools, ({ pin }) => (pin as Pin).look(pinOf(pins, pin as Pin).pinned), {
@@ -97,7 +104,7 @@ const offer: Pin["offer"] = (tools, pins, run, request) =>
     for (const [index, tool] of tools.entries()) {
       const pin = tool.pin as Pin
       const { noted, shown } = pinOf(pins, pin)
-      // in a replay, the tools of this process may be others than those that the run began with
+      // `pinned` is what was recorded: in a replay, the tools of this process may differ from those with which the run began
       const { now, offered: pinned, verdict } = found[index] as Looked
       const isOffered = verdict !== "refuse" && now !== null
       const note = `${verdict} ${now}`
@@ -107,7 +114,7 @@ const offer: Pin["offer"] = (tools, pins, run, request) =>
         noted: note
       })
       offered.set(tool.name, isOffered ? (yield* pin.current(tool, now)).spec() : undefined)
-      // of a tool that is asked about since it was first offered, its request tells
+      // no event if a person has been asked about this definition since it was first offered: the request for approval shows it
       if (verdict === "same" || noted === note || (verdict === "ask" && now === pinned)) continue
       const after = now === null ? {} : { after: now }
       const { server } = pin
@@ -130,7 +137,7 @@ const recorded = <A>(schema: Schema.Codec<A, unknown>, self: Effect.Effect<A>) =
     () => self
   )
 
-/** Before a call: why it is denied, or the tool with the definition that it was written against. */
+/** Checks a call before it runs. Returns why the call is denied, or the tool with the definition that the model has read. */
 const check =
   (source: PinSource): Pin["check"] =>
   (self, site) =>
@@ -139,7 +146,7 @@ const check =
       const { now, verdict } = yield* recorded(looked(), look(source)(pinned))
       if (now === null) return gone(self.name)
       if (verdict === "refuse") return changed(self.name, other)
-      // a call that waits for a decision asks once more: its request is about the old definition
+      // a call that waits for a decision is not denied but asks again, because its request is about the old definition
       if (now !== shown && site.from?.type !== "decision") return changed(self.name, anew)
       const tool = yield* current(source)(self, now)
       const gate = verdict === "ask" ? consenting(tool, source, pinned, now) : tool.approval
@@ -151,7 +158,7 @@ const check =
       }
     })
 
-/** Asks about the definition, and about the call for what its tool asks besides. */
+/** A gate that asks a person about the changed definition and, in the same request, about the call if its tool needs approval. */
 const consenting = (tool: ToolDefinition, source: PinSource, offered: string, now: string): ApprovalGate => {
   const { approval } = tool
   const change = source.change(offered)
@@ -173,7 +180,7 @@ const consenting = (tool: ToolDefinition, source: PinSource, offered: string, no
   }
 }
 
-/** A decision may take days: a definition that has changed since is another one. */
+/** Looks at the definition again after the decision, which may take days. If it has changed once more, the call is refused. */
 const watched = (gate: ApprovalGate, source: PinSource, tool: string, offered: string, now: string): ApprovalGate => ({
   ...gate,
   pass: (call) =>

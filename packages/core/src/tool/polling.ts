@@ -1,4 +1,4 @@
-/** Asks for the settlement of a deferred call by a schedule. */
+/** Polls for the settlement of a deferred call, by a schedule. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -8,13 +8,13 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { untouchable } from "../recovery/Layer.ts"
 
-/** How a call is asked about: its answer is the result, or nothing yet. */
+/** How a deferred call is polled. `check` returns the result, or `None` if there is none yet. */
 export interface Poll {
   readonly every: Schedule.Schedule<unknown, unknown>
   readonly check: Effect.Effect<Option.Option<unknown>, unknown>
 }
 
-/** What the polls have found: the settlement, or nothing where the schedule has ended. Defects and interruption pass. */
+/** Polls until there is a settlement. `undefined` means that the schedule has ended without one. Defects and interruptions pass. */
 export const settlementOf = <E>(
   { check, every }: Poll,
   pause: (delay: Duration.Duration) => Effect.Effect<void, E>,
@@ -28,7 +28,7 @@ export const settlementOf = <E>(
     while (true) {
       if (!isDue) {
         const next = yield* Effect.exit(step(yield* Clock.currentTimeMillis, seen))
-        // a schedule that is done says so by a failure
+        // the step of a schedule fails when the schedule has ended
         if (Exit.isFailure(next)) return failed
         yield* pause(next.value[1])
       }
@@ -47,15 +47,15 @@ export const settlementOf = <E>(
     }
   })
 
-/** Polls in passing, where nothing waits between two polls: whenever, at this instant, the schedule has come to the next one. */
+/** Polls at `now` if the schedule has come to its next poll; otherwise does nothing. No fiber waits between two polls. */
 export type InPassing = (now: number) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined>
 
-/** Defects and interruption pass. */
+/** Makes a poller that starts its schedule at `begunAt`. Defects and interruptions of `check` pass. */
 export const inPassing = ({ check, every }: Poll, begunAt: number): Effect.Effect<InPassing> =>
   Effect.gen(function* () {
     const step = yield* Schedule.toStep(every)
     let dueAt = 0
-    /** Notes when the next poll is due; a schedule that is done says so by a failure. */
+    /** Notes when the next poll is due. The step of a schedule fails when the schedule has ended: then no poll is due. */
     const next = (now: number, seen: unknown) =>
       Effect.map(Effect.exit(step(now, seen)), (next) => {
         dueAt = Exit.isFailure(next) ? Infinity : now + Duration.toMillis(next.value[1])

@@ -1,4 +1,4 @@
-/** `Tool.provider`: tools whose calls the provider declares. Only this function brings this file into a program. */
+/** `Tool.provider`: tools that answer calls which the provider itself declares. Only this function brings this file into a program. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -11,12 +11,12 @@ import { fromDefinition, type Tool } from "./shape.ts"
 import type { ToolContext } from "./ToolDefinition.ts"
 import type { NeedsApproval, WithoutScope } from "./ToolTypes.ts"
 
-/** What such a call asks for, as the provider writes it: without its type, its ids and its status. */
+/** The fields of a call as the provider writes them, without the type, the ids and the status of the call. */
 type Fields = Schema.JsonObject
 
 /** Options of `Tool.provider`. */
 interface ProviderOptions<S> {
-  /** What running it twice would do; `undeclared` by default. */
+  /** What running the tool twice would do; `undeclared` by default. */
   readonly sideEffects?: S
 }
 
@@ -70,7 +70,7 @@ export function provider(
     success: Schema.Json,
     coercion: [],
     ...(options.sideEffects === undefined ? {} : { sideEffects: options.sideEffects }),
-    // checked above; what it needs is in the type of the tool
+    // `demand` above has checked `run`; the services that it needs are in the type of the tool
     run: run as typeof approved
   })
   const tool = fromDefinition<Tool<string, Fields, Schema.Json, never, never>>({ ...definition, isProvided: true })
@@ -81,5 +81,5 @@ export function provider(
 
 const parameters = Schema.Record(Schema.String, Schema.Json)
 
-/** The fields go back, so that the codec finds those that were edited. */
+/** Approves the call and returns its fields, so that the codec can see which fields the approver has edited. */
 const approved = (fields: Fields): Effect.Effect<Schema.Json> => Effect.succeed({ ...fields, approve: true })

@@ -1,4 +1,4 @@
-/** A tool with a layer around all that it does. */
+/** Provides all functions of a tool with a layer. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +12,7 @@ import type { ToolDefinition } from "./ToolDefinition.ts"
 export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): ToolDefinition => {
   const { approval, around: stands, compensate, decode, deferral, name, nested, run, verify } = self
   const around = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, layer)
-  // what a function of the tool acquires is released before the layer: both are in the scope of its execution
+  // both are in the scope of the execution: what a function of the tool acquires is released before the layer
   const within = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.flatMap(Layer.buildWithScope(layer, Context.getUnsafe(context, Scope.Scope)), (built) =>
@@ -21,7 +21,7 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
     )
   const running: ToolDefinition["run"] = (params, context) =>
     within(Returned.effect(run(params, context), "The run of tool", name))
-  // what the run of an agent costs is read off its function
+  // the cost of an agent is a property of its function, so the wrapper gets the property too
   if (Predicate.hasProperty(run, Cost)) Object.defineProperty(running, Cost, { value: run[Cost] })
   return {
     ...self,
@@ -34,7 +34,7 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
     ...(nested && { nested: { ...nested, run: (params, nesting) => within(nested.run(params, nesting)) } }),
     ...(deferral && { deferral: deferral.provided(within) }),
     verify: verify && ((key) => within(verify(key))),
-    // what it needs is in the tool's type
+    // the services that `compensate` needs are in the type of the tool
     compensate: compensate && ((call) => within(compensate(call) as Effect.Effect<void, unknown>)),
     approval: approval?.provided?.(around) ?? approval
   }

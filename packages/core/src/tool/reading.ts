@@ -1,4 +1,4 @@
-/** What a model has sent, read by a schema: at once, or once the effects of the schema are over. */
+/** Decodes what a model has sent: at once, or by an effect if the schema has to wait. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,10 +10,13 @@ import { isOverflow } from "./overflow.ts"
 
 const strict = { errors: "all", onExcessProperty: "error" } as const
 
-/** Reads a value as the schema says, in the form that it has as JSON: at once where the schema can: an effect where it has to wait, or needs services. */
+/**
+ * Decodes the JSON form of a value. It returns a result if the schema decodes at once, and an effect if the schema has to wait or needs
+ * services.
+ */
 export type Read = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue> | Later
 
-/** What a schema says once its effects are over; its defects are defects. */
+/** The effect of a decoding that has to wait. A defect of the schema is a defect of this effect. */
 export type Later = Effect.Effect<Result.Result<unknown, SchemaIssue.Issue>>
 
 export const reader = (schema: Schema.Codec<unknown, unknown, unknown, unknown>): Read => {
@@ -21,7 +24,7 @@ export const reader = (schema: Schema.Codec<unknown, unknown, unknown, unknown>)
   return (value) => {
     let later: Effect.Effect<unknown, Schema.SchemaError> | undefined
     const now = resultOf(() => {
-      // what it needs is in the tool's type
+      // the services that the schema needs are in the type of the tool
       const read = decode()(value) as Effect.Effect<unknown, Schema.SchemaError>
       if (Exit.isExit(read)) return read as Exit.Exit<unknown, Schema.SchemaError>
       later = read

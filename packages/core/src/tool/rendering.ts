@@ -1,4 +1,4 @@
-/** The text of a failure by the renderer of its row. */
+/** Makes the text of a failure by the renderer of its row. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -14,7 +14,7 @@ interface Rendering {
   readonly context: FailureContext
 }
 
-/** The text of the renderer; `byDefault` when it says nothing, or when it fails. Interruption and defects pass. */
+/** The text of the renderer, or that of `byDefault` if the renderer fails or its text is blank. Interruptions and defects pass. */
 export const rendered = (
   { context, render, seen }: Rendering,
   run: RunContext.RunContext,
@@ -33,7 +33,7 @@ export const rendered = (
   })
 }
 
-/** A renderer that fails is a mistake of the program, but a model must read something. */
+/** Logs that a renderer has failed. This is a mistake in the program, but it does not end the run: the model reads the default text. */
 const complain = (
   cause: Cause.Cause<unknown>,
   error: unknown,

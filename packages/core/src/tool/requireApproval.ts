@@ -17,7 +17,7 @@ import type { ApprovalExpiredError } from "../errors/ToolError.ts"
 
 /** Which calls need approval, and for how long a decision holds. */
 export interface ApprovalOptions<in Params, R, X extends OnExpiry = OnExpiry> {
-  /** Which calls need it, by their parameters; all by default. If it fails, the call needs approval. */
+  /** Whether a call needs approval, by its parameters; by default every call does. If this predicate fails, the call needs approval. */
   readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
   /** The reason that the request for approval states. */
   readonly reason?: string
@@ -29,13 +29,13 @@ export interface ApprovalOptions<in Params, R, X extends OnExpiry = OnExpiry> {
    */
   readonly rules?: { readonly [name: string]: (params: Params) => boolean | Effect.Effect<boolean, unknown, R> }
   /**
-   * What becomes of a call without a decision in time: it asks again, the default; or it settles as denied (`"refuse"`), with a text that
-   * says so; or it fails with `ApprovalExpiredError` (`"fail"`). A run that was suspended does so when it is resumed.
+   * What happens to a call without a decision in time. `"ask-again"`, the default: a person is asked again. `"refuse"`: the call settles as
+   * denied, with a text that says so. `"fail"`: the call fails with `ApprovalExpiredError`. A suspended run does this when it is resumed.
    */
   readonly onExpiry?: X
 }
 
-/** What a call may fail with whose request expires. */
+/** The error of a call whose request for approval expires; `never` unless `onExpiry` is `"fail"`. */
 type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 
 /**
@@ -67,7 +67,7 @@ export const requireApproval: {
     const { approval: before } = self.definition
     if (onExpiry !== undefined) Deciding.onExpiryOf(whose, onExpiry)
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
-    // the parameters are what the tool's schema gave; what a predicate needs is in the tool's type
+    // the cast is safe: the parameters come from the tool's schema, and the services of a predicate are in the tool's type
     const answerOf = (answer: unknown, option: string): Effect.Effect<boolean, unknown> => {
       const whose = `The ${option} of Tool.requireApproval for tool`
       return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
@@ -88,7 +88,7 @@ export const requireApproval: {
               onExpiry: onExpiry ?? before.onExpiry,
               reason: `${before.reason}; ${reason}`,
               validFor: Duration.min(holds, before.validFor),
-              // each may ask for it
+              // the call needs approval if one of the predicates says so
               when: (params) =>
                 Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
             },

@@ -22,7 +22,7 @@ export type RowKeys<E> =
  */
 export type CallError<E> = InvalidArgs | DeserializationError | E
 
-/** What the callbacks of a row see: all that can reach it. */
+/** The error type that the functions of a row get: all failures that can reach the row. */
 export type RowInput<E, K> = K extends "orElse"
   ? CallError<E>
   : K extends "ExecutionError"
@@ -32,8 +32,8 @@ export type RowInput<E, K> = K extends "orElse"
       : Types.ExtractTag<CallError<E>, K & string>
 
 /**
- * What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement. Bad arguments never ran, and
- * where such a tool has a `ToolTimeoutError`, it was looked up that it did not take effect.
+ * What a row may do. It may not repeat a failed run of an `unsafe` tool without acknowledgement. Rows for invalid arguments and for a
+ * `ToolTimeoutError` may repeat: with the former the tool never ran, with the latter a lookup found that it took no effect.
  */
 export type Admits<S, K> =
   | "repairs"
@@ -44,7 +44,7 @@ export type Admits<S, K> =
         ? never
         : "repeats")
 
-/** The failures of a tool of which the compiler has not read `run`. */
+/** Stands for the failures of a tool whose `run` the compiler has not read yet. */
 export interface Later {
   readonly Later: never
 }

@@ -1,4 +1,4 @@
-/** One run of a tool: within its time limit, in a scope of its own, and with an answer to whether it took effect when it was cut off. */
+/** Executes a tool once, within its time limit and in a scope of its own. If it is cut off, `verify` looks up whether it took effect. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import type { Deferral, Nesting, ToolContext, ToolDefinition } from "./ToolDefin
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
 
-/** A tool was cut off, and looking up whether it took effect failed too: only a person can find out. */
+/** The failure of a tool that was cut off and whose lookup failed too. Only a person can find out whether it took effect. */
 export class Unverifiable {
   readonly error: OutcomeUnknownError
   readonly why: string
@@ -27,7 +27,7 @@ export class Unverifiable {
   }
 }
 
-/** A tool was cut off, and had taken effect all the same: this is its result. */
+/** The result that a lookup found for a tool that was cut off: it had taken effect all the same. */
 export class Found {
   readonly value: unknown
   constructor(value: unknown) {
@@ -35,7 +35,7 @@ export class Found {
   }
 }
 
-/** A result, and the text that was made of it. */
+/** A result, and the text into which it was encoded. */
 export interface Encoded {
   readonly value: unknown
   readonly text: Text
@@ -48,28 +48,33 @@ export interface Execution {
   readonly tool: ToolDefinition
   readonly decoded: Decoded | undefined
   readonly context: ToolContext
-  /** What the run that calls it says to a sub-agent. */
+  /** What the run that makes the call passes to a sub-agent. */
   readonly nesting?: Nesting | undefined
   /** How a deferred tool waits in its run. */
   readonly deferredIn?: Parameters<Deferral["attempt"]>[0]["deferredIn"]
-  /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
+  /**
+   * Called when a lookup found that a tool that was cut off took no effect. A `ToolTimeoutError` does not prove that, because the tool may
+   * have made the error itself.
+   */
   readonly onCleared?: () => void
-  /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
+  /** Keeps a result and its text. The text is made before the resources of the execution are released. */
   readonly keep: { encoded?: Encoded }
-  /** How its last function ended that was not interrupted, as long as what that had acquired is released. */
+  /**
+   * How the last function ended that was not interrupted. A time limit that passes during the release of its resources does not change it.
+   */
   ended?: Exit.Exit<unknown, unknown> | undefined
 }
 
 /**
- * Fails as the tool fails; with `ToolTimeoutError` or `OutcomeUnknownError` when it did not end in time, and with
- * `Unverifiable`. Succeeds as the tool does, or with `Found`.
+ * Executes the tool. It fails as the tool fails, with `ToolTimeoutError` or `OutcomeUnknownError` after its time limit, or with
+ * `Unverifiable`. It succeeds with the result of the tool, or with `Found`.
  */
 export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, decoded, tool } = self
   const { compensate, deferral, timeout } = tool
   const running = deferral === undefined ? begun(self) : deferral.attempt(self, begun)
   const inTime = timeout === undefined ? running : within(self, running, timeout, () => cutOff(self, timeout))
-  // a result that has come later is remembered since then
+  // a result that has come later was remembered when it came
   const isRemembered = self.deferredIn?.late?.settlement !== undefined
   return compensate === undefined || isRemembered
     ? inTime
@@ -79,30 +84,30 @@ export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
 const begun = (self: Execution): Effect.Effect<unknown, unknown> =>
   self.tool.sideEffects === "unsafe" ? announced(self) : started(self)
 
-/** Within a time limit. The release takes none of that time: an outcome that is known stays known. */
+/** Adds a time limit. Releasing resources is not limited: an outcome that is known by then stays known. */
 const within = <A>(
   self: Cut,
   running: Effect.Effect<A, unknown>,
   duration: Duration.Duration,
   late: () => Effect.Effect<A, unknown>
 ): Effect.Effect<A, unknown> => {
-  // an interceptor may have the outcome from another process, where this one knows nothing more
+  // with an interceptor, the outcome may come from another process, and `ended` of this process does not count
   const orElse = () =>
     Effect.flatMap(Interception.Current, (interceptor) =>
-      // of `running`, which began last
+      // `ended` is the exit of `running`, which began last
       interceptor === undefined && self.ended !== undefined ? (self.ended as Exit.Exit<A, unknown>) : late()
     )
   return Effect.timeoutOrElse(running, { duration, orElse })
 }
 
-/** The result itself, also where it was looked up. */
+/** The result itself, without `Found` if a lookup found it. */
 export const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
-/** The text of a result, which may have been made already. */
+/** The text of a result. It is taken from `encoded` if it was made before. */
 export const textOf = (tool: ToolDefinition, value: unknown, { encoded }: Execution["keep"]): Text =>
   encoded !== undefined && encoded.value === value ? encoded.text : tool.encode(value)
 
-/** Runs a function of the user in a scope of its own, which is closed when the result is written down. */
+/** Runs a function of the user in a scope of its own. The scope closes after the result is encoded. */
 const scoped = <A>(
   self: Cut,
   ran: Effect.Effect<A, unknown>,
@@ -141,7 +146,10 @@ export const isAgent = ({ run }: Pick<ToolDefinition, "run">): boolean => Predic
 
 const storedOf = ({ failure, success }: ToolDefinition) => ({ success, failure })
 
-/** From here on it may have taken effect: what would start something else in its place has to know. */
+/**
+ * Starts an unsafe tool. Before that it calls `onUnsafe`: from then on the tool may have taken effect, and a composition must not start
+ * another agent in place of this one.
+ */
 const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
@@ -152,7 +160,10 @@ const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
     )
   })
 
-/** It had begun elsewhere, and nothing says how it ended: unless it turns out to have taken no effect, it does not run again. */
+/**
+ * Ends an execution that began in another process and whose outcome is lost. The tool runs again only if a lookup finds that it took no
+ * effect.
+ */
 const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
   if (self.tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown(self)))
   return lookUp(self, self.tool.verify, undefined, () => {
@@ -161,7 +172,9 @@ const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
   })
 }
 
-/** A call outside of every table: what a table would tell of it is plain here. */
+/**
+ * Executes a tool outside of all tables. `Found` and `Unverifiable`, which only tables read, become the plain result and the plain error.
+ */
 export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
   Effect.matchEffect(
     Effect.suspend(() => run(self)),
@@ -171,12 +184,12 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
     }
   )
 
-/** What is known of a run that was cut off. */
+/** The part of an execution that is needed once it was cut off. */
 type Cut = Pick<Execution, "tool" | "onCleared" | "keep" | "ended"> & {
   readonly context: Pick<ToolContext, "callId" | "idempotencyKey">
 }
 
-/** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
+/** Says what the stop of a tool before its end means. The lookup may take as long as the tool itself. */
 export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {
   const { name: tool, sideEffects, verify } = self.tool
   const { callId } = self.context
@@ -193,7 +206,9 @@ export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unkno
 const unknown = ({ context: { callId, idempotencyKey }, tool: { name: tool } }: Cut) =>
   OutcomeUnknownError.make({ tool, callId, idempotencyKey })
 
-/** Gives what was found, or goes on where it took no effect. */
+/**
+ * Looks up whether the tool took effect. Succeeds with the result that is found, or continues with `cleared` if the tool took no effect.
+ */
 const lookUp = (
   self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>,
@@ -221,14 +236,17 @@ const lookUp = (
   })
 }
 
-/** Gives what was found, or nothing where it took no effect; fails with `Unverifiable`. It may take as long as the tool itself. */
+/**
+ * Looks up whether the tool took effect. Returns what is found, or `undefined` if the tool took no effect; fails with `Unverifiable`. It
+ * may take as long as the tool itself.
+ */
 export const lookUpAlone = (
   self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>
 ): Effect.Effect<Found | undefined, unknown> =>
-  // what is found succeeds as that, and nothing else
+  // the cast is safe: `lookUp` succeeds with `Found` or with the value of `cleared`, which is `undefined` here
   lookUp(self, verify, self.tool.timeout, () => Effect.undefined) as Effect.Effect<Found | undefined, unknown>
 
-/** Whether after this failure the outcome of the tool is unknown. */
+/** Whether this failure leaves open if the tool took effect. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof OutcomeUnknownError || error instanceof Unverifiable

@@ -1,4 +1,4 @@
-/** How large a JSON Schema becomes when its references are followed: counted before anything follows them. */
+/** Counts how large a JSON Schema becomes when its references are followed. This happens before any other code follows them. */
 import * as Predicate from "effect/Predicate"
 import * as Bounds from "../data/Bounds.ts"
 import { quietly } from "../data/Foreign.ts"
@@ -11,7 +11,7 @@ interface Exceeded {
   readonly limit: number
 }
 
-/** The bound that a schema exceeds, if it exceeds one. Takes no more steps than it may have nodes. */
+/** The bound that a schema exceeds, if it exceeds one. Counting takes at most as many steps as the schema may have nodes. */
 export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Exceeded | undefined => {
   const { bytes, depth } = bounds
   if (Bounds.isLonger(schema, bytes)) return { bound: "bytes", limit: bytes }
@@ -19,13 +19,13 @@ export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Exceeded | unde
   return new Expansion(schema, bounds).exceeded()
 }
 
-/** Nodes, and levels of them. */
+/** The number of nodes, and of the levels in which they are nested. */
 interface Size {
   readonly nodes: number
   readonly depth: number
 }
 
-/** The schemas of one location: the parts that all apply, and the choices that each apply with them. */
+/** The schemas of one place in a value. All of `parts` apply to it, and from each list in `choices` one schema at a time applies too. */
 interface Location {
   readonly parts: ReadonlyArray<Node>
   readonly choices: ReadonlyArray<ReadonlyArray<unknown>>
@@ -54,7 +54,7 @@ class Expansion {
     return this.#beyond === undefined ? undefined : { bound: this.#beyond, limit: this.#bounds[this.#beyond] }
   }
 
-  /** The size of schemas that all apply at one location. */
+  /** The size of the schemas that all apply to one place in a value. */
   #size(schemas: ReadonlyArray<unknown>, level: number): Size {
     if (level > this.#bounds.depth) this.#beyond ??= "depth"
     const only = this.#beyond === undefined ? onlyReference(schemas) : undefined
@@ -66,7 +66,7 @@ class Expansion {
     let depth = 0
     const add = (nested: ReadonlyArray<unknown>) => {
       const size = this.#size(nested, level + 1)
-      // what holds together is brought together pair by pair
+      // schemas that apply together are combined pair by pair
       nodes += size.nodes * nested.length
       depth = Math.max(depth, size.depth)
     }
@@ -74,7 +74,7 @@ class Expansion {
     for (const choice of choices) for (const one of choice) add([...beside, one])
     if (choices.length === 0) {
       const children = childrenOf(parts)
-      // each part is held against each place
+      // each part is compared with each child location
       nodes += children.size * (parts.length - 1)
       if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"
       else for (const nested of withFurther(children, parts).values()) add(nested)
@@ -83,7 +83,7 @@ class Expansion {
     return { nodes, depth: depth + 1 }
   }
 
-  /** A reference that stands alone is expanded once. */
+  /** The size of the target of a reference that has no constraints beside it. Each target is counted once. */
   #reference(ref: string, level: number): Size {
     const target = this.#at(ref)
     this.#step()
@@ -126,7 +126,7 @@ class Expansion {
     if (++this.#steps > this.#bounds.nodes) this.#beyond ??= "nodes"
   }
 
-  /** By its JSON pointer. */
+  /** Finds the target of a reference by its JSON pointer. */
   #at(ref: string): Node | undefined {
     if (!ref.startsWith("#")) return undefined
     let node: unknown = this.#root
@@ -149,7 +149,9 @@ const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value)
 
 const mapOf = (value: unknown): Node => (isNode(value) ? value : {})
 
-/** The reference that schemas are, if they are nothing else: what stands beside it describes, or is a list of one. */
+/**
+ * The reference, if the schemas consist of one reference only. Descriptions beside it do not count, nor does an `allOf` with one member.
+ */
 const onlyReference = (schemas: ReadonlyArray<unknown>): string | undefined => {
   let [one, ...others] = schemas
   while (others.length === 0 && isNode(one) && !isConstraint(one)) {
@@ -187,7 +189,7 @@ const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => 
     for (const keyword of ["additionalProperties", "propertyNames", "additionalItems", "items"]) {
       if (isNode(part[keyword])) put(keyword, part[keyword])
     }
-    // the older draft has the items of a tuple elsewhere
+    // draft-07 has the schemas of a tuple in `items`
     for (const list of [listOf(part["prefixItems"]), listOf(part["items"])]) {
       list.forEach((schema, index) => put(`prefixItems ${index}`, schema))
     }
@@ -195,7 +197,7 @@ const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => 
   return locations
 }
 
-/** The `additionalProperties` of a part apply to the properties that only other parts name. */
+/** Adds the `additionalProperties` of each part to the properties that only other parts name, because it applies to these. */
 const withFurther = (
   locations: Map<string, Array<unknown>>,
   parts: ReadonlyArray<Node>

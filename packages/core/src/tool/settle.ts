@@ -1,4 +1,4 @@
-/** One tool call on its way to its settlement: attempted, recovered by the tables around it, settled. */
+/** Settles one tool call: attempts it, and recovers from its failures by the tables around it. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -40,7 +40,7 @@ import type { Decisions } from "./ToolDefinition.ts"
 import * as ToolRun from "./run.ts"
 import { checkpointOf, originOf } from "./checkpoint.ts"
 
-/** Settles one call, within the time that it has. */
+/** Settles one call, within its `callTimeout` if it has one. */
 export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effect<Outcome> => {
   const { callTimeout } = entry.tool
   if (callTimeout === undefined) {
@@ -48,7 +48,7 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
     return endedWithRun(self, driven(self))
   }
   return Clock.clockWith((clock) => {
-    // the time for which its run was suspended is none of the call's
+    // the time for which the run was suspended does not count
     const startedAt = clock.currentTimeMillisUnsafe() - (site.from?.elapsed ?? 0)
     const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
     const self = begin(entry, gates, site, elapsed)
@@ -58,8 +58,8 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
 }
 
 /**
- * A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as its siblings
- * are. So is a call that would begin something after another call has ended the run. A message of the user may interrupt the call.
+ * Settles a call even if it ends with its run. A limit of the run ends the call, even if the tool catches the limit's defect. A call that
+ * would begin something after another call has ended the run is cut off. A message of the user may interrupt the call.
  */
 const endedWithRun = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> => {
   const { run, slot } = self.site
@@ -82,7 +82,10 @@ const endedWithRun = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.E
 const interruption = Symbol("a message of the user")
 const interrupting = Effect.die(interruption)
 
-/** The call goes on with the arguments that were decided about, not with those that the model wrote before the repair. */
+/**
+ * Makes the call. A call that was suspended goes on with the arguments that were decided about, which may differ from those that the model
+ * wrote.
+ */
 const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => number): ToolCall => {
   const { from } = site
   const args = (from?.type === "decision" ? from.request : (from ?? site.call)).arguments
@@ -98,7 +101,10 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
   return self
 }
 
-/** A sub-agent that goes on has passed every gate before, and so has a call that has failed. */
+/**
+ * The state in which a call goes on. A call whose sub-agent or deferred work had begun has passed every gate before, and so has a call that
+ * failed.
+ */
 const stateOf = (raw: Raw, from: CallCheckpoint, decoded: () => Call.Decoded | undefined): CallState => {
   if (from.type !== "decision") return readmitted(raw, from, decoded())
   const { failed } = from.request
@@ -118,7 +124,10 @@ const driven = (self: ToolCall): Effect.Effect<Outcome> => {
   )
 }
 
-/** The failure about which a person was asked: of its class, where its schema is known. */
+/**
+ * The failure about which a person was asked. It is decoded to its class if its schema is known; otherwise it is what the snapshot has
+ * kept.
+ */
 const failureOf = (
   { entry }: ToolCall,
   { error, progress }: Extract<CallCheckpoint, { readonly type: "decision" }>,
@@ -126,7 +135,7 @@ const failureOf = (
 ): unknown =>
   (error === undefined ? undefined : decisions?.failureOf(entry.tool.failure, error)) ?? progress?.failures.at(-1)
 
-/** The layer of one tool call. */
+/** Connects one tool call with the driver that recovers it. */
 class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   readonly call: ToolCall
 
@@ -170,7 +179,10 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   }
 }
 
-/** The first row that guards a failure: those of the tool come first, then those of the agent, then its defaults. */
+/**
+ * The first row that guards a failure. The rows of the tool come first, then those of the agent for this tool, then the defaults of the
+ * agent.
+ */
 const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
   const { entry, site } = self
   site.slot.checkpoint = undefined
@@ -180,11 +192,11 @@ const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
     self.state = over(self.state, why)
     return undefined
   }
-  // a run that has ended by itself may be made again
+  // an execution that has ended by itself may be repeated
   if (self.state.type === "Running") self.state = admitted(self.state)
   const tag = ErrorCause.tagOf(error)
   const standIn = Call.isArgumentError(error) ? "InvalidArgs" : "ExecutionError"
-  // an agent that has given up for good is hard here too: only a row of its own takes it, in a table of this very tool
+  // an agent that has given up for good is a hard failure here too: only a row for its tag handles it, in a table of this very tool
   const isHard = error instanceof ToolExecutionError && error.callId === "" && ToolRun.isAgent(entry.tool)
   const keys = isHard ? [tag] : [tag, standIn, "orElse"]
   for (const { name, rows } of entry.levels) {
@@ -203,14 +215,17 @@ const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
 const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
   const { state } = self
   if (error instanceof Waits) {
-    // the run that was begun is not over
+    // the execution has begun and is not over, so it does not count
     const checkpoint = checkpointOf(self, state.runs - 1, { ...error.awaited, arguments: state.args })
     return error.late === undefined ? { type: "waits", checkpoint } : { type: "deferred", late: error.late, checkpoint }
   }
   return error instanceof ToolRun.Unverifiable ? { type: "unverifiable", error } : undefined
 }
 
-/** Rows for `ExecutionError` see every failure of a tool in one shape, around the original. */
+/**
+ * The failure as an `ExecutionError`. Rows for `ExecutionError` see every failure of a tool in this shape, with the original failure
+ * inside.
+ */
 const execution = ({ entry: { tool }, site, state }: ToolCall, error: unknown): ExecutionError =>
   executionErrorOf(
     { tool: tool.name, callId: site.call.id, kind: tool.kind, args: decodedOf(state)?.json ?? null },
@@ -233,9 +248,10 @@ const aboutOf = ({ entry: { tool }, site: { call, history }, state }: ToolCall):
 }
 
 /**
- * The same text cannot decode differently, and what is `unsafe` runs once unless its row acknowledges that, or a
- * lookup says that it did not take effect. An argument error out of `run`, from a tool further down, is a failed run
- * like any other. A fixer that answers in the place of the tool runs nothing.
+ * Whether a row may repeat the call or run a fixer. Arguments that do not decode need a fixer, because the same text never decodes
+ * differently. An `unsafe` tool runs once, unless its row acknowledges a repetition or a lookup found that it took no effect. A fixer that
+ * answers with the result runs nothing, so it is always admitted. An argument error that `run` itself fails with is a failed run like any
+ * other.
  */
 const admits = ({ entry: { tool }, state }: ToolCall, rung: Retry | Fix): boolean => {
   if (decodedOf(state) === undefined) return rung.kind === "fix"

@@ -1,4 +1,4 @@
-/** What a tool is: its types are carried by its type alone, the rest is its definition. */
+/** A tool as a value: its name and its definition. The types of its parameters, results and failures exist in its type only. */
 import * as Inspectable from "effect/Inspectable"
 import * as Pipeable from "effect/Pipeable"
 import * as Predicate from "effect/Predicate"
@@ -32,7 +32,7 @@ export interface Tool<
   readonly definition: ToolDefinition
 }
 
-/** What is shown of a tool. */
+/** The prototype of tools: `pipe`, and what logs show of a tool. */
 const Proto = {
   ...Inspectable.BaseProto,
   ...Pipeable.Prototype,
@@ -85,7 +85,7 @@ export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table
 export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
 
 /**
- * A tool of its definition: a tool's type parameters are carried by its type alone.
+ * Makes a tool of its definition. The caller states its type, because a definition does not carry the types of a tool.
  *
  * @internal
  */

@@ -1,4 +1,4 @@
-/** The types of a table for a given tool, for a tool that comes later, and for any tool. */
+/** The types of tables for a given tool, for a tool that comes later in a pipe, and for any tool. */
 import type { Admits, AnyRows, RowKeys, Rows, ToolEnd } from "./rows.ts"
 import type { AnyRow, AnswerOf, IsTable, Misfit } from "../recovery/TableTypes.ts"
 
@@ -6,8 +6,8 @@ import type { AnyRow, AnswerOf, IsTable, Misfit } from "../recovery/TableTypes.t
 export type Table<E, A> = AnyRows<E, A> & object
 
 /**
- * Refuses keys that are no row, and rows that a tool with side effects `S` does not have. Where nothing is known of the tool, the table
- * may have any rows: the tool that gets it is compared with them.
+ * Refuses keys for which the tool has no row, and rows that a tool with side effects `S` may not have. If the tool is not known yet, the
+ * table may have any rows, and the tool that gets it is compared with them.
  */
 export type CheckRows<T, E, S> = IsTable<T> & {
   readonly [K in keyof T]: unknown extends E
@@ -28,7 +28,7 @@ type AnyToolKey = RowKeys<never>
 /** A table for any tool: its failures, its result and its side effects may be type parameters. */
 export type TableOfAny<E, A> = { readonly [K in AnyToolKey]?: AnyRows<E, A>[K] } & object
 
-/** Refuses rows that a tool cannot have, and says why: of this the compiler speaks last. */
+/** Refuses rows that the tool cannot have, and says why. The compiler reports this after its other errors. */
 export type CheckAny<T, E, A, S> = IsTable<T> & {
   readonly [K in keyof T]: K extends AnyToolKey
     ? Misfit<T[K], ToolEnd, Admits<S, K>>
@@ -42,7 +42,7 @@ export type CheckAny<T, E, A, S> = IsTable<T> & {
 /** Why a row does not fit its tool. */
 type Why<V, A, Acts> = [V] extends [AnyRow] ? WhyNot<V, A, Acts> : ARowIsAVerdictAScheduleOrAHandler
 
-/** No text: it would make nothing of a row that is one. */
+/** An interface and not a string type: a row intersected with a string would be `never`. */
 interface ARowIsAVerdictAScheduleOrAHandler {
   readonly ARowIsAVerdictAScheduleOrAHandler: never
 }
@@ -53,7 +53,7 @@ type WhyNot<V, A, Acts> = [AnswerOf<V>] extends [A]
     : Misfit<V, ToolEnd, Acts>
   : "The answer of this row is no result of the tool"
 
-/** Compares a table with a tool, if the table was written without the tool. */
+/** Compares a table with a tool, if the table was written before the tool was known. */
 export type Fits<Expected, T, E, A, S> = unknown extends Expected
   ? [keyof T] extends [RowKeys<E>]
     ? [T] extends [Rows<E, A, S>]
@@ -62,5 +62,5 @@ export type Fits<Expected, T, E, A, S> = unknown extends Expected
     : NoRow<Exclude<keyof T, RowKeys<E>>>
   : unknown
 
-/** The table of a tool with a layer around it: the failures of the layer are not in the schema of the tool's own. */
+/** The table of a tool after a wrapper has added failures `E`. The tool's schema does not know these failures, so they cannot be stored. */
 export type Behind<T, E> = [E] extends [never] ? T : Omit<T, "~storedFailures">

@@ -1,4 +1,4 @@
-/** Remembers what a tool has done, for the case that its run fails. */
+/** Remembers how to undo what a tool has done, in case its run fails. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import * as Returned from "../data/Returned.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 
-/** Outside of a run nothing undoes it. */
+/** Adds a call to those that the run undoes if it fails. Outside of a run nothing is added. */
 export const remember = (
   { name: tool }: ToolDefinition,
   compensate: Compensate<unknown, unknown, unknown>,
@@ -18,7 +18,7 @@ export const remember = (
     const run = fiber.getRef(RunContext.Current)
     if (run === undefined) return Effect.void
     const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    // what it needs is in the type of the tool, and is here, where the tool has run; all else is as where it is undone
+    // the services of the compensation are taken from here, where the tool has run; all others are those of the place where it is undone
     const { context } = fiber
     const undo = Effect.updateContext(
       Effect.suspend(() => {

@@ -1,4 +1,4 @@
-/** A call of an unknown tool: the model is told the names of the tools, unless the defaults of its agent have a row for it. */
+/** Settles a call of an unknown tool. The model is told the names of the tools, unless the defaults of the agent have a row for this. */
 import * as Redaction from "../data/Redaction.ts"
 import * as Effect from "effect/Effect"
 import * as FailureHistory from "../budget/FailureHistory.ts"
@@ -14,7 +14,7 @@ import type { Trace } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { Rows } from "../recovery/Node.ts"
 
-/** The row's key: only the defaults of an agent have it. */
+/** The key of the row for unknown tools. Only the defaults of an agent may have this row. */
 const key = "UnknownToolError"
 
 export const settle = (

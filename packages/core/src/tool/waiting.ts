@@ -40,7 +40,7 @@ export type Decode = (
   exit: Exit.Exit<unknown, unknown>
 ) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
 
-/** A call that waits, or is about to begin: a settlement may come before `start` has returned. */
+/** A deferred call that waits or is about to begin. A settlement may come even before `start` has returned. */
 export class Entry {
   readonly decode: Decode
   readonly arrived = Deferred.makeUnsafe<void>()
@@ -48,7 +48,7 @@ export class Entry {
   closed: Closed | undefined
   /** Whether a message of the user has withdrawn the call, although its wait has not ended yet. */
   isWithdrawn: () => boolean = () => false
-  /** The last instant at which a settlement counts, where no timer closes it then. */
+  /** The last instant at which a settlement counts, for a call that no timer closes then. */
   expiresAt = Infinity
   /** Called with the settlement that counts. */
   onTaken: ((exit: Exit.Exit<unknown, unknown>) => void) | undefined
@@ -57,12 +57,12 @@ export class Entry {
     this.decode = decode
   }
 
-  /** Whether it has no settlement, and may get one. */
+  /** Whether the call has no settlement yet and may still get one. */
   get isUnsettled(): boolean {
     return this.closed === undefined && this.settlement === undefined
   }
 
-  /** Whether this settlement counts. */
+  /** Takes a settlement, and returns whether it counts. */
   take(exit: Exit.Exit<unknown, unknown>): Receipt {
     if (!this.isUnsettled) return notCounted(this.closed ?? "already-settled")
     if (this.isWithdrawn()) return notCounted("run-over")
@@ -77,13 +77,13 @@ const counted: Receipt = { _tag: "Counted" }
 
 export const notCounted = (reason: NotCounted["reason"]): Receipt => ({ _tag: "NotCounted", reason })
 
-/** Of the calls that are over, it is known why for so many: the tokens of all earlier ones are unknown. */
+/** For how many closed calls the reason is kept. The tokens of older calls count as unknown. */
 const most = 10_000
 
 const entries = new Map<string, Entry>()
 const over = new Map<string, Closed>()
 
-/** From now on a settlement with this token counts. */
+/** Registers a call: from now on a settlement with this token counts. */
 export const enter = (token: string, decode: Decode): Entry => {
   const entry = new Entry(decode)
   over.delete(token)
@@ -91,11 +91,11 @@ export const enter = (token: string, decode: Decode): Entry => {
   return entry
 }
 
-/** From now on no settlement with this token counts. The first reason stays. */
+/** Closes a call: from now on no settlement with this token counts. The first reason stays. */
 export const close = (token: string, entry: Entry, why: Closed): void => {
   if (entry.closed !== undefined) return
   entry.closed = entry.settlement === undefined ? why : "already-settled"
-  // one that waits elsewhere was not entered, and a run that was resumed twice has entered another one
+  // a call that waits outside of this process was not registered, and a run that was resumed twice has registered another entry
   if (entries.get(token) !== entry) return
   entries.delete(token)
   for (const oldest of over.keys()) {
@@ -105,18 +105,20 @@ export const close = (token: string, entry: Entry, why: Closed): void => {
   over.set(token, entry.closed)
 }
 
-/** How the work of the calls is cancelled that wait for the suspension of their runs, or in it. */
+/** By token: the effects that cancel the work of calls which wait to be suspended with their runs, or are suspended. */
 const handedOver = new Map<string, Effect.Effect<boolean>>()
 
-/** From now on the run of a call has to withdraw it where it ends otherwise. */
+/** Hands a call over to its run: if the run ends without being suspended, the run cancels the work of the call. */
 export const handOver = (token: string, cancel: Effect.Effect<boolean>): void => {
   handedOver.set(token, cancel)
 }
 
-/** The run goes on elsewhere. */
+/** Forgets how to cancel the work of a call, because the run goes on elsewhere or needs this no more. */
 export const release = (token: string): Effect.Effect<void> => Effect.sync(() => void handedOver.delete(token))
 
-/** Cancels the work of a call that was handed over; once. Gives whether its tool has confirmed that. From now on the call is over. */
+/**
+ * Cancels the work of a call that was handed over, at most once. Returns whether the tool has confirmed that. From now on the call is over.
+ */
 export const withdraw = (token: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const cancel = handedOver.get(token)
@@ -133,7 +135,7 @@ export const withdraw = (token: string): Effect.Effect<boolean> =>
  */
 export const settle = (token: string, exit: Exit.Exit<unknown, unknown>): Effect.Effect<Receipt, Schema.SchemaError> =>
   Effect.gen(function* () {
-    // a webhook may bring anything
+    // the token comes from a webhook, and may be a value of any type
     if (!Predicate.isString(token)) return notCounted("unknown-token")
     if (!(yield* Token.isGenuine(token))) return notCounted("bad-signature")
     const entry = entries.get(token)
