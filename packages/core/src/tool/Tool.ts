@@ -383,6 +383,6 @@ export const throwException: BuiltIn<"throwException", { readonly reason?: strin
 
 /**
  * A built-in tool that ends the agent with a `Completion`. The completion is the output of the agent. The tool is inactive until a skill
- * lists it. `success: false` says that the task cannot be done; that is not a failure either.
+ * lists it. `success: false` says that the task cannot be done; the run succeeds even then.
  */
 export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)

@@ -186,7 +186,7 @@ interface Pinned {
   readonly pinned: string
   /** The digest of the definition that the model has read last. */
   readonly shown: string
-  /** The verdict and the digest of the last safe point: a change is emitted only once. */
+  /** What the last safe point has found: the verdict and the current digest. A change is emitted only if it differs from this. */
   readonly noted?: string
 }
 

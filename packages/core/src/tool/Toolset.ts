@@ -48,7 +48,7 @@ export interface Tables {
   readonly resilient?: { readonly tools: Rows } | undefined
 }
 
-/** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
+/** Makes the toolset of an agent. Throws a `TypeError` for two tools of the same name, and for a table of a tool that does not exist. */
 export const make = (
   tools: ReadonlyArray<ToolDefinition>,
   tables: Tables,

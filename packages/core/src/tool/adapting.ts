@@ -11,9 +11,9 @@ import type { Behind } from "./table.ts"
 import type { Acknowledged } from "../recovery/TableTypes.ts"
 
 /**
- * Gives the functions of a tool a layer. These are the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of
- * `requireApproval`. The layer is built for each execution of one of these, and released after its scope is closed. The failure of a layer
- * is a failure of `run`, for the rows of the tool. The handlers of the table run outside of the layer.
+ * Gives the functions of a tool a layer. The functions are the decoding of its parameters, `run`, `verify`, its compensation, and the
+ * `when` of `requireApproval`. The layer is built for each execution of such a function, and released after the scope of the execution is
+ * closed. The failure of a layer is a failure of `run`, for the rows of the tool. The handlers of the table run outside of the layer.
  *
  * @example
  * ```ts

@@ -294,7 +294,7 @@ const oversized = (
   isRepaired: boolean
 ): ToolDeniedError | undefined => {
   const whose = isRepaired ? "the repaired arguments" : "the arguments"
-  // text is only measured; an object may be nested more deeply than the stack reaches
+  // text is only measured; the depth of an object is checked first, because encoding a deep object would overflow the stack
   if (Predicate.isString(raw) && Object.hasOwn(Arguments.refused, raw)) {
     return ToolDeniedError.make({
       tool,

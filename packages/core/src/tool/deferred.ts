@@ -55,6 +55,8 @@ interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD
    */
   readonly start: (params: Params, context: StartContext) => Effect.Effect<H, E, R>
   /**
+   * What the run does once `start` has returned:
+   *
    * - `suspend`: the run waits for the settlement: in memory, or in a snapshot if `start` of the agent has begun the run.
    * - `continue`: the run goes on. The call is settled at once as `deferred`, and a message brings the result to the model later, at a safe
    *   point. If the work fails, the rows of the tool decide then: the message says what they tell, and `retry` begins the work anew.

@@ -258,7 +258,7 @@ const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefi
   }
 }
 
-/** How deeply a result may be nested: as deeply as arguments. */
+/** How many levels deep a result may be nested: as many as arguments. */
 const deepest = 1000
 
 /**

@@ -53,7 +53,7 @@ const mayBeGranted = ({ decoded, edited, site: { decisions, from } }: CallAtGate
     from.request.failed !== undefined ||
     decisions?.about(from.request.digest) === undefined)
 
-/** Whether the call needs approval; also if the predicate fails. */
+/** Whether the call needs approval. If the predicate fails, it does. */
 const isAsked = (needs: NeedsApproval, { decoded, site }: CallAtGate): Effect.Effect<boolean> => {
   if (site.from?.type === "decision" && site.from.request.failed === undefined) return Effect.succeed(true)
   const answer = Result.try(() => needs.when(() => decoded.params()))

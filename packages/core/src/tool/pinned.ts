@@ -78,8 +78,8 @@ const look = (source: PinSource) => (offered: string) =>
   )
 
 /**
- * The tool with the definition that has this digest. If that is not the current definition, the tool stays as it is. Only fields of the
- * definition change.
+ * The tool with the definition of this digest, if its server still has that definition; otherwise the tool unchanged. Options that no
+ * server defines stay.
  */
 const current = (source: PinSource) => (self: ToolDefinition, digest: string) =>
   digest === source.digest

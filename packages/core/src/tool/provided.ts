@@ -81,5 +81,5 @@ export function provider(
 
 const parameters = Schema.Record(Schema.String, Schema.Json)
 
-/** Approves the call and returns its fields, so that the codec can see which fields the approver has edited. */
+/** Returns the fields of an approved call. The codec compares them to find the fields that the approver has edited. */
 const approved = (fields: Fields): Effect.Effect<Schema.Json> => Effect.succeed({ ...fields, approve: true })

@@ -43,7 +43,7 @@ export interface Encoded {
 
 type Text = ReturnType<ToolDefinition["encode"]>
 
-/** One run of a tool. */
+/** What one execution of a tool needs. */
 export interface Execution {
   readonly tool: ToolDefinition
   readonly decoded: Decoded | undefined

@@ -171,7 +171,7 @@ const constrains: ReadonlySet<string> = new Set(
   minProperties maxProperties not`.split(/\s+/)
 )
 
-/** A part beside a choice, without the references and choices that are followed already. */
+/** A schema that applies beside a choice, without the references and choices that are counted already. */
 const withoutReferences = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: Node): Node => part
 
 /** The schemas of each child location: of each property, of each item. */
