@@ -53,7 +53,7 @@ export const always: ApprovalGate = gate({
 
 /**
  * Makes the request for approval; `undefined` if the call needs none. If the predicate fails, the call needs approval. An earlier request
- * is used again while it is unchanged and not expired. If it has expired, `onExpiry` decides between a new request and `Approval.expired`.
+ * is used again while it is unchanged and not expired. If it has expired, `onExpiry` decides between a new request and `expired`.
  */
 const request = (
   needs: NeedsApproval,
