@@ -9,6 +9,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { root } from "./files.ts"
+import { markBuilt } from "./site/built.ts"
 import { faults } from "./site/links.ts"
 import { moved, pictures, redirect, settings, staged } from "./site/pages.ts"
 import { run, site, typedoc, write } from "./site/programs.ts"
@@ -40,6 +41,7 @@ const build = (): void => {
   const found = faults(dist, base)
   for (const fault of found) say(fault)
   if (found.length > 0) throw new Error(`${found.length} links of the site lead nowhere`)
+  markBuilt(base)
 }
 
 build()

@@ -19,10 +19,23 @@ export interface Item {
 
 export interface Group {
   readonly text: string
-  readonly items: Array<Item>
+  readonly items: Array<Item | Group>
   /** Whether it is closed at first. */
   readonly collapsed?: boolean
 }
+
+/** The four kinds of pages, with their sections of `llms.txt`: the pages of `lead` need no heading of their own. */
+const kinds: ReadonlyArray<{
+  readonly text: string
+  readonly lead?: string
+  readonly unfolded?: ReadonlyArray<string>
+  readonly folded?: ReadonlyArray<string>
+}> = [
+  { text: "Tutorial", lead: "Start" },
+  { text: "How-to guides", lead: "How to", folded: ["Run in production", "See and test", "Coming from"] },
+  { text: "Explanation", unfolded: ["Build", "Recover"], folded: ["Decisions"] },
+  { text: "Reference", lead: "Reference", folded: ["Held and measured", "More"] }
+]
 
 const README = "README.md"
 const index = "docs/api.md"
@@ -36,9 +49,14 @@ export const pages = (): ReadonlyArray<Page> => [
   }))
 ]
 
+/** The picture of the home page. */
+const hero: Page = { from: "site/hero.svg", to: "hero.svg" }
+
 /** Pictures of the pages: they stand beside them on the site as in the repository. */
-export const pictures = (): ReadonlyArray<Page> =>
-  pathsIn("docs", (path) => path.endsWith(".svg")).map((from) => ({ from, to: from.slice("docs/".length) }))
+export const pictures = (): ReadonlyArray<Page> => [
+  hero,
+  ...pathsIn("docs", (path) => path.endsWith(".svg")).map((from) => ({ from, to: from.slice("docs/".length) }))
+]
 
 /** Pages that were elsewhere before: an old address leads to the new one, at the same heading. */
 export const moved: Readonly<Record<string, string>> = Object.fromEntries(
@@ -73,8 +91,9 @@ const sections = (text: string): ReadonlyArray<{ readonly title: string; readonl
     }))
 
 /**
- * The sidebar of all pages but those of the modules: the sections of `llms.txt`, then the decisions, then what neither names, so that
- * a new page is there without anybody's doing. The README is the home page, to which the title leads.
+ * The sidebar of all pages but those of the modules: the sections of `llms.txt` by the kinds of their pages, then sections of no kind.
+ * Decisions, and pages that `llms.txt` leaves out, are sections too, so that no page is missing. The README is the home page, to which
+ * the title leads.
  */
 export const sidebarOf = (all: ReadonlyArray<Page>, llms: string, titleOf: (from: string) => string): Array<Group> => {
   const named = sections(llms).map(({ items, title }) => ({
@@ -87,17 +106,33 @@ export const sidebarOf = (all: ReadonlyArray<Page>, llms: string, titleOf: (from
   const listed = new Set([README, ...named.flatMap(({ items }) => items.map(({ page }) => page.from))])
   const left = all.filter(({ from }) => !listed.has(from)).map((page) => ({ page, text: titleOf(page.from) }))
   const isDecision = ({ page }: { readonly page: Page }) => page.from.startsWith("docs/decisions/")
-  return [
-    ...named,
-    { text: "More", items: left.filter((item) => !isDecision(item)) },
-    { text: "Decisions", items: left.filter(isDecision), collapsed: true }
-  ]
-    .filter(({ items }) => items.length > 0)
-    .map((group) => ({ ...group, items: group.items.map(({ page, text }) => ({ text, link: linkTo(page.to) })) }))
+  const groups = new Map<string | undefined, Array<Item>>(
+    [
+      ...named,
+      { text: "More", items: left.filter((item) => !isDecision(item)) },
+      { text: "Decisions", items: left.filter(isDecision) }
+    ].map((group) => [group.text, group.items.map(({ page, text }) => ({ text, link: linkTo(page.to) }))])
+  )
+  /** Takes some sections out, as groups. */
+  const take = (titles: Iterable<string | undefined>, collapsed: boolean): Array<Group> =>
+    [...titles].flatMap((text = "") => {
+      const items = groups.get(text) ?? []
+      groups.delete(text)
+      return items.length === 0 ? [] : [{ text, items, collapsed }]
+    })
+  const ofKinds = kinds.map(({ folded = [], lead, unfolded = [], text }) => ({
+    text,
+    items: [...take([lead], false).flatMap(({ items }) => items), ...take(unfolded, false), ...take(folded, true)]
+  }))
+  return [...ofKinds, ...take([...groups.keys()], false)].filter(({ items }) => items.length > 0)
 }
 
 export const sidebar = (): Array<Group> =>
   sidebarOf(pages(), read("llms.txt").text, (from) => headingOf(read(from).text))
+
+/** Where the entries of a sidebar lead, in order. */
+export const linksOf = (groups: ReadonlyArray<Item | Group>): ReadonlyArray<string> =>
+  groups.flatMap((one) => ("link" in one ? [one.link] : linksOf(one.items)))
 
 /** Modules with a page of their own; the page of another one has all names of the rest. */
 export const references = (): ReadonlyArray<Module> => modules.filter(({ whole }) => whole === undefined)
@@ -159,20 +194,25 @@ const opening = (text: string) => {
 export const settings = () => {
   const groups = sidebar()
   const { tagline } = opening(read(README).text)
-  return { tagline, start: groups[0]?.items[0]?.link, sidebar: groups, api: apiSidebar(), published: repository() }
+  return { tagline, start: linksOf(groups)[0], sidebar: groups, api: apiSidebar(), published: repository() }
 }
 
-/** The README as a home page: its heading and first paragraph are the hero, the rest stands below. */
+/** What the picture of the home page shows, as it says itself for readers who do not see it. */
+const shown = (): string => /<desc[^>]*>([^<]*)</.exec(read(hero.from).text)?.[1] ?? ""
+
+/** The README as a home page: its heading, its first paragraph and the picture are the hero, the rest stands below. */
 const home = (text: string): string => {
   const { name, rest, tagline } = opening(text)
-  const { sidebar, start } = settings()
-  const reference = sidebar.find(({ text }) => text === "Reference")
-  const actions = [
-    { theme: "brand", text: "Start here", link: start },
-    ...(reference?.items.slice(0, 2) ?? []).map(({ link, text }) => ({ theme: "alt", text, link }))
-  ]
-  const hero = { name, tagline, actions }
-  return `---\nlayout: home\nhero: ${JSON.stringify(hero)}\n---\n\n${rest}`
+  const actions = sidebar()
+    .slice(0, kinds.length)
+    .map(({ items, text }, at) => {
+      const [link] = linksOf(items)
+      return at === 0 ? { theme: "brand", text: "Start here", link } : { theme: "alt", text, link }
+    })
+  const front = JSON.stringify({ name, tagline, actions })
+  // on a narrow screen it scrolls inside itself: a reader without a pointer needs to reach it
+  const figure = `<figure class="hero-picture" tabindex="0"><img src="./${hero.to}" alt="${shown()}"></figure>`
+  return `---\nlayout: home\nhero: ${front}\n---\n\n${figure}\n\n${rest}`
 }
 
 /** What a module exports that is not ours: its own documentation says what it is. */

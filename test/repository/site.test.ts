@@ -6,9 +6,12 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { pathsIn, read, root } from "../../scripts/files.ts"
 import { faults } from "../../scripts/site/links.ts"
 import { serve } from "../../scripts/site/serve.ts"
+import { anchors } from "../../scripts/site/anchors.ts"
 import {
   apiSidebar,
   type Group,
+  type Item,
+  linksOf,
   moved,
   pages,
   redirect,
@@ -20,7 +23,16 @@ import {
   staged
 } from "../../scripts/site/pages.ts"
 
-const linksOf = (groups: ReadonlyArray<Group>) => groups.flatMap(({ items }) => items.map(({ link }) => link))
+const titlesOf = (entries: ReadonlyArray<Item | Group>): ReadonlyArray<string> =>
+  entries.flatMap((one) => [one.text, ...("items" in one ? titlesOf(one.items) : [])])
+/** As forges make anchors of headings. */
+const headingsOf = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-")
+  )
 const fileOf = (link: string) => `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`
 const duplicates = (all: ReadonlyArray<string>) => all.filter((one, index) => all.indexOf(one) !== index)
 
@@ -46,21 +58,51 @@ describe("the pages of the site", () => {
     }
   })
 
-  it("begin with the sections of llms.txt, and a new page is never left out", () => {
+  it("are found at old anchors, where nothing else is", () => {
+    const texts = staged()
+    const headings = (path: string): ReadonlyArray<string> | undefined => {
+      const text = [`${path}.md`, `${path}index.md`].map((file) => texts.get(file)).find((one) => one !== undefined)
+      return text === undefined ? undefined : headingsOf(text)
+    }
+    assert.isNotEmpty(anchors)
+    for (const [from, to] of Object.entries(anchors)) {
+      const [[oldPath = "", oldHeading = ""], [path = "", heading]] = [from.split("#"), to.split("#")]
+      assert.notInclude(headings(oldPath) ?? [], oldHeading, from)
+      assert.isDefined(headings(path), `${from} leads to ${to}`)
+      if (heading !== undefined) assert.include(headings(path), heading, from)
+    }
+  })
+
+  it("are of four kinds, and a new page is never left out", () => {
+    assert.deepStrictEqual(
+      sidebar().map(({ text }) => text),
+      ["Tutorial", "How-to guides", "Explanation", "Reference"]
+    )
     const page = (path: string) => ({ from: `docs/${path}`, to: path })
     const all = [
       { from: "README.md", to: "index.md" },
-      ...["guide/b.md", "guide/a.md", "new.md", "decisions/1.md"].map(page)
+      ...["guide/b.md", "guide/a.md", "guide/c.md", "new.md", "decisions/1.md"].map(page)
     ]
     const llms =
-      "# Us\n\n## Start\n\n- [README](README.md): us\n- [B](docs/guide/b.md): b\n\n## More to read\n\n- [A](docs/guide/a.md): a\n"
+      "# Us\n\n## Start\n\n- [README](README.md): us\n- [B](docs/guide/b.md): b\n\n## Build\n\n- [A](docs/guide/a.md): a\n\n## Others\n\n- [C](docs/guide/c.md): c\n"
+    const section = (text: string, collapsed: boolean, one: string, link: string) => ({
+      text,
+      items: [{ text: one, link }],
+      collapsed
+    })
     assert.deepStrictEqual(
       sidebarOf(all, llms, (from) => `about ${from}`),
       [
-        { text: "Start", items: [{ text: "B", link: "/guide/b" }] },
-        { text: "More to read", items: [{ text: "A", link: "/guide/a" }] },
-        { text: "More", items: [{ text: "about docs/new.md", link: "/new" }] },
-        { text: "Decisions", items: [{ text: "about docs/decisions/1.md", link: "/decisions/1" }], collapsed: true }
+        { text: "Tutorial", items: [{ text: "B", link: "/guide/b" }] },
+        {
+          text: "Explanation",
+          items: [
+            section("Build", false, "A", "/guide/a"),
+            section("Decisions", true, "about docs/decisions/1.md", "/decisions/1")
+          ]
+        },
+        { text: "Reference", items: [section("More", true, "about docs/new.md", "/new")] },
+        section("Others", false, "C", "/guide/c")
       ]
     )
   })
@@ -80,13 +122,25 @@ describe("the pages of the site", () => {
   })
 
   it("name each other by meaningful titles", () => {
-    for (const { items, text } of [...sidebar(), ...apiSidebar()])
-      for (const one of [text, ...items.map((item) => item.text)]) assert.match(one, /\w/)
+    for (const title of titlesOf([...sidebar(), ...apiSidebar()])) assert.match(title, /\w/)
   })
 })
 
 describe("the home page", () => {
   const text = staged().get("index.md") ?? ""
+
+  it("shows the program of the README as a picture, which says in words what it shows", () => {
+    const words = read("site/hero.svg")
+      .text.replaceAll(/<[^>]*>/g, "")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+    const [, success, errors = "", model] =
+      /^\/\/ +\^\? Effect<(\w+), (.*), (\w+)>$/m.exec(read("README.md").text) ?? []
+    assert.include(words, `Effect<${success}, InvalidArgs | CarrierDown | `)
+    assert.sameMembers(/CarrierDown \| (.*), \w+>/.exec(words)?.[1]?.split(" | ") ?? [], errors.split(" | "))
+    assert.include(words, `, ${model}>`)
+    assert.match(text, /<img src="\.\/hero\.svg" alt="[^"]{100,}">/)
+  })
 
   it("is the README: its first sentence on top, the rest below, nothing written twice", () => {
     const { tagline } = settings()

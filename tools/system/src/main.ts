@@ -1,6 +1,6 @@
 /**
  * The tests that need more than Node: the official SDKs, other runtimes and a browser, with the packages as they would be released;
- * pages of runs as a browser shows them; and a cluster whose runners are killed.
+ * pages of runs and the site as a browser shows them; and a cluster whose runners are killed.
  *
  *   npm run test:system
  *   npm run test:system -- browser pictures    (some parts: a wrong name lists them)
@@ -27,6 +27,7 @@ import { makeConsumer } from "./consumer.ts"
 import { endOnSignals, type Folder, run } from "./ending.ts"
 import { pictures } from "./pictures.ts"
 import { handler } from "./server.ts"
+import { site } from "./site.ts"
 import { programs, tools } from "./tools.ts"
 
 const report = new Report()
@@ -155,6 +156,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     needing("pictures", [tools.playwright, tools.chromium], (_, chromium = "") =>
       pictures(chromium, report, process.argv.includes("--write"))
     ),
+  site: () => needing("the site", [tools.playwright, tools.chromium], (_, chromium = "") => site(chromium, report)),
   cluster: () =>
     needing("the cluster", [tools.postgres], (postgres = "") =>
       play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
