@@ -29,8 +29,8 @@ interface CompactAt<R> {
  * messages that the model has not read stay, even if the compaction drops them. The transcript of the run stays whole. A turn has at most
  * two compactions, and `compactAt` makes at most one of them.
  *
- * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on; also if it reaches a limit of the
- * run other than `maxDuration`, or would take the last turn of the run. It does the same, once, if the window is not known.
+ * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on; also if it reaches a limit of
+ * the run other than `maxDuration`, or would take the last turn of the run. It does the same, once, if the window is not known.
  *
  * @example
  * ```ts

@@ -17,9 +17,9 @@ import type { NeedsModel } from "./types.ts"
  * may be called, a tool choice, a system prompt, or further fields of the request. What it leaves out stays as it is. Retries and fallback
  * models of the turn keep the choice, and the run emits `turn-prepared`.
  *
- * `tools` are names of the agent's own tools; a call of any other tool is denied in this turn. The model is a layer: it is built at its first
- * turn, and shared as the `model` of an agent is, if it is the same layer each time. The prompt is that of the request: the transcript keeps its own. Tools that are off or
- * withheld stay so, and so does the last turn of `Budget.answer`.
+ * `tools` are names of the agent's own tools; a call of any other tool is denied in this turn. The model is a layer: it is built at its
+ * first turn, and shared as the `model` of an agent is, if it is the same layer each time. The prompt is that of the request: the
+ * transcript keeps its own. Tools that are off or withheld stay so, and so does the last turn of `Budget.answer`.
  *
  * Of several functions, each sees in `chosen` what those before it have chosen. It may leave out further tools, and brings none back. Of two
  * tool choices the narrower one counts. A demand for a tool that is left out is a defect.

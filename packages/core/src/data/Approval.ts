@@ -12,8 +12,8 @@ import { Signature } from "./Signature.ts"
 export { Approvals, approvalsOfProcess, Conversation, Grant } from "./Grants.ts"
 export type { ApprovalScope } from "./Grants.ts"
 /**
- * What a server has changed: both definitions of its tool. `before` is absent for a new tool, and has only the digest where the definition is
- * not stored.
+ * What a server has changed: both definitions of its tool. `before` is absent for a new tool, and has only the digest where the definition
+ * is not stored.
  *
  * @hidden
  */
@@ -29,9 +29,9 @@ const Change = Schema.Struct({
 const Failed = Schema.Struct({
   /** The tag of the failure. */
   tag: Schema.String,
-  /** The failure as a model reads it by default. */
+  /** The failure in the text that a model reads by default. */
   forModel: Schema.String,
-  /** The failure and what lies beneath it, redacted. */
+  /** The redacted failure with its causes. */
   full: Schema.String,
   /** How many attempts were made. */
   attempts: Schema.Finite,
@@ -40,9 +40,9 @@ const Failed = Schema.Struct({
   sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
   /** Whether the tool may have taken effect. */
   mayHaveTakenEffect: Schema.Boolean,
-  /** What the `verify` of the tool said, if it was asked: no effect, or why it is unknown. */
+  /** The answer of the tool's `verify`, if it ran: no effect, or why the effect is unknown. */
   verified: Schema.optionalKey(Schema.Union([Schema.Literal("no-effect"), Schema.Struct({ unknown: Schema.String })])),
-  /** Set if the arguments do not fit: the call runs only with others. */
+  /** Set if the arguments do not fit: the call runs only with other arguments. */
   needsArguments: Schema.optionalKey(Schema.Literal(true)),
   /** Why the last decision about this failure did not fit, if it did not. */
   unfit: Schema.optionalKey(Schema.String)
@@ -73,21 +73,21 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   expiresAt: Schema.Finite,
   /** Set if the call has failed, and `Recovery.ask` asks how it goes on. */
   failed: Schema.optionalKey(Failed),
-  /** Set if the server of the tool has changed its definition: who approves the call takes the new definition. */
+  /** Set if the server has changed the definition of the tool. A person who approves the call accepts the new definition. */
   change: Schema.optionalKey(Change),
   /** The rules of the tool, by which `approveFor({ rule })` approves more than this call. Absent for a tool without rules. */
   rules: Schema.optionalKey(Schema.Array(Schema.String))
 }) {}
 
 /**
- * What becomes of a call without a decision in time: it asks again, is refused, or fails with `ApprovalExpiredError`.
+ * What happens if no decision comes in time: the run asks again, the call is refused, or it fails with `ApprovalExpiredError`.
  *
  * @hidden
  */
 export type OnExpiry = "ask-again" | "refuse" | "fail"
 
 /**
- * What a step that waits for a decision gives if none came in time.
+ * The value of a step that waited for a decision that did not come in time.
  *
  * @internal
  */
@@ -111,7 +111,7 @@ export const approve: Decision = { type: "approve" }
 /** Approves the call with these arguments. They pass every gate once more: size, schema, policy. */
 export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", arguments: args })
 
-/** What an approval holds for, besides its call. */
+/** The scope of an approval, besides its call. */
 interface GrantOptions extends Pick<Extract<Decision, { readonly type: "approve" }>, "deep" | "until" | "who"> {}
 
 /**
@@ -150,16 +150,16 @@ export const Decided = Schema.Struct({
 
 /** Why a decision does not count. */
 const NotCountedReason = Schema.Literals([
-  // it came after the request had expired
+  // the decision came after the request had expired
   "late",
-  // the run asks something else about this call by now
+  // the run has made another request about this call since
   "other-digest",
   "already-decided",
   "unknown-request",
-  // the call waits no longer: the run, or another call of its reply, has ended before
+  // the call no longer waits: its run has ended, or another call of its reply ended the run
   "withdrawn",
   "run-over",
-  // an approval without arguments, of a call whose arguments do not fit
+  // the approval has no arguments, but those of the call do not fit
   "nothing-to-run"
 ])
 

@@ -1,15 +1,18 @@
-/** Arguments of tool calls that are no JSON, from models that break their contract. Nothing of a run could write them down. */
+/** Tool call arguments that are no JSON, from models that break their contract. Snapshots and events cannot store them. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { isDeep, quietly } from "./Foreign.ts"
 
-/** Replaces arguments that are no JSON, or nested too deeply: no call with it runs. */
+/** Replaces arguments that are no JSON, or are nested too deeply. A call with this value never runs. */
 export const refused = {
   "(arguments that are no JSON)": "are no JSON",
   "(arguments that are nested too deeply)": "are nested too deeply"
 } as const
 
-/** JSON and texts as they are. A field that is `undefined` is left out, as it is where JSON is written. */
+/**
+ * Makes JSON of the arguments of a call. Texts and JSON stay; fields that are `undefined` are left out, as `JSON.stringify` does. A text
+ * replaces arguments that are too deep or no JSON.
+ */
 export const readable = (args: unknown): Schema.Json => {
   if (args === undefined || args === null) return null
   if (Predicate.isString(args)) return args
@@ -25,7 +28,7 @@ const isJson = Schema.is(Schema.Json)
 const jsonOf = (args: unknown): Schema.Json =>
   isJson(args) ? args : (JSON.parse(JSON.stringify(args, strictly)) as Schema.Json)
 
-/** Throws on what would be written as something else. */
+/** A replacer for `JSON.stringify` that throws on values which JSON would change: functions, symbols, `NaN` and infinities. */
 const strictly = (_: string, value: unknown): unknown => {
   if (
     Predicate.isFunction(value) ||

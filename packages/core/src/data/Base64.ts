@@ -6,7 +6,7 @@ export const bytesIn = (base64: string): number => {
   return Math.floor(((base64.length - padding) * 3) / 4)
 }
 
-/** The bytes of an attachment in base64: alone, or behind the beginning of a `data:` URL. `undefined` for one at another address. */
+/** The base64 bytes of an attachment, given alone or in a `data:` URL. `undefined` for any other URL. */
 export const base64Of = (part: object): string | undefined => {
   const given = "data" in part ? part.data : "url" in part ? part.url : undefined
   if (typeof given !== "string") return undefined
@@ -20,5 +20,5 @@ export const inWords = (
   ...more: ReadonlyArray<string>
 ): string => `[${[name === undefined ? type : `${type} '${name}'`, mediaType, ...more].join(", ")}]`
 
-/** Of its bytes a reader has their number. */
+/** Describes an attachment whose bytes the reader does not get. */
 export const notShown = "not shown"

@@ -1,4 +1,6 @@
-/** Values whose types say what they are. JavaScript and casts do not: what does not fit is a defect that names its option. */
+/**
+ * Checks of values that TypeScript already checks, for programs in JavaScript or with casts. A misfit is a defect that names the option.
+ */
 import * as Predicate from "effect/Predicate"
 
 /** Throws a `TypeError` if a value does not fit. `option` says which value that is, `expected` what it has to be. */
@@ -8,17 +10,17 @@ export const demand = (option: string, expected: string, given: unknown, fits: b
   throw new TypeError(`${option} must be ${expected}, got ${String(shown)}`)
 }
 
-/** The same of an option that is a function, or absent. */
+/** Throws a `TypeError` if an option is neither a function nor absent. */
 export const aFunction = (option: string, given: unknown): void =>
   demand(option, "a function", given, given === undefined || Predicate.isFunction(given))
 
-/** The same of an object of options: an option by another name would do nothing. */
+/** Throws a `TypeError` for an unknown option, because such an option would have no effect. */
 export const options = (whose: string, given: unknown, names: ReadonlyArray<string>): void => {
   demand(whose, "given options", given, Predicate.isObject(given))
   for (const name of Object.keys(given as object)) oneOf(`An option of ${whose}`, name, names)
 }
 
-/** The same of an option that is one of a few values, or absent. */
+/** Throws a `TypeError` if an option is neither absent nor one of these values. */
 export const oneOf = (option: string, given: unknown, values: ReadonlyArray<string | boolean>): void => {
   const expected = values.map((value) => (Predicate.isString(value) ? `'${value}'` : value)).join(", ")
   demand(option, expected, given, given === undefined || values.some((value) => value === given))

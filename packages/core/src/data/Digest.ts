@@ -14,19 +14,19 @@ interface Crypto {
   readonly createHash: (algorithm: "sha256") => Hash
 }
 
-/** As much of Node's `process` as is asked for. Bun and Deno have it too, browsers do not. */
+/** The part of Node's `process` that this module uses. Bun and Deno have it too, browsers do not. */
 interface Platform {
   readonly process?: { readonly getBuiltinModule?: (name: "node:crypto") => Crypto | undefined }
 }
 
 /**
- * SHA-256 of the canonical JSON, in hexadecimal: made at once where the platform can, so that a virtual clock has nothing to wait
- * for. A browser makes it on another thread.
+ * SHA-256 of the canonical JSON, in hexadecimal. Node, Bun and Deno compute it synchronously, so a test on a virtual clock need not wait. A
+ * browser computes it on another thread.
  */
 const sha256 = (value: Schema.Json): Effect.Effect<string> =>
   Effect.suspend(() => {
     const text = canonical(value)
-    // what is not there is undefined
+    // a missing field is undefined
     const platform = globalThis as Platform
     const atOnce = platform.process?.getBuiltinModule?.("node:crypto")
     if (atOnce !== undefined) return Effect.succeed(atOnce.createHash("sha256").update(text).digest("hex"))
@@ -48,8 +48,8 @@ type Request = Pick<
 >
 
 /**
- * The digest of a request for approval: of its fields, of what the model wrote, and of the time until which a decision counts. No other
- * request has it, not even the next one about the same call.
+ * The digest of a request for approval: of its fields, the model's call, and its expiry. Every request has another digest, also a second
+ * request about the same call.
  */
 export const digestOfRequest = (
   { arguments: args, callId, change, expiresAt, failed, key, runId, schema, tool }: Request,
@@ -71,7 +71,7 @@ export const digestOfRequest = (
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {
   let text = ""
-  /** Texts and values that are still to be written; the next one is the last. */
+  /** A stack of texts and values to write; the next one is the last item. */
   const stack: Array<string | { readonly value: unknown }> = [{ value }]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (Predicate.isString(next)) text += next

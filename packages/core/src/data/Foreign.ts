@@ -15,12 +15,13 @@ export const property = (value: unknown, key: string): unknown =>
     ? quietly(() => (key in value ? Reflect.get(value, key) : undefined), undefined)
     : undefined
 
-/** The value. A value that throws at every access, as a revoked proxy does, is replaced by an error that says so. */
+/** Returns the value. If every access throws, as with a revoked proxy, it returns an error that says so. */
 export const approachable = (value: unknown): unknown =>
   quietly(() => Object.isExtensible(value) || true, false) ? value : new TypeError("a value that cannot be looked at")
 
 /**
- * Whether JSON is nested in more levels than that. A list or an object is one level. Does not recurse.
+ * Whether JSON has more than `levels` nested levels. A list or an object is one level. Does not recurse. The default is the depth at which
+ * serialising the value would overflow the stack.
  *
  * By default it is about levels that are so many that writing the value down would reach the end of the stack.
  */
@@ -38,9 +39,8 @@ export const isDeep = (value: unknown, levels = 1000): boolean => {
 }
 
 /**
- * Freezes plain objects and arrays, all the way down. Returns `false` where it has met anything else (an instance of a class, a
- * `Date`, a `Map`, a function), which stays as it is and can still be changed. Linear, and without a stack: depth and cycles do not
- * matter.
+ * Freezes plain objects and arrays at every level. Returns `false` if the value holds anything else (a class instance, a `Date`, a `Map`, a
+ * function), which stays mutable. Takes linear time and does not recurse, so depth and cycles do not matter.
  */
 export const freeze = (root: unknown): boolean => {
   let isAll = true

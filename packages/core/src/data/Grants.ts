@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * For what an approval holds: this call, the default; equal calls of this run; equal calls of a conversation; or the calls that fit a rule of
- * the tool, in this run or in a conversation. Equal calls have the same tool and the same arguments.
+ * The scope of an approval: this call (the default), equal calls of this run, equal calls of a conversation, or the calls that fit a rule
+ * of the tool, in this run or in a conversation. Equal calls have the same tool and the same arguments.
  *
  * @hidden
  */
@@ -19,12 +19,12 @@ export const ApprovalScope = Schema.Union([
   Schema.Struct({ rule: Schema.String })
 ])
 
-/** The fields of an approval that say what else it admits. */
+/** The fields of an approval that define its scope. */
 export const approvalFields = {
   for: Schema.optionalKey(ApprovalScope),
-  /** Whether it also holds for the agents that the agent of the call starts. */
+  /** Whether the grant also holds for sub-agents of the agent. */
   deep: Schema.optionalKey(Schema.Boolean),
-  /** Until when it holds, in milliseconds since the epoch. */
+  /** The end of the grant, in milliseconds since the epoch. */
   until: Schema.optionalKey(Schema.Finite),
   /** Who has approved. */
   who: Schema.optionalKey(Schema.String)
@@ -39,14 +39,14 @@ export interface Grant extends Schema.Schema.Type<typeof Grant> {}
 export const Grant = Schema.Struct({
   id: Schema.String,
   agent: Schema.String,
-  /** The names of the agents around it, the nearest first; absent for a run without a parent. */
+  /** The names of the parent agents, nearest first; absent for a run without a parent. */
   ancestors: Schema.optionalKey(Schema.Array(Schema.String)),
   tool: Schema.String,
   /** The digest of the tool's definition. */
   definition: Schema.String,
   /** The canonical JSON of the arguments, or the name of a rule of the tool. */
   admits: Schema.Union([Schema.Struct({ arguments: Schema.String }), Schema.Struct({ rule: Schema.String })]),
-  /** When it was given, in milliseconds since the epoch. */
+  /** The time of the approval, in milliseconds since the epoch. */
   at: Schema.Finite,
   until: Schema.optionalKey(Schema.Finite),
   deep: Schema.optionalKey(Schema.Literal(true)),
@@ -54,15 +54,15 @@ export const Grant = Schema.Struct({
 })
 
 /**
- * A store of grants. Grants of a run stand in its snapshot, and only their revocation stands here. Where the store fails, a person is asked,
- * and the failure is logged.
+ * A store of grants. The snapshot of a run has the grants of that run; the store only has their revocations. If the store fails, a person
+ * is asked, and the failure is logged.
  */
 export interface Approvals {
   /** The grants of a conversation. */
   readonly grantsOf: (conversation: string) => Effect.Effect<ReadonlyArray<Grant>, unknown>
   /** Adds a grant to a conversation. A grant with the same id is replaced. */
   readonly add: (conversation: string, grant: Grant) => Effect.Effect<void, unknown>
-  /** Revokes the grant with this id, of a conversation or of a run: from now on it admits no call. */
+  /** Revokes the grant with this id, of a conversation or of a run. From then on it admits no call. */
   readonly revoke: (id: string) => Effect.Effect<void, unknown>
   readonly isRevoked: (grant: Grant) => Effect.Effect<boolean, unknown>
 }
@@ -73,7 +73,7 @@ type MemoryOptions = {
   readonly conversations?: number
   /** The most grants of a conversation; 100 by default. The oldest grant goes. */
   readonly grants?: number
-  /** The most revocations; 10,000 by default. When the oldest goes, all grants that are older count as revoked. */
+  /** The most revocations; 10,000 by default. When the store drops the oldest one, all grants before it count as revoked. */
   readonly revocations?: number
 }
 
@@ -109,7 +109,7 @@ export const approvalsOfProcess = ({
   }
 }
 
-/** Takes the oldest entries away that are beyond a limit, and gives them. */
+/** Removes the oldest entries beyond a limit, and returns them. */
 const cut = <A>(entries: Map<string, A>, most: number): ReadonlyArray<A> => {
   const gone: Array<A> = []
   for (const [key, value] of entries) {

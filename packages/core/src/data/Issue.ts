@@ -49,7 +49,7 @@ export const formatAll = (issues: ReadonlyArray<Issue>): string => {
 const mostFormatted = 20
 
 /**
- * Keys are as long as a model makes them: of a long path its beginning says where to look.
+ * Cuts a long path: a model may write keys of any length, and the beginning shows where to look.
  *
  * @internal
  */

@@ -90,7 +90,8 @@ const bare = (from: Attached): Attached => {
 export const assistant = (value: string): Parts.Assistant => ({ role: "assistant", content: [text(value)] })
 
 /**
- * What a reader has seen of a reply that was stopped before its end. `undefined` without a word: several providers refuse blank messages.
+ * The `incomplete` message of a stopped reply: the text that a reader has seen. `undefined` if there is no text, because several providers
+ * refuse blank messages.
  *
  * @internal
  */
@@ -98,7 +99,7 @@ export const incomplete = (shown: string): Parts.Assistant | undefined =>
   shown.trim() === "" ? undefined : { ...assistant(shown), incomplete: true }
 
 /**
- * The conversation as readers and models may see it: withheld messages have nothing of what was said.
+ * The conversation for readers and models: withheld messages have a placeholder instead of their text.
  *
  * @internal
  */
@@ -115,7 +116,7 @@ export const withoutWithheld = (transcript: Parts.Transcript): Parts.Transcript 
 export const isWithheld = (message: Parts.Message): boolean => message.role !== "system" && message.withheld === true
 
 /**
- * What readers and models see of a withheld message of the user.
+ * The placeholder for a withheld user message.
  *
  * @internal
  */
@@ -126,7 +127,7 @@ export const blankWords: Parts.User = {
 }
 
 /**
- * What readers and models see of a withheld answer.
+ * The placeholder for a withheld answer.
  *
  * @internal
  */
@@ -147,7 +148,7 @@ const isText = (part: Parts.Text | { readonly type: string }): part is Parts.Tex
 
 /** The calls of a reply, in the model's order. */
 export const callsOf = (reply: Reply): ReadonlyArray<Parts.ToolCall> =>
-  // mostly a reply is nothing but calls, or has none
+  // most replies have only calls, or none
   reply.content.every(isCall) ? reply.content : reply.content.filter(isCall)
 
 const isCall = (part: Reply["content"][number]): part is Parts.ToolCall => part.type === "tool-call"
@@ -188,7 +189,7 @@ export const unapproved: Parts.Settlement = {
 }
 
 /**
- * The settlement of a call that had not begun when the user said something that comes before it.
+ * The settlement of a call that had not begun when a user message came in.
  *
  * @internal
  */
@@ -198,7 +199,7 @@ export const passedOver: Parts.Settlement = {
 }
 
 /**
- * The settlement of a call whose open request a message of the user has withdrawn.
+ * The settlement of a call whose request for approval a user message has withdrawn.
  *
  * @internal
  */
@@ -208,7 +209,7 @@ export const superseded: Parts.Settlement = {
 }
 
 /**
- * The same of a call that had begun.
+ * The settlement of a call that had begun when a user message superseded it.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
-/** The name that was probably meant. */
+/** Finds the name that was probably meant. */
 
-/** One that differs in case and marks alone, or in at most two letters of a longer name; `undefined` when none is near. */
+/** The nearest name: it differs only in case and separators, or in at most two letters of a longer name. `undefined` if no name is near. */
 export const nearest = (name: string, candidates: ReadonlyArray<string>): string | undefined => {
   if (name.length > longest) return undefined
   const bare = bareOf(name)
@@ -24,7 +24,7 @@ const longest = 64
 
 const bareOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
 
-/** How many letters have to be changed, put in or left out (Levenshtein). */
+/** The edit distance of two names (Levenshtein). */
 const distance = (one: string, two: string): number => {
   let row = Array.from({ length: two.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {

@@ -29,7 +29,7 @@ export const mark = "<redacted>"
 /** Foreign texts are cut to this many UTF-16 units unless a caller says otherwise. */
 const usual = 1000
 
-/** A secret that begins before the cut is searched this far behind it. */
+/** How far behind the cut a secret that begins before it is searched. */
 const beyond = 4096
 
 /** Redacts a text. */
@@ -53,7 +53,7 @@ const rangesIn = (runs: Runs, isForeign: boolean, isCut: boolean): ReadonlyArray
   return merged([...ranges, ...keysIn(runs, new Set(ranges.map(([, to]) => to)))])
 }
 
-/** The text with its mark in each range, cut at `max`, but never within a mark. */
+/** The text with the mark in place of each range, cut at `max`, but never inside a mark. */
 const replaced = (text: string, ranges: ReadonlyArray<Range>, max: number): string => {
   const least = Math.min(text.length, max)
   let shown = ""
@@ -72,20 +72,20 @@ const replaced = (text: string, ranges: ReadonlyArray<Range>, max: number): stri
 /** Never in the middle of a character. */
 const cut = (text: string, max: number): string => text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "")
 
-/** A piece of this length is found wherever it stands: a text that quotes a secret may have cut it. */
+/** The length of the indexed pieces of a secret: a text may quote a part of it. */
 const pieceLength = 8
 
-/** A stretch of plain pieces has to be as long as this. */
+/** The least length of a match that consists of plain pieces only. */
 const longStretch = 16
 
 const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/]
 
 const kindsIn = (text: string): number => kinds.filter((kind) => kind.test(text)).length
 
-/** A shorter or plainer value would be found in ordinary words: 12 characters of three kinds, or 20 of any kind. */
+/** Whether a value is long and varied enough to be no ordinary word: 12 characters of three kinds, or 20 of any kind. */
 const isTelling = (value: string): boolean => value.length >= 20 || (value.length >= 12 && kindsIn(value) >= 3)
 
-/** Whether no ordinary text has this piece by chance: it has letters and digits, or characters of three kinds. */
+/** Whether a piece is unlikely in ordinary text: it has letters and digits, or characters of three kinds. */
 const isStrong = (piece: string): boolean => (/\d/.test(piece) && /[a-zA-Z]/.test(piece)) || kindsIn(piece) >= 3
 
 /** The scheme before a credential is a word. */
@@ -97,7 +97,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
   return isTelling(value) ? encoded(value) : []
 }
 
-/** The forms of a value that is too short or too plain; of the encoded ones those that are no word by chance. */
+/** The forms of a value that is too short or too plain for `know`. Encoded forms count only if they cannot be an ordinary word. */
 const shortFormsOf = (secret: string): ReadonlyArray<string> => {
   const value = withoutScheme(secret)
   return value === "" || isTelling(value) || mark.includes(value)
@@ -128,8 +128,8 @@ const inHex = (secret: string): string =>
   [...new TextEncoder().encode(secret)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
 
 /**
- * What is the same in every text that was encoded and holds the secret: three bytes become four characters, so that there
- * are three ways to stand in it, and the characters at its ends depend on its neighbours.
+ * The parts of the base64 text that every encoding of the secret contains. Three bytes become four characters, so there are three
+ * alignments, and the characters at both ends depend on the neighbours of the secret.
  */
 const inBase64 = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((before) => {

@@ -22,10 +22,10 @@ export const parse = (header: string | null | undefined, now?: Instant): Duratio
 const waitOf = (millis: number): Duration.Duration =>
   Duration.millis(Math.min(Math.max(0, Math.ceil(millis)), epochs * 1000))
 
-/** No server asks to wait for thirty years: such a number is an instant, in seconds since the epoch. */
+/** A billion seconds, about 30 years: a larger number is an instant in seconds since the epoch, and no wait. */
 const epochs = 1e9
 
-/** A date holds no larger number of seconds. Such a number is a wait without end. */
+/** The largest number of seconds that a date can hold. A larger number counts as an endless wait. */
 const instants = 8.64e12
 
 const decimal = /^\d+(?:\.\d+)?$/

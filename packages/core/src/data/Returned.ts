@@ -1,6 +1,6 @@
 /**
- * What functions of users return. Their types say what that is; JavaScript and casts say nothing. A function that returns something
- * else is a defect that names the function: a fiber that meets a value which is no effect ends without its finalizers.
+ * Checks the return values of user functions, for programs in JavaScript or with casts. A wrong value is a defect that names the function.
+ * Without the check, a fiber that meets a value which is no effect ends without its finalizers.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -10,9 +10,9 @@ import { quietly } from "./Foreign.ts"
 export const effect = <A, E, R>(given: Effect.Effect<A, E, R>, whose: string, name?: string): Effect.Effect<A, E, R> =>
   isEffect(given) ? given : Effect.die(wrong(given, "an Effect", whose, name))
 
-/** What a function may return beside an effect of it. */
+/** A kind of value that a function may return, directly or as an effect. */
 export interface Kind {
-  /** With its article. */
+  /** The name of the kind in a message, with its article. */
   readonly name: string
   readonly is: (value: unknown) => boolean
 }
@@ -42,7 +42,7 @@ export const wrong = (given: unknown, expected: string, whose: string, name?: st
 }
 
 const isEffect = <A, E, R>(given: A | Effect.Effect<A, E, R>): given is Effect.Effect<A, E, R> => {
-  // not `quietly`: every run of a tool comes through here, and this allocates nothing
+  // no `quietly` here: every run of a tool takes this path, and this code allocates nothing
   try {
     return Effect.isEffect(given)
   } catch {
@@ -56,13 +56,13 @@ const kindOf = (given: unknown): string => {
   return typeof given === "object" ? "an object" : `a ${typeof given}`
 }
 
-/** A condition. */
+/** The kind of boolean values. */
 export const aBoolean: Kind = { name: "a boolean", is: Predicate.isBoolean }
 
-/** A text. */
+/** The kind of texts. */
 export const aText: Kind = { name: "a string", is: Predicate.isString }
 
-/** A decision of one of these types. */
+/** The kind of decisions with one of these types. */
 export const decision = (names: ReadonlyArray<string>): Kind => ({
   name: "a decision",
   is: (value) => Predicate.hasProperty(value, "type") && names.some((name) => name === value.type)

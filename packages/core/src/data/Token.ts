@@ -16,7 +16,7 @@ export interface Bound {
   readonly tool: string
   /** The digest of the definition of the tool, see `definitionOf`. */
   readonly definition: string
-  /** Drawn anew for each attempt. */
+  /** A random part that differs in each attempt. */
   readonly draw: string
   /** Where its settlement is stored: the id of a durable run. Empty in memory. */
   readonly store: string
@@ -50,7 +50,7 @@ export const make = (bound: Bound): Effect.Effect<string> =>
     return signature === undefined ? content : joined([content, signature.key, signature.mac])
   })
 
-/** Many parts, of which the first may be joined already. */
+/** Joins the parts of a token. The first part may already be several joined parts. */
 const joined = ([first = "", ...others]: ReadonlyArray<string>): string =>
   [first, ...others.map((part) => encodeURIComponent(part.toWellFormed()).replaceAll(".", "%2E"))].join(".")
 

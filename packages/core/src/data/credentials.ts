@@ -6,20 +6,20 @@ const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(3
 const without = (characters: string) =>
   alphabetOf([...printable].filter((character) => !characters.includes(character)).join(""))
 
-/** What a name is written with. */
+/** The characters of a name. */
 const names = alphabets.dotted
 /** A value in a header, up to a blank or a mark. */
 const headerValue = without("\"'<>,;`\\{}")
 const cookieValue = without("\"'<>`\\")
 const parameterValue = without("\"'<>`\\&#;,()[]{}")
-/** What user info is written with, and what may stand in a password that is not escaped. */
+/** The characters of user info in a URL, with those of a password that is not escaped. */
 const userInfo = without("\"'<>/@:?#`\\")
 const unescaped = without("\"'<>`\\")
 const credential = alphabetOf(`${printable.replaceAll(/[^\w.~+/=-]/g, "")}`)
 
 const longestName = 40
 
-/** The credentials in a text. `isCut`: the text goes on behind its end, so that what is open there may be closed. */
+/** Finds the credentials in a text. `isCut` says that the text was cut, so an unclosed credential at its end may be complete. */
 export const credentialsIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> => {
   const { text } = runs
   const found: Array<Range> = []
@@ -39,7 +39,7 @@ export const credentialsIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> 
   return found
 }
 
-/** A credential with its scheme where no header names it: only if it cannot be a word. */
+/** Finds a scheme and a credential outside of a header, if the credential cannot be a word. */
 const schemeAt = (runs: Runs, at: number): Range | undefined => {
   const { text } = runs
   if (!isStart(text, at)) return undefined
@@ -63,29 +63,29 @@ const isBasic = (value: string): boolean => {
   }
 }
 
-/** Letters and digits, as no word of a sentence has them. */
+/** Whether a text mixes letters and digits as no ordinary word does. */
 const isMixed = (value: string): boolean => /\d/.test(value.slice(0, 64)) && /[a-zA-Z]/.test(value.slice(0, 64))
 
 const headers = /^(?:(?:proxy-)?authorization|(?:x-)?(?:[a-z]{1,10}-)?api-key|x-auth-token|(?:set-)?cookie)$/
 
-/** Of parameters: their values are always credentials, or may be other things. */
+/** Names of URL parameters whose values are always, or sometimes, credentials. */
 const strictParameter =
   /^(?:api[-_]?key|(?:access|auth|refresh|id|session|security|x-amz-security)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|sig|(?:x-(?:amz|goog)-)?signature|x-(?:amz|goog)-credential|(?:secret|private|subscription)[-_]?key)$/
 const looseParameter = /^(?:key|token|auth|session(?:id)?|sid|credentials?|code)$/
 
-/** Of settings: in prose these words stand before other things as well. */
+/** Names of settings whose values are credentials; in prose these words may precede other values. */
 const assigned =
   /^(?:(?:[a-z\d]{1,20}[-_]){0,3}(?:api[-_]?key|client[-_]?secret|passw(?:or)?d|secret[-_]?(?:access[-_]?)?key)|(?:access|auth|refresh)[-_]?token|passphrase|pwd)$/
 
-/** Of settings whose values are as long as keys, else they are something else: a page has a token too. */
+/** Names of settings whose values are credentials only if they are as long as a key: a page has a `token` too. */
 const assignedKey = /^(?:(?:[a-z\d]{1,20}[-_]){0,3}token|signature)$/
 const keyLength = 12
 
-/** Of fields in JSON. */
+/** Names of JSON fields whose values are credentials. */
 const secretField =
   /^(?:api[-_]?key|(?:access|auth|refresh|id)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|(?:secret|private|account|secret[-_]?access)[-_]?key|authorization)$/
 
-/** What `name: value` or `name=value` says, whose sign is at `at`. */
+/** Finds the credential of `name: value` or `name=value`; `at` is the index of the sign. */
 const namedAt = (runs: Runs, at: number): Range | undefined => {
   const { text } = runs
   const isColon = text.charCodeAt(at) === 58
@@ -120,7 +120,7 @@ const isKey = (value: string): boolean => value.length >= keyLength && isMixed(v
 /** Whether the value is a path: `pwd` is a folder as often as a password. */
 const isPath = (text: string, at: number): boolean => /^ ?["']?(?:[/~]|[a-z]:[\\/])/i.test(text.slice(at, at + 6))
 
-/** What names a secret in a program, a template or a setting, and is none. */
+/** Whether a value only names a secret, as in a template or a program. */
 const isReference = (value: string): boolean =>
   /^(?:\$[{(]|\{\{|<)/.test(value) ||
   (value.length <= 80 &&
@@ -133,7 +133,7 @@ const parameterAt = (text: string, from: number, name: string): string | undefin
   return /^[?&;]$/.test(text[from - 1] ?? "") ? name : undefined
 }
 
-/** What a setting or a line of a log assigns: only if it cannot be a word. */
+/** Finds the value that a setting or a log line assigns, if it cannot be a word. */
 const assignedAt = (runs: Runs, at: number): Range | undefined => {
   const { text } = runs
   const from = at + (/^ ?["']?/.exec(text.slice(at, at + 2))?.[0].length ?? 0)
@@ -146,7 +146,7 @@ const assignedAt = (runs: Runs, at: number): Range | undefined => {
 const quoteBefore = (text: string, at: number): string =>
   /\\?["']$/.exec(text.slice(Math.max(0, at - 2), at))?.[0] ?? ""
 
-/** The value of a header: of a credential with its scheme the credential. */
+/** Finds the credential in a header value, after its scheme if it has one. */
 const headerAt = (runs: Runs, at: number, isCookie: boolean): Range | undefined => {
   const { text } = runs
   const from = at + (/^[ \t\\"'[]{0,5}/.exec(text.slice(at, at + 5))?.[0].length ?? 0)
@@ -176,7 +176,7 @@ const cookiesEnd = (runs: Runs, from: number): number => {
 
 const pairs = new WeakMap<Runs, Range>()
 
-/** Where pairs end that begin at `from`, or have begun before it: it is looked for once. */
+/** The end of the pairs that begin at `from` or before it; computed once per text. */
 const pairsEnd = (runs: Runs, from: number): number => {
   const cached = pairs.get(runs)
   if (cached !== undefined && cached[0] <= from && from < cached[1]) return cached[1]
@@ -186,7 +186,7 @@ const pairsEnd = (runs: Runs, from: number): number => {
   return to
 }
 
-/** A text in JSON, as far as its closing quote; a sentence or the name of a type is none. */
+/** A JSON string up to its closing quote, unless it is a sentence or the name of a type. */
 const fieldAt = (text: string, at: number, quote: string): Range | undefined => {
   const from = at + (/^[ \t]{0,2}/.exec(text.slice(at, at + 2))?.[0].length ?? 0)
   if (!text.startsWith(quote, from)) return undefined
@@ -223,7 +223,7 @@ const isPort = (text: string, at: number): boolean => /^\d{1,5}(?:[/?#,\s]|$)/.t
 
 const signs = new WeakMap<Runs, { readonly to: number; readonly sign: number }>()
 
-/** The last `@` before `to`, the end of a run: it is looked for once in each. */
+/** The last `@` before `to`, the end of a run of characters; searched once per run. */
 const lastSign = (runs: Runs, from: number, to: number): number => {
   const cached = signs.get(runs)
   if (cached?.to === to) return cached.sign

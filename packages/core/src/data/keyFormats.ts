@@ -5,7 +5,7 @@
  *
  * They are runs of characters in a text, as are other places in it that are replaced. Each character is looked at once per alphabet.
  */
-/** From the first character of a place to the one behind it. */
+/** A range of a text: from its first character to the one after its last. */
 export type Range = readonly [from: number, to: number]
 
 /** The ASCII characters of an alphabet, as 1 at their codes. */
@@ -46,7 +46,7 @@ export const isStart = (text: string, at: number): boolean =>
 
 const escape = /(?:\\[bfnrt]|\\u[\da-f]{4}|\\x[\da-f]{2}|[=%][\da-f]{2}|\[\d[\d;]{0,10}m)$/i
 
-/** Where runs end in one text. */
+/** The ends of the character runs in one text. */
 export class Runs {
   readonly text: string
   readonly #last = new Map<Alphabet, Range>()
@@ -55,7 +55,7 @@ export class Runs {
     this.text = text
   }
 
-  /** The end of the run of an alphabet that begins at `from`, or has begun before it. */
+  /** The end of the run of characters of an alphabet that covers `from`. */
   end(alphabet: Alphabet, from: number): number {
     const cached = this.#last.get(alphabet)
     if (cached !== undefined && cached[0] <= from && from <= cached[1]) return cached[1]
@@ -66,7 +66,7 @@ export class Runs {
   }
 }
 
-/** Ranges in the order of their beginnings, those that touch or overlap as one. */
+/** Sorts ranges, and joins those that touch or overlap. */
 export const merged = (ranges: ReadonlyArray<Range>): ReadonlyArray<Range> => {
   const all: Array<Range> = []
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
@@ -97,8 +97,8 @@ interface Pattern {
 }
 
 /**
- * What follows prefixes, and the prefixes: runs stand in braces, as an alphabet and how many characters of it; behind `!` a digit has to be
- * among the first 64.
+ * The table of formats: the part after the prefix, and the prefixes. A run of characters stands in braces: an alphabet and a length. After
+ * `!` a digit has to be among the first 64 characters.
  */
 const published: Readonly<Record<string, string>> = {
   "{base64url 20+}!":
@@ -223,7 +223,7 @@ export const keysIn = (runs: Runs, ends: ReadonlySet<number>): ReadonlyArray<Ran
   const starts = (startsOfAll ??= startsOf([...Object.entries(published).flatMap(patternsOf), ...added]))
   const { text } = runs
   const found = blocksIn(text)
-  // what is replaced ends a word
+  // a replaced range ends a word
   let behind = -1
   for (let at = 0; at < text.length; at++) {
     const patterns = starts[text.charCodeAt(at)]
@@ -262,7 +262,7 @@ const endOf = (runs: Runs, { isMixed, parts }: Pattern, from: number): number =>
 const begin = "-----BEGIN "
 const end = "-----END "
 
-/** Behind the label stand bytes in base64, a header, or the end of the text: a sentence may speak of the label. */
+/** Whether a PEM label begins a key: base64, a header or the end of the text follows. A sentence may also mention the label. */
 const isOpened =
   /^[A-Z\d ]{0,36}(?:-{0,5}|-----(?:\s|\\[nr]){1,8}(?:[A-Za-z\d+/=]{0,15}|[A-Za-z\d+/=]{16}[^]*|[A-Z][\w-]{0,20}:[^]*))$/
 

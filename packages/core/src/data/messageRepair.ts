@@ -131,7 +131,7 @@ const wordsOf = (said: unknown): string | undefined => {
   return texts === undefined || texts.length === 0 ? undefined : texts.map(({ text }) => text).join("")
 }
 
-/** A text is its only part; of a list stays what can be read. */
+/** Reads the parts of a message: a text is one part; of a list, readable items stay. */
 const partsOf = <A>(
   said: unknown,
   read: (part: unknown) => A | undefined

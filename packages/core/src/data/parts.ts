@@ -20,9 +20,9 @@ export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
 export const Opaque = Schema.Struct({
   provider: Schema.String,
   data: Schema.Json,
-  /** Of thoughts, the family of the model that had them. Models of other families do not get them. */
+  /** For thoughts: the family of their model. Models of other families do not get them. */
   family: Schema.optionalKey(Schema.String),
-  /** Of thoughts, a digest of what stood before them. Behind anything else they are left out. */
+  /** For thoughts: a digest of the conversation before them. If that has changed, the thoughts are left out. */
   before: Schema.optionalKey(Schema.String)
 })
 
@@ -94,15 +94,18 @@ export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
 
 export const Settlement = Schema.Struct({
   /**
-   * Only `result` is a success; `deferred` is none yet, and no error: the result comes in a later message. The model reads every other kind
-   * with the wire's error flag.
+   * How the call ended. `result` is a success. `deferred` means that the result comes in a later message. Every other kind is an error,
+   * flagged on the wire.
    */
   kind: Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown", "deferred"]),
-  /** With `parts`, their texts, and a description of each image and file. */
+  /** The text that the model reads. With `parts`: their texts, and a description of each image and file. */
   text: Schema.String,
   /** The result as texts, images and files, for models that read them in results; absent if it is only a text. Events have no bytes. */
   parts: Schema.optionalKey(Schema.Array(Schema.Union([Text, Image, File, Withheld]))),
-  /** For models that do not: a user message with the images and files follows, or the model call fails. By default they read `text`. */
+  /**
+   * For models that read no images and files in results: a user message with them follows (`follow`), or the model call fails (`refuse`).
+   * By default such models read `text`.
+   */
   unsupported: Schema.optionalKey(Schema.Literals(["follow", "refuse"]))
 })
 
@@ -131,7 +134,7 @@ export type UserContent = typeof UserContent.Type
 
 export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
 
-/** Of the call whose late result with images and files a user message has. `unsupported` is that of the settlement. */
+/** The deferred call whose late result this user message has. `unsupported` comes from the settlement. */
 const LateResult = Schema.Struct({
   callId: Schema.String,
   tool: Schema.String,

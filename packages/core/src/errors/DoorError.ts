@@ -20,7 +20,7 @@ const ofInput = {
  * `ExecutionError`.
  */
 export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooLargeError", ofInput) {
-  /** `what` is the subject of a sentence. */
+  /** Makes the error. `what` is the subject of the message's sentence. */
   static override make(fields: Defaulted<Schema.Struct.Type<typeof ofInput>, "message">): InputTooLargeError {
     const { bound, limit, what } = fields
     const beyond = `${what} is beyond the bound of ${limit} ${units[bound]}`
@@ -51,7 +51,7 @@ const ofSnapshot = {
 
 /** The snapshot, or a decision about its requests, is refused. No step of the run has begun. */
 export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", ofSnapshot) {
-  /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
+  /** Makes the error. `what` is a clause that names the snapshot or the decision, and its fault. */
   static override make({ what = "The snapshot is refused", ...fields }: Made<typeof ofSnapshot>): SnapshotRefusedError {
     const message = sentence("SnapshotRefusedError", { what, where: [fields.reason] })
     return new SnapshotRefusedError({ message, ...fields })
@@ -92,8 +92,8 @@ const ofCursor = {
   /** The oldest cursor that a reader can still go on at. Empty if the run never began. */
   oldest: Schema.String,
   /**
-   * `expired`: its events are not kept any more, or are from before the last resumption of the run. `malformed`: the text is no cursor.
-   * `other-run`: it is a cursor of another run. `unknown`: no event of the run has it.
+   * Why the cursor fails. `expired`: its events are deleted, or are from before the last resumption of the run. `malformed`: the text is no
+   * cursor. `other-run`: it is a cursor of another run. `unknown`: no event of the run has it.
    */
   reason: Schema.optionalKey(Schema.Literals(["expired", "malformed", "other-run", "unknown"]))
 }

@@ -4,8 +4,8 @@
  */
 
 /**
- * How a connection failed: `silent` is a peer that does not answer, `oversized` is an answer whose head is larger than the client admits,
- * `broken` is any other failure.
+ * How a connection failed. `silent`: the peer did not answer. `oversized`: the head of the answer exceeds the client's limit. `broken`: any
+ * other failure.
  */
 type Connection =
   | "refused"
@@ -24,10 +24,10 @@ type Connection =
  * @internal
  */
 export type ForeignFailure =
-  /** A peer has answered with a status from 400 to 599, and with a wait in seconds if it asked for one. */
+  /** The peer answered with a status from 400 to 599. `wait` is the requested wait in seconds, if there is one. */
   | { readonly type: "status"; readonly status: number; readonly retryAfter?: string }
   | { readonly type: "connection"; readonly connection: Connection }
-  /** The system has refused: because of the input (`input`), for a missing permission (`access`), or because it is busy (`busy`). */
+  /** The operating system refused: because of the input (`input`), a missing permission (`access`), or because it is busy (`busy`). */
   | { readonly type: "system"; readonly refused: "input" | "access" | "busy" }
 
 /**
@@ -81,7 +81,7 @@ interface Signs {
   readonly words: string
 }
 
-/** Codes, names and tags of the whole chain, and all its words. */
+/** The codes, names and tags of a failure and its causes, and all their words. */
 const signsOf = (chain: ReadonlyArray<unknown>): Signs => {
   const names = new Set<string>()
   const words: Array<string> = []
@@ -99,7 +99,10 @@ const signsOf = (chain: ReadonlyArray<unknown>): Signs => {
 /** A peer that was connected, and did not answer in time. */
 const noAnswer = "ETIMEDOUT after connect"
 
-/** The system calls it `ETIMEDOUT` in any call, and clients such as axios and got when their own limit has passed. */
+/**
+ * Whether an `ETIMEDOUT` belongs to a connection. The system reports this code for any call, and clients such as axios and got for their
+ * own limit.
+ */
 const isConnecting = (link: unknown): boolean => {
   const call = propertyOf(link, "syscall")
   return typeof call === "string" ? call === "connect" : propertyOf(link, "name") === "Error"
@@ -163,7 +166,7 @@ const connections: ReadonlyArray<{
   }
 ]
 
-/** Names of failures that are those of connections, and say no more: of `effect`, of axios, of an `AbortSignal`. */
+/** Names of connection failures that say nothing more: of `effect`, axios and `AbortSignal`. */
 const ofConnections: ReadonlyArray<string> = [
   "TransportError",
   "SocketError",
@@ -187,12 +190,12 @@ const saying =
   ({ words }: Signs): boolean =>
     pattern.test(words)
 
-/** Whether a text tells of a time that ran out, and of a connection in the 200 characters before. */
+/** Whether a text mentions a timeout, and a connection in the 200 characters before it. */
 const isSlowToConnect = ({ words }: Signs): boolean =>
   Array.from(words.matchAll(/timed? ?out|deadline has elapsed/gi)).some(({ index }) => {
     const before = words.slice(Math.max(0, index - 200), index)
     const start = before.search(/connect/i)
-    // in one word they are the name of something
+    // without a space the words are part of a name
     return start >= 0 && /\W/.test(before.slice(start))
   })
 
@@ -221,7 +224,7 @@ const system: ReadonlyArray<{
   { refused: "busy", names: ["EAGAIN", "EBUSY", "EMFILE", "ENFILE"] }
 ]
 
-/** The status of an answer, where `effect/http`, axios, got, ky, the SDKs of models or that of AWS keep it. */
+/** The HTTP status of a failure, from the field in which `effect/http`, axios, got, ky, model SDKs or the AWS SDK keep it. */
 const statusOf = (link: unknown): { readonly status: number; readonly retryAfter?: string } | undefined => {
   const response = propertyOf(link, "response")
   for (const [holder, key] of [

@@ -16,7 +16,10 @@ import {
 const isEnd = (thrown: unknown): thrown is EscalationError | ToolExecutionError =>
   thrown instanceof EscalationError || thrown instanceof ToolExecutionError
 
-/** What a plain function of this name has thrown, or its promise was rejected with: the ends of an agent are themselves. */
+/**
+ * The failure for a value that a plain function threw or its promise rejected with. An `EscalationError` and a `ToolExecutionError` stay
+ * unchanged.
+ */
 export const thrownBy = (
   tool: string,
   kind: Kind,
@@ -38,7 +41,7 @@ export const lifted = <I, O>(
 ) => {
   return (input: I): Effect.Effect<O, FunctionError> =>
     Effect.tryPromise({
-      // a function that throws before it gives a promise is caught as well
+      // this also catches a function that throws before it returns a promise
       try: async (signal) => f(input, { signal }),
       catch: (thrown) => thrownBy(name, "local", { callId: "", args: null }, thrown)
     })
@@ -50,7 +53,7 @@ export const effect = <A, E, R>(f: () => Effect.Effect<A, E, R>, whose: string, 
     try {
       return Returned.effect(f(), whose, name)
     } catch (thrown) {
-      // an agent that ends in this way says so by its failure; the type of a function cannot know what it throws
+      // these two errors end an agent by design; the type of a function cannot say what it throws
       if (isEnd(thrown)) return Effect.fail(thrown as E)
       const said = ErrorCause.sayingOf(thrown)
       return Effect.die(new TypeError(`${whose} '${name}' threw: ${said}`, { cause: thrown }))

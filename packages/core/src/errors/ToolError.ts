@@ -57,7 +57,7 @@ const ofMisfit = {
 
 /** The arguments are JSON that does not fit the tool's parameters. The tool did not run. It is made without a stack. */
 export class DeserializationError extends advised<DeserializationError>()("DeserializationError", ofMisfit) {
-  /** Give `what` if the value is not the arguments themselves. */
+  /** Makes the error. Set `what` if the value is not the arguments themselves. */
   static override make({ what, ...fields }: Made<typeof ofMisfit>): DeserializationError {
     const misfit = what ?? `The arguments of tool '${fields.tool}' do not fit its parameters`
     const happened = { what: misfit, where: whereOf(fields.callId), words: Issue.formatAll(fields.issues) }
@@ -80,8 +80,8 @@ const ofExecution = {
 }
 
 /**
- * A failure of the tool itself. The original failure is its `cause`. The advice of the error is that of its cause; if the cause has none, the
- * category decides.
+ * A failure of the tool itself. The original failure is its `cause`. The advice of the error is that of its cause; if the cause has none,
+ * the category decides.
  */
 export class ExecutionError extends advised<ExecutionError>()("ExecutionError", ofExecution) {
   /** An absent message is that of the cause, or else the label of the category. A status that is not finite is left out. */
@@ -189,13 +189,13 @@ const ofToolTimeout = {
   ...ofCall,
   timeout: Schema.Duration,
   sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
-  /** `false` if a lookup has found no effect, or if the tool had not begun. */
+  /** Whether the tool may have taken effect. `false` if `verify` found no effect, or the tool had not begun. */
   tookEffect: Schema.optionalKey(Schema.Literal(false))
 }
 
 /** The tool did not end within its time limit. */
 export class ToolTimeoutError extends advised<ToolTimeoutError>()("ToolTimeoutError", ofToolTimeout) {
-  /** Of a tool without side effects, unless they are given. */
+  /** Makes the error; `sideEffects` is `none` unless given. */
   static override make({
     what,
     ...given
@@ -271,8 +271,9 @@ interface GivenUp {
 }
 
 /**
- * Recovery gave up, or it was too late. `runs` are those of the tool itself: 0 before it began, or while its arguments did not fit.
- * `failures` are all failures of the call, oldest first; `cause` is the tool's last one, and a failure of its fixer is beside it.
+ * Makes the error for a call whose recovery gave up or came too late. `runs` counts runs of the tool: 0 before it began, or while its
+ * arguments did not fit. `failures` are all failures of the call, oldest first; `cause` is the tool's last one. A failure of the fixer is
+ * beside it.
  *
  * @internal
  */

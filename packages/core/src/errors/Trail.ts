@@ -38,7 +38,7 @@ export const TrailEntry = Schema.Struct({
   verdict: VerdictKind,
   /** Whether the rung of this verdict gave up: it did not act on this failure. */
   gaveUp: Schema.Boolean,
-  /** Why it gave up, where its counts do not say so: no person can be asked, or no model can go on from the text. */
+  /** Why the rung gave up, if its counts do not say: no person can be asked, or no model can go on from the text. */
   why: Schema.optionalKey(Schema.Literals(["no-approver", "no-continuation"])),
   /** The rung of the ladder, from 0. */
   rung: Schema.Finite,
@@ -46,7 +46,7 @@ export const TrailEntry = Schema.Struct({
   attempt: Schema.Finite,
   /** The wait before the next attempt; zero without a wait. */
   delay: Schema.Duration,
-  /** How long the server had asked to wait, and the tag of the error that said so. */
+  /** The wait that the server asked for, and the tag of the error that carried it. */
   hint: Schema.optionalKey(Schema.Duration),
   hintFrom: Schema.optionalKey(Schema.String),
   left: Schema.optionalKey(left)

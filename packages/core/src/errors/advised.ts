@@ -11,7 +11,7 @@ type Tag = keyof FactsTable
 /** The literal code of a tag. An `ExecutionError` may take over the code of its cause. */
 type CodeOf<T extends Tag> = FactsTable[T] extends { readonly lentCode: unknown } ? string : FactsTable[T]["code"]
 
-/** The advice of one class. */
+/** The advice of one error class. */
 export interface AdviceOf<T extends Tag> extends RecoveryAdvice<CodeOf<T>> {}
 
 /**
@@ -22,7 +22,7 @@ export const advised =
   <Self>() =>
   <T extends Tag, const F extends Schema.Struct.Fields>(tag: T, fields: F & Fitting<T, F>) => {
     const base = Schema.TaggedError<Self, AdviceOf<T>>()(tag, fields as F)
-    // the table is a union of functions here; the constraint on the fields has matched this tag's function to this class
+    // the table is a union of functions here; the constraint on the fields ensures that this tag's function takes this class
     const row = facts[tag] as Facts<unknown>
     // the server's own word about a resend comes before the table
     const outlook = (self: unknown): Outlook =>
@@ -48,7 +48,10 @@ export const advised =
 
 const forbidden = final("fallback")
 
-/** Total: an instance that its own schema refuses, because nothing checked it, is its tag, code and message. */
+/**
+ * Encodes an error and never throws. An instance that its own schema refuses, because nothing checked it, becomes its tag, code and
+ * message.
+ */
 const jsonOf = (base: unknown) => {
   let encode: ((error: unknown) => Result.Result<Schema.Json, unknown>) | undefined
   return function (this: unknown): object {

@@ -1,6 +1,6 @@
 /**
- * The facts: the single table of all that is fixed for a kind of error. What may be done after it can depend on its own
- * data, and an `ExecutionError` draws some of that from the failure beneath it.
+ * The table of facts: everything that is fixed for a class of errors. The advice can also depend on fields of the error; an
+ * `ExecutionError` takes some of it from its cause.
  */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
@@ -13,7 +13,7 @@ import * as ForeignFailure from "./ForeignFailure.ts"
 
 const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
 
-/** What helps if a resend of the same input does not. */
+/** The remedy if resending the same input does not help. */
 export type RecoveryKind = (typeof recoveryKinds)[number]
 
 /** What to do after an error: whether, when and how often the same input may be resent. */
@@ -45,7 +45,7 @@ const resend = (delay: Duration.Input, maxAttempts: number): Outlook => ({
   maxAttempts
 })
 
-/** After a rate limit without a hint: the most generous advice of all. */
+/** The advice after a rate limit without a hint. No other advice waits longer or retries more often. */
 export const generous = resend("60 seconds", 6)
 
 /** The wait after a timeout: half of the limit, 5 s at most. */
@@ -67,10 +67,10 @@ export const categories = [
 
 type Category = (typeof categories)[number]
 
-/** After a transient failure without other advice. */
+/** The advice after a transient failure that gives no advice itself. */
 const resendable = resend("1 second", 4)
 
-/** A failure inside a tool, and what lies beneath it. */
+/** A failure inside a tool, with its cause. */
 export interface Categorised {
   readonly category: Category
   readonly cause?: unknown
@@ -86,7 +86,10 @@ export const Lent = Schema.Struct({
   outlook: Schema.optionalKey(Outlook)
 })
 
-/** What was lent comes first, then the status; a failure of a model advises for itself; else the category decides. */
+/**
+ * The advice of a categorised failure. Advice from the cause comes first, then the status; a model failure has its own advice; otherwise
+ * the category decides.
+ */
 const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
   if (lent?.outlook !== undefined) return lent.outlook
   if (status !== undefined && retryableStatuses.has(status)) return resendable
@@ -96,7 +99,7 @@ const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => 
 /** Client errors that waiting cures: request timeout, too early, too many requests. */
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
-/** How a category reads in a log, and what may be done after a failure that says no more. */
+/** The label of each category for logs, and its default advice. */
 export const ofCategory: Readonly<Record<Category, { readonly label: string; readonly outlook: Outlook }>> = {
   network: { label: "Network error", outlook: resendable },
   parameter: { label: "Parameter error", outlook: final("repair") },
@@ -110,22 +113,21 @@ export const ofCategory: Readonly<Record<Category, { readonly label: string; rea
 }
 
 /**
- * The advice that a value carries itself; of one that carries none, what its category or its structure tells. What is senseless in it is
- * filled in.
+ * The advice of any value: its own fields, else that of its category or structure. Invalid fields get defaults.
  *
  * @internal
  */
 export const outlookOf = (value: unknown): Outlook | undefined =>
   carriedBy(value) ?? categorised(value) ?? outlookOfForeign(value)
 
-/** By its own category. What a tool has read and could not decode is not what it was called with. */
+/** The advice by the failure's own category. If a tool cannot decode a value that it read, its arguments are not at fault. */
 const categorised = (value: unknown): Outlook | undefined => {
   const category = property(value, "category")
   if (isCategory(category)) return ofCategory[category].outlook
   return ErrorCause.tagOf(value) === "SchemaError" ? final("none") : undefined
 }
 
-/** Failures of connections that are the same the next time. */
+/** Connection failures that a retry does not mend. */
 const unchanging: ReadonlySet<ReturnType<typeof ForeignFailure.connectionOf>> = new Set(["untrusted", "oversized"])
 
 const outlookOfForeign = (value: unknown): Outlook | undefined => {
@@ -140,7 +142,7 @@ const outlookOfForeign = (value: unknown): Outlook | undefined => {
 }
 
 /**
- * How long the server asks to wait, of a failure that carries no advice of its own: in seconds, for no date is known here.
+ * The wait that a server asks for, for a failure without advice of its own. Only seconds count, because the current time is not known here.
  *
  * @internal
  */
@@ -170,8 +172,8 @@ const isRecoveryKind = (value: unknown): value is RecoveryKind => recoveryKinds.
 const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(ofCategory, value)
 
 /**
- * Its own category where it has one; a model's failure and a broken contract are known by their class, and what is not the library's by
- * its structure.
+ * The category of a failure. Its own category comes first; model failures and contract errors are known by their class, other failures by
+ * their structure.
  */
 export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boolean): Category => {
   const category = property(cause, "category")
@@ -222,7 +224,7 @@ export interface Facts<in Error, out Code extends string = string> {
   /** The status with which a backend may answer its own client. */
   readonly httpStatus: number
   readonly outlook: (error: Error) => Outlook
-  /** The most generous advice that any error of the kind gives. */
+  /** The most generous advice that an error of the class can give. */
   readonly most: Outlook
   /** The code that an error takes over from its cause. */
   readonly lentCode?: (error: Error) => string | undefined
@@ -312,7 +314,7 @@ export const facts = {
 
 export type FactsTable = typeof facts
 
-/** Of each kind a title, which is the kind of failure in a few words, and what a caller can do. */
+/** A title and a remedy for each class of errors. The title names the failure in a few words. */
 export const wording: Readonly<Record<keyof FactsTable, readonly [title: string, help: string]>> = {
   ModelNotFoundError: ["Model not found", "Check its name, where it was asked, and which models this key may use"],
   AuthenticationError: ["Authentication failed", "Check the key, and what it is allowed to do"],
@@ -358,7 +360,7 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
 }
 
 /**
- * Without the sentences about what helps: they are for the people who run the program.
+ * The message without its advice, which is for operators.
  *
  * @internal
  */

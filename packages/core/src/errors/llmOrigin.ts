@@ -1,4 +1,4 @@
-/** The response that a model failure came with, the capabilities of models, and the messages about both. */
+/** The response behind a model failure, the capabilities of models, and the messages about both. */
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
@@ -19,7 +19,7 @@ export const ofResponse = {
   detail: Schema.optionalKey(Schema.String),
   /** The usage of the attempt, if the provider reported it. */
   usage: Schema.optionalKey(Usage.Usage),
-  /** Set if a background reply itself has failed, or is gone: another attempt makes it anew. Absent if only asking for it failed. */
+  /** Set if a background reply has failed or is gone, so the next attempt starts a new one. Absent if only the request for it failed. */
   isJobOver: Schema.optionalKey(Schema.Literal(true))
 }
 
@@ -62,7 +62,7 @@ export const worded = <F extends Origin & Quoted>(
 }
 
 /**
- * A capability that a model may lack. Of `other`, only the provider's words in `detail` say what it is.
+ * A capability that a model may lack. For `other`, only `detail` names it, in the provider's words.
  *
  * @hidden
  */
@@ -79,7 +79,7 @@ export const Capability = Schema.Literals([
 ])
 export type Capability = typeof Capability.Type
 
-/** In words, behind "does not support"; the others are words. */
+/** The names of capabilities after "does not support"; a capability without an entry is a word itself. */
 export const spoken: Readonly<Partial<Record<Capability, string>>> = {
   vision: "images",
   structuredOutput: "structured output",

@@ -7,9 +7,9 @@ import { type FactsTable, wording } from "./facts.ts"
 export interface Happened {
   /** A clause without its full stop. */
   readonly what: string
-  /** Ids and names by which it can be found again; those that are absent are left out. */
+  /** The ids and names that identify the failure; absent ones are left out. */
   readonly where?: ReadonlyArray<string | undefined>
-  /** The text of another party about it; empty without one. */
+  /** The words of another party, such as the provider; empty without one. */
   readonly words?: string | undefined
 }
 

@@ -8,10 +8,10 @@ const isWritable = (() => {
   return descriptor?.writable === true || descriptor?.set !== undefined
 })()
 
-// what no standard has, and most runtimes do
+// not in any standard, but in most runtimes
 const runtime = Error as typeof Error & { stackTraceLimit?: number }
 
-/** Makes an error without the places from which it comes; with them where the runtime does not let that be chosen. */
+/** Makes an error without a stack trace, if the runtime allows that. */
 export const stackless = <E>(make: () => E): E => {
   const { stackTraceLimit } = runtime
   if (stackTraceLimit === undefined || !isWritable) return make()

@@ -1,6 +1,6 @@
 /**
- * The checkpoint of a run that waits, and of each of its calls that waits: the data that they need to resume, as JSON. There is one codec, with
- * a version; a `Snapshot` is its document.
+ * The checkpoint of a run that waits, and of each of its calls that waits: the data that they need to resume, as JSON. There is one codec,
+ * with a version; a `Snapshot` is its document.
  */
 import * as Schema from "effect/Schema"
 import * as FailureHistory from "../budget/FailureHistory.ts"
@@ -18,14 +18,14 @@ const Count = Schema.Finite.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(
 /** A number of at least 0. */
 const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** A number above 0, or none at all. What a budget takes for a limit is looked at besides. */
+/** A number above 0, or infinity. `Budget` checks further that it is a valid limit. */
 const Limit = Schema.Number.check(Schema.isGreaterThan(0))
 
 /** The progress of a call with its table of recovery: it resumes with the same counts. */
 export interface CallProgress extends Schema.Schema.Type<typeof CallProgress> {}
 
 export const CallProgress = Schema.Struct({
-  /** Attempts, repairs and waits so far, without the attempt that waits. */
+  /** The position of the policy: attempts, repairs and waits so far, without the waiting attempt. */
   position: Schema.Struct({
     ...Position.fields,
     attempts: Count,
@@ -38,15 +38,15 @@ export const CallProgress = Schema.Struct({
   executions: Count,
   /** Whether one of these executions may have taken effect. */
   isUncertain: Schema.Boolean,
-  /** Every error on the way, and what was decided about them. */
+  /** Every earlier error, and the decisions about them. */
   failures: Schema.Array(Seen),
   trail: Trail.Trail
 })
 
 const waitingFields = {
-  /** Of a call that had failed before. */
+  /** Set for a call that had failed before it waited. */
   progress: Schema.optionalKey(CallProgress),
-  /** The milliseconds that it has run; absent without a timeout. */
+  /** How long the call has run, in milliseconds; absent without a `callTimeout`. */
   elapsed: Schema.optionalKey(Amount)
 }
 
@@ -61,7 +61,7 @@ const ForDecision = Schema.Struct({
 
 const forAgentFields = {
   type: Schema.tag("agent"),
-  /** What the tool was called with. */
+  /** The arguments of the call. */
   arguments: Schema.Json,
   ...waitingFields
 }
@@ -80,7 +80,7 @@ export type Ended = typeof Ended.Type
 /** A deferred call that has begun: it waits for its settlement. */
 export const ForSettlement = Schema.Struct({
   type: Schema.tag("deferred"),
-  /** What the tool was called with. */
+  /** The arguments of the call. */
   arguments: Schema.Json,
   token: Schema.String,
   /** What `start` has returned. */
@@ -94,7 +94,7 @@ export const ForSettlement = Schema.Struct({
 
 export interface ForSettlement extends Schema.Schema.Type<typeof ForSettlement> {}
 
-/** A deferred call that is settled, and whose result is still to come. */
+/** A deferred call that is settled as `deferred`: its result comes later. */
 export interface LateCheckpoint extends Schema.Schema.Type<typeof LateCheckpoint> {}
 
 export const LateCheckpoint = Schema.Struct({
@@ -103,18 +103,18 @@ export const LateCheckpoint = Schema.Struct({
   callKey: Schema.String,
   /** Its idempotency key. */
   key: Schema.String,
-  /** What the tool was called with. */
+  /** The arguments of the call. */
   arguments: Schema.Json,
   tool: Schema.String,
   token: Schema.String,
   handle: Schema.Json,
   /** When the wait ends, in milliseconds since the epoch. */
   expiresAt: Schema.Finite,
-  /** How far its policy had come when it began; absent for a first attempt. */
+  /** The position of its policy when the attempt began; absent for a first attempt. */
   progress: Schema.optionalKey(CallProgress),
   /** How it has ended, by the schemas of the tool; absent as long as it waits. */
   ended: Schema.optionalKey(Ended),
-  /** What the model is to read of an end that these schemas do not write at once. */
+  /** The text for the model, if the schemas cannot encode the end synchronously. */
   result: Schema.optionalKey(Message.Settlement)
 })
 
@@ -135,7 +135,7 @@ const unfinishedFields = {
   reply: Message.Reply,
   /** The idempotency keys of its calls, in their order. */
   keys: Schema.Array(Schema.String),
-  /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
+  /** How many calls of the reply the budget admits, and how many come before a tool exceeds `maxCallsInARow`. */
   admitted: Count,
   admittedInARow: Count,
   /** Whether tools were switched off when the model was called. */
@@ -150,7 +150,7 @@ const fields = {
   /** The id of the snapshot, which is resumed once. Absent in the snapshots of sub-agents: they resume with their parent. */
   id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
   runId: Schema.String,
-  /** What its idempotency keys are derived from; absent if that is the run id. */
+  /** The seed of the idempotency keys; absent if it is the run id. */
   seed: Schema.optionalKey(Schema.String),
   agent: Schema.String,
   /** The chosen skill; absent if the agent has only one. */
@@ -170,22 +170,25 @@ const fields = {
   putAside: Schema.optionalKey(
     Schema.Array(Schema.Struct({ handle: Schema.String, text: Schema.optionalKey(Schema.String) }))
   ),
-  /** What a person has approved for the whole run. */
+  /** The grants of the run. */
   grants: Schema.optionalKey(Schema.Array(Approval.Grant)),
   /** What was said to the run and is not read yet, in its order; absent if there is nothing. */
   inbox: Schema.optionalKey(Schema.Array(Message.SaidMessage)),
   /** The deferred calls whose results are to come, in the order in which they have begun; absent if there are none. */
   late: Schema.optionalKey(Schema.Array(LateCheckpoint)),
-  /** The digests of the latest requests that were withdrawn: a decision about one of them is told so. */
+  /** The digests of recently withdrawn requests. A decision about one of them gets the answer that the request was withdrawn. */
   withdrawn: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The digests of the latest requests about which a decision has counted: a further decision about one of them is told so. */
+  /** The digests of recently decided requests. A second decision about one of them gets the answer that the first one counts. */
   decided: Schema.optionalKey(Schema.Array(Schema.String)),
   turn: Count,
   /** What was chosen for this turn; absent if nothing prepares the turns of the agent. */
   prepared: Schema.optionalKey(TurnChoice),
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),
-  /** The same, by the tool: two tools may have one name. `agents` are those that have called it, each with the agents around it behind it. */
+  /**
+   * How often each tool with `maxCalls` was called, by tool and agents: two tools may share a name. `agents` lists the calling agent, then
+   * its parents.
+   */
   cappedTools: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({ tool: Schema.String, agents: Schema.Array(Schema.Array(Schema.String)), calls: Count })
@@ -238,7 +241,7 @@ const fields = {
    * answers were withheld that the model was to give once more. Absent without guardrails.
    */
   guards: Schema.optionalKey(Schema.Struct({ unchecked: Schema.Array(Count), withheld: Count })),
-  /** How often the run has made each call, by the digest of its tool and its arguments: the next equal one has another key. */
+  /** How often the run has made each call, by the digest of tool and arguments. The next equal call gets another key. */
   made: Schema.Array(Schema.Struct({ digest: Schema.String, times: Count }))
 }
 

@@ -18,8 +18,8 @@ export interface ReadOptions {
   /** The `cursor` of the last event that it has. By default it begins at the first event. */
   readonly after?: string | undefined
   /**
-   * What comes in the place of events that are gone, or behind a text that is no cursor of the run: the failure, or one `events-lost` with the
-   * state that they led to.
+   * What a reader gets if its events are gone, or its cursor is not one of the run: a failure (`fail`), or one `events-lost` event with the
+   * state so far (`state`).
    */
   readonly onGap?: "fail" | "state"
 }
@@ -39,7 +39,7 @@ export class EventLog {
   /** The messages that no run has read; absent if there are none. */
   returned: Array<Message.SaidMessage> | undefined
 
-  /** Keeps as much from here on. */
+  /** Sets how much the log keeps from here on. */
   limit(limits: Limits): void {
     this.#buffer.limits = limits
   }
@@ -56,20 +56,20 @@ export class EventLog {
     this.#wake()
   }
 
-  /** All events, as they were emitted, from the first one; from `events-lost` where the reader is too late or too slow. */
+  /** All events from the first one. A reader that is too late or too slow begins with `events-lost`. */
   readonly stream: Stream.Stream<AgentEvent.AgentEvent> = Stream.fromPull(
     // it never asks for a cursor that could be gone
     Effect.sync(() => this.#pull({ onGap: "state" }, undefined) as Pull.Pull<Batch>)
   )
 
-  /** The same from a cursor, each with its own. */
+  /** All events after a cursor. Each event has its own cursor. */
   read(options: ReadOptions): Stream.Stream<AgentEvent.AgentEvent, CursorExpiredError> {
     return Stream.fromPull(
       Effect.withFiber((fiber) => Effect.succeed(this.#pull(options, (this.#epoch ??= drawId(fiber)))))
     )
   }
 
-  /** One reader: takes what there is, or waits for it. Without an epoch, events get no cursor. */
+  /** One reader: takes the next events, or waits for them. Without an epoch, events get no cursor. */
   #pull({ after, onGap = "fail" }: ReadOptions, epoch: string | undefined): Pull.Pull<Batch, CursorExpiredError> {
     const buffer = this.#buffer
     /** The number of the last event that it has; `undefined` if that is none of these. */

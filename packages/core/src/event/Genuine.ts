@@ -1,8 +1,8 @@
 /**
- * The snapshots of this process that no other program can have made: a run of this process wrote them, or their signature was verified. A
- * copy is not one of them.
+ * Marks snapshots that this process can trust: its own runs wrote them, or it verified their signature. A copy of such a snapshot is not
+ * marked.
  */
 import type { Audience } from "../data/Signing.ts"
 
-/** With the audience for which a document was verified; without one for a snapshot that never was a document. */
+/** The audience of a verified document; `undefined` for a snapshot that was never a document. */
 export const genuine = new WeakMap<object, Audience | undefined>()

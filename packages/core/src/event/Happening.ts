@@ -1,4 +1,4 @@
-/** What an event says besides its type: the data of each kind, and the run that it belongs to. */
+/** The data of each type of event, and the run that an event belongs to. */
 import type * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
 import type * as Budget from "../budget/Budget.ts"
@@ -24,7 +24,7 @@ export interface Origin {
   /** Milliseconds since the epoch, by Effect's `Clock`. */
   readonly at: number
   readonly parent?: { readonly runId: string; readonly callId?: string }
-  /** Where a reader goes on behind this event. Only a reader who has asked for cursors gets it, see `events` of a handle. */
+  /** The position after this event. Only readers that ask for cursors get it: see `events` of a handle. */
   readonly cursor?: string
 }
 
@@ -35,19 +35,19 @@ export interface OfCall {
 }
 
 /**
- * What a model changes of a request because it does not take it as it was asked.
+ * A change that a model makes to a request because it does not accept the request as it is.
  *
  * @hidden
  */
 export interface Adaptation {
-  /** The family of models that takes no such request, or the model itself. */
+  /** The family of models, or the model, that does not accept the request. */
   readonly family: string
   readonly changes: ReadonlyArray<{
     /** The option by its name: `temperature`, `toolChoice`, `reasoning` … */
     readonly option: string
-    /** Absent if nothing was asked for. */
+    /** The requested value; absent if the request had none. */
     readonly asked?: Schema.Json
-    /** Absent if it is left out. */
+    /** The value that is sent; absent if the option is left out. */
     readonly sent?: Schema.Json
   }>
 }
@@ -200,8 +200,9 @@ export type Happening =
   | ({ readonly type: "tool-compensated"; readonly key: string; readonly error?: unknown } & OfCall)
   | ({ readonly type: "verdict" } & LayerVerdict)
   /**
-   * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in
-   * which no model answered adds nothing. A model call that was stopped adds what a reader had seen of it, as an `incomplete` message. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
+   * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in which no
+   * model answered adds nothing. A model call that was stopped adds what a reader had seen of it, as an `incomplete` message. A turn that
+   * waits for a decision ends after the run has resumed, without a second `turn-start`.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */

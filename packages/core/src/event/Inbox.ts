@@ -12,7 +12,7 @@ interface Hearing {
   readonly capacity: number
 }
 
-/** What identifies a run at work: its id may be that of another one. */
+/** Identifies a running run. Its id may not be unique. */
 type Identity = RunContext.RunContext["done"]
 
 /** A message that waits. */
@@ -22,17 +22,17 @@ interface Waiting extends RunContext.Addressed {
   isStored: boolean
 }
 
-/** Work that a message may end. */
+/** A piece of work that a message may interrupt. */
 interface AtWork {
   readonly run: RunContext.RunContext
   readonly what: RunContext.Endable
   readonly stop: () => void
 }
 
-/** Gives what came to a run from outside of this process, each message once. */
+/** Takes the messages that came to a run from another process, each once. */
 type Pull = (run: RunContext.RunContext) => Effect.Effect<ReadonlyArray<Message.SaidMessage>>
 
-/** What came to a run from outside of this process and was not read, at the end of the run. */
+/** The messages from another process that the run has not read at its end. */
 type Unread = (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
 
 export class Inbox implements RunContext.Inbox {
@@ -147,7 +147,7 @@ export class Inbox implements RunContext.Inbox {
     if (this.#pull === undefined) return Effect.void
     return Effect.flatMap(this.#pull(run), (messages) =>
       Effect.withFiber((fiber) => {
-        // what was stored elsewhere had its limit there
+        // the store in the other process has its own limit
         for (const said of messages) {
           this.#waiting.push({ said, to: run.done, isStored: false })
           emit("message-queued", fiber, run, said)

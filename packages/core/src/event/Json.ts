@@ -1,4 +1,4 @@
-/** Values of any kind as they are written down: JSON as it is, the rest by what it says. */
+/** Converts values of any kind to JSON for events and snapshots. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -48,7 +48,7 @@ const isPlain = (value: object): boolean => {
   return prototype === null || prototype === Object.prototype
 }
 
-/** What no field tells anything about. */
+/** Values without informative fields, which become their text. */
 const isOpaque = (value: object): boolean => ArrayBuffer.isView(value) || Object.keys(value).length === 0
 
 const redacted = (text: string): string => Redaction.foreign(text, Infinity)

@@ -1,5 +1,9 @@
 /**
- * Listeners of runs. Each gets its events in order, in fibers of its own, and can neither fail the run nor change it.
+ * Listeners of runs. Each listener gets its events in order, in a fiber of its own, and can neither fail nor change the run. Every run,
+ * also a child run, ends with its own listeners. After success or failure the run waits for all of them together, at most `grace`; an
+ * interruption ends this wait. An interrupted run does not wait. Then a running listener is interrupted; the run does not wait for a
+ * listener that is uninterruptible. The wait of a child run counts as time of its parent, but not against the limits of the child itself. A
+ * listener that is attached to a scope lives with that scope: no run waits for it or interrupts it.
  *
  * Every run, a child run too, ends with its own listeners. On success and failure it waits for all of them together, at most `grace`,
  * and an interruption ends that wait; on interruption it does not wait. A listener that is still at work then is interrupted, and
@@ -26,32 +30,32 @@ export interface Listener {
   /** `own` for the run's own events, `tree` for those of its descendants as well. */
   readonly reach: "own" | "tree"
   readonly handle: Handle
-  /** With what it lives that is attached to a scope; absent where it lives with each run. */
+  /** The scope of the listener; absent for a listener that lives with each run. */
   readonly attached?: Attached
 }
 
 type Observer = NonNullable<RunContext.RunContext["emit"]>
 
-/** A run, as far as its listeners concern it. */
+/** The part of a run that its listeners need. */
 export interface Audience {
   readonly agent: string
   readonly runId: string
-  /** Those around the run. */
+  /** The observers of the parent runs. */
   readonly observers: ReadonlyArray<Observer>
   readonly listeners: ReadonlyArray<Listener>
   readonly tree: RunContext.RunContext["tree"]
-  /** It has a fiber of its own, which no interruption has reached yet. */
+  /** Whether the run has a fiber of its own that cannot be interrupted yet. */
   readonly isForked: boolean
 }
 
 type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** How long is waited for listeners that are at work when a run, or the scope to which they are attached, has ended. */
+/** How long a run, or the scope of a listener, waits for running listeners at its end. */
 const grace = "1 second"
 
 /**
- * Gives `body` all observers, those too that pass events on to the listeners, and ends with these. A run whose first event was emitted
- * emits its terminal event: no interruption comes between the two, but for what `body` restores.
+ * Runs `body` with all observers, including those that pass events to listeners, and ends the listeners afterwards. A run that emitted its
+ * first event also emits its terminal event: no interruption comes between the two, except where `body` allows it.
  */
 export const heard = <A, E, R>(
   audience: Audience,
@@ -107,7 +111,7 @@ const listened = <A, E, R>(
     })
   })
 
-/** Each event is handed to all listeners that are not at work, in the order in which they were attached, before the next one is. */
+/** Hands each event to all idle listeners, in the order of their attachment, before the next event. */
 const handOver = (deliveries: ReadonlyArray<Deliveries>): void => {
   for (let isAny = true; isAny;) {
     isAny = false
@@ -167,8 +171,8 @@ export const around = (
 }
 
 /**
- * One observer for all; nothing where there is none. The first `outer` of them are around the run. The terminal event of the run is its
- * last. Descendants that outlive the run are still heard around it, and by no one else: every span that began there ends.
+ * Joins the observers into one; `undefined` without observers. The first `outer` of them belong to parent runs. The terminal event of the
+ * run is their last one. Descendants that outlive the run still reach the parents' observers, so every span that began there ends.
  */
 export const joined = (runId: string, observers: ReadonlyArray<Observer>, outer: number): Observer | undefined => {
   if (observers.length === 0) return undefined
@@ -204,10 +208,11 @@ export const reported = <A, E, R>(
     })
   )
 
-/** Has the limits of a run announced that are near. Without an observer none counts as announced: a resumed run may have one. */
+/** Emits warnings about limits that are near. Without an observer no limit counts as announced, because a resumed run may have one. */
 export const announcing = (run: RunContext.RunContext, meter: Meter): void => {
   if (run.emit === undefined) return
-  // V8 makes a function among its old objects where it stands behind the name of a property, and all of the run would stay with it
+  // V8 allocates this function among its old objects if it is assigned to a property directly; then the whole run would stay in memory with
+  // it
   const announce: Meter["announce"] = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
   meter.announce = announce
 }

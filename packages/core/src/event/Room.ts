@@ -1,4 +1,4 @@
-/** What a run waits for before it reads more of a reply. */
+/** The wait of a run for slow readers, before it reads more of a reply. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

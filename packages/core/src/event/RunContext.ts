@@ -52,18 +52,18 @@ export interface RunContext {
   readonly meter: Meter
   /** For a fixer: the failure that it repairs, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
-  /** Whether a function of a tool, or a fixer, has started it or a run around it: a person who is asked in it could not suspend it. */
+  /** Whether a tool's function or a fixer started this run or a parent. Then a person who is asked here cannot suspend the run. */
   readonly isApart?: boolean | undefined
   /** Whether this run shortens the conversation of an ancestor for a compaction. */
   readonly isCompacting?: boolean | undefined
-  /** Whether its models are asked for parts, so that its words are events while they are written. A child has it from its parent. */
+  /** Whether models are called as streams, so that text becomes events while the model writes it. A child inherits this from its parent. */
   readonly isStreamed?: boolean | undefined
-  /** Whether the check of a guardrail of an ancestor has started this run, or is this effect. */
+  /** Whether this run, or this effect, belongs to the check of an ancestor's guardrail. */
   readonly isChecking?: boolean | undefined
   /** Emits an event. Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
-  /** The effects of its tool calls that can be undone, and what lives as long as the run. */
+  /** The undoable effects of its tool calls, and resources that live as long as the run. */
   readonly done: Effects
   readonly tree: Tree
   /** Called when this run or a descendant starts a tool with unsafe side effects. */
@@ -98,8 +98,8 @@ export interface Inbox {
   /** From now on, messages to this run are accepted: so many may wait. */
   readonly begin: (run: RunContext, capacity: number) => void
   /**
-   * Adds a message to a run at work, of several with this id to the one that has begun last: `Infinity`, or the limit that refuses it;
-   * `undefined` if there is none.
+   * Adds a message to a running run. If several runs have this id, the one that began last gets it. Returns `Infinity`, the limit that
+   * refuses the message, or `undefined` if there is no such run.
    */
   readonly add: (fiber: Fiber.Fiber<unknown, unknown>, to: string, said: Addressed) => number | undefined
   /** The digests of the requests that were withdrawn, in any run of the tree. */
@@ -115,7 +115,7 @@ export interface Inbox {
   readonly keep: (run: RunContext) => ReadonlyArray<Message.SaidMessage>
   /** No message to this run is accepted from now on. Returns the messages that are neither read nor kept. */
   readonly end: (run: RunContext) => ReadonlyArray<Message.SaidMessage>
-  /** Runs this, until a message ends such work; `undefined` then. */
+  /** Runs an effect until a message interrupts this kind of work; then the result is `undefined`. */
   readonly during: <A, E, R>(
     run: RunContext,
     what: Endable,
@@ -124,7 +124,8 @@ export interface Inbox {
 }
 
 /**
- * What a message may end: the wait at the end of a run; a model call, with all that has not begun; the calls of a reply; the wait for a decision, here or in a descendant.
+ * The kinds of work that a message may interrupt: the wait at the end of a run; a model call with everything that has not begun; the calls
+ * of a reply; the wait for a decision, here or in a descendant.
  *
  * @internal
  */
@@ -143,7 +144,7 @@ export interface Addressed {
 }
 
 /**
- * How many runs have begun on this branch before; from now on, one more.
+ * Returns how many runs began on this branch before, and counts one more.
  *
  * @internal
  */
@@ -196,7 +197,7 @@ export const begins = <A, E, R>(
   const { barrier } = run.meter
   if (barrier === undefined) return next()
   if (barrier instanceof Exceeded) return otherwise(barrier)
-  // by the time of this call: a replay of a durable run begins again what began before that end
+  // compares with the time of this call: the replay of a durable run must begin again the work that began before that end
   return Effect.flatMap(within(run, Clock.currentTimeMillis), (now) =>
     now < barrier.at ? alive(run, next) : otherwise(barrier)
   )
@@ -238,8 +239,8 @@ export const isHalt = (defect: unknown): boolean => approachable(defect) instanc
 export const isLimit = (defect: unknown): defect is Exceeded => approachable(defect) instanceof Exceeded
 
 /**
- * Runs an effect without the limits of its run: a decision about a limit, or work after the end of the run. Its spending goes to the ledger of
- * the run.
+ * Runs an effect without the limits of its run: a decision about a limit, or work after the end of the run. Its spending goes to the ledger
+ * of the run.
  *
  * @internal
  */
@@ -286,8 +287,8 @@ export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   })
 
 /**
- * The observers of this program; none by default. Each function gets the context of the first fiber of a run without a parent, and returns an
- * observer. The observer gets every event of that run and its descendants synchronously; it neither waits nor fails. For `run-start`,
+ * The observers of this program; none by default. Each function gets the context of the first fiber of a run without a parent, and returns
+ * an observer. The observer gets every event of that run and its descendants synchronously; it neither waits nor fails. For `run-start`,
  * `model-start` and `tool-start`, it also gets the context of the fiber, and may return a span: the current span until the end of that run
  * or call.
  */
@@ -324,7 +325,7 @@ export const emitThen = <A, E, R>(
       })
 
 /**
- * Does something, emits its event, and goes on with `next`, in one step: no interruption comes in between. Without listeners it goes on
+ * Runs an action, emits its event and continues with `next` in one step: no interruption comes in between. Without listeners it continues
  * at once.
  *
  * @internal

@@ -63,9 +63,9 @@ const decodeSigned = Schema.decodeUnknownEffect(Signed, { onExcessProperty: "err
  * Reads a document, signed or not. Fails with a `SchemaError` that names the place where the document is wrong: a run must be able to have
  * its numbers, each request must be about a call that waits, and its digest must be that of the call and the request.
  *
- * If the program has a signer, a `SnapshotRefusedError` refuses a document without a signature (`unsigned`), with another content or audience
- * than the signed one (`bad-signature`), or with an unknown key (`unknown-key`). The signature is verified before any part of the document is
- * decoded.
+ * If the program has a signer, a `SnapshotRefusedError` refuses a document without a signature (`unsigned`), with another content or
+ * audience than the signed one (`bad-signature`), or with an unknown key (`unknown-key`). The signature is verified before any part of the
+ * document is decoded.
  */
 export const fromJson = (
   document: unknown,
@@ -92,8 +92,8 @@ export const fromJson = (
 type Path = ReadonlyArray<PropertyKey>
 
 /**
- * Fails at the place where a document contradicts itself, so that no document removes a bound: its limits are those that a budget admits, each
- * call of the reply has an entry, and each request is the one that was shown about its call.
+ * Fails at the place where a document contradicts itself, so that no document removes a bound: its limits are those that a budget admits,
+ * each call of the reply has an entry, and each request is the one that was shown about its call.
  */
 const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> =>
   Effect.andThen(bound(self, path), wholeReply(self, path))

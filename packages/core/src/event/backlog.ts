@@ -1,4 +1,4 @@
-/** What waits in the order in which it came. What has been taken does not stay. */
+/** A queue. It holds no reference to items that were taken. */
 export class Backlog<A> {
   #taking: Array<A> = []
   #next = 0
@@ -12,14 +12,14 @@ export class Backlog<A> {
     this.#coming.push(value)
   }
 
-  /** The one that has waited longest; there has to be one. */
+  /** Takes the oldest item; the queue must not be empty. */
   take(): A {
     if (this.#next === this.#taking.length) {
       this.#taking = this.#coming
       this.#coming = []
       this.#next = 0
     }
-    // the index is below the length while something waits
+    // the index is below the length while the queue has items
     return this.#taking[this.#next++] as A
   }
 

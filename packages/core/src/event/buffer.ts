@@ -1,4 +1,4 @@
-/** The latest events of a run, as many as are kept, and what those before them made of it. */
+/** The latest events of a run, within limits, and the state that the dropped events led to. */
 import { unlimited } from "../budget/Budget.ts"
 import type * as Message from "../data/Message.ts"
 import { quietly } from "../data/Foreign.ts"
@@ -17,7 +17,7 @@ interface Entry extends Numbered {
 
 export class EventBuffer {
   #entries: Array<Entry | undefined> = []
-  /** The index of the oldest. The places before it are empty, and are given up in one piece. */
+  /** The index of the oldest event. The slots before it are empty, and are removed in batches. */
   #from = 0
   #size = 0
   /** Whether a model call has ended since deltas were merged. */
@@ -39,12 +39,12 @@ export class EventBuffer {
     this.#add({ number: ++this.latest, event, size: this.#sizeOf(event) })
     if (isEnd(event)) this.#isMergeable = true
     if (this.#isOver() && this.#isMergeable) this.#merge()
-    // the latest stays, however large it is
+    // the latest event always stays
     while (this.#isOver() && this.#from < this.#entries.length - 1) this.#drop()
     if (this.#from > 1024) this.#cut()
   }
 
-  /** At most so many of the events behind a number. */
+  /** At most `most` events after a number. */
   after(number: number, most: number): ReadonlyArray<Numbered> {
     const found: Array<Numbered> = []
     for (let index = this.#indexAfter(number); index < this.#entries.length && found.length < most; index++) {
@@ -54,7 +54,7 @@ export class EventBuffer {
     return found
   }
 
-  /** What the events that are gone made of the run. Where none is, what the run has begun with. */
+  /** The state that the dropped events led to; without dropped events, the state at the start of the run. */
   lost(): AgentEvent.OfType<"events-lost"> | undefined {
     const { event } = this.gone ?? this.#entries[0] ?? {}
     if (event === undefined) return undefined
@@ -71,7 +71,7 @@ export class EventBuffer {
     }
   }
 
-  /** What is at an index that is not before the oldest. */
+  /** The event at an index. */
   #at(index: number): Entry {
     return this.#entries[index] as Entry
   }
@@ -131,7 +131,7 @@ export class EventBuffer {
   }
 }
 
-/** What an event takes by itself: the transcript of its run is there already. Foreign objects count as one value. Stops above `most`. */
+/** The size of an event without the transcript, which the run holds anyway. Foreign objects count as one value. Stops above `most`. */
 const sizeOf = (event: AgentEvent.AgentEvent, most: number): number => {
   if (event.type === "text-delta" || event.type === "reasoning-delta") return each + event.text.length
   let size = 0
@@ -152,5 +152,5 @@ const isPlain = (value: unknown): value is object =>
   value !== null &&
   quietly(() => Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype, false)
 
-/** About what a value takes beside its text. */
+/** The approximate size of a value besides its text. */
 const each = 16

@@ -1,4 +1,4 @@
-/** Each event as it is written down: what it holds, field by field. */
+/** The codec of each type of event, field by field. */
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
 import * as Coercion from "../coercion/Coercion.ts"
@@ -76,7 +76,7 @@ const verdict = {
   delay: wait,
   hint: Schema.optionalKey(wait),
   hintFrom: Schema.optionalKey(Schema.String),
-  // a plain function without limits has no end of either
+  // a plain function without limits has neither limit
   left: Schema.optionalKey(Schema.Struct({ turns: Schema.Number, toolCalls: Schema.Number })),
   error: Failure
 }

@@ -1,4 +1,4 @@
-/** The events that wait for one listener, which are handed to it one after the other. */
+/** The queue of events for one listener, which gets them one by one. */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import type { RunContext } from "./RunContext.ts"
 /** How many events may wait for a listener. */
 const capacity = 16_384
 
-/** What a listener does about an event. */
+/** The handler of a listener. */
 export type Handle = (event: AgentEvent.AgentEvent) => Effect.Effect<void>
 
 /** An event, with the context of the fiber that handles it. */
@@ -21,7 +21,7 @@ interface Item {
   readonly context: Context.Context<never>
 }
 
-/** The event that a listener is at work on, and the fiber in which it is. */
+/** The event that a listener handles now, and the fiber of its handler. */
 interface Work {
   readonly event: AgentEvent.AgentEvent
   fiber?: Fiber.Fiber<unknown, unknown>
@@ -81,8 +81,8 @@ export class Deliveries {
   }
 
   /**
-   * Interrupts the listener. The ends of runs that wait for it are handed over still: each handler starts, and is interrupted where
-   * it has to wait. What the listener has not handled by then is lost.
+   * Interrupts the listener. Queued terminal events are still delivered: each handler starts, and is interrupted if it waits. The other
+   * queued events are lost.
    */
   stop(): void {
     const left = this.#waiting.clear()
@@ -123,7 +123,7 @@ const logged = (event: AgentEvent.AgentEvent, cause: Cause.Cause<unknown>): Effe
     annotationsOf(event, Cause.squash(cause))
   )
 
-/** By what a log line about a failure can be found again. */
+/** The ids in a log line about a failure. */
 const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<string, unknown> => ({
   ...labelsOf(error),
   runId: event.runId,

@@ -1,6 +1,6 @@
-/** How deeply a value of any kind is written down. */
+/** The depth to which foreign values are written as JSON. */
 
-/** Deeper than a person reads, and not as deep as a stack. */
+/** The deepest level that is written: deeper than people read, but within the stack. */
 export const maxDepth = 500
 
 /** Replaces deeper values. */

@@ -1,4 +1,4 @@
-/** What the tools of a run have done and can undo, and the scopes that a run and its tools release. */
+/** The undoable effects of a run's tool calls, and the scopes of the run and its tools. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -20,7 +20,7 @@ export type Effected = {
   isUndone: boolean
 }
 
-/** A result that was put aside, without its text where that was removed since. */
+/** A result that was put aside; without text if the text was removed since. */
 export type AsideResult = { readonly handle: string; readonly text?: string }
 
 /** The effects of one run. An effect of a run is added to its ancestors too. */
@@ -89,12 +89,12 @@ export class Done implements Effects {
   }
 }
 
-/** What is added to the scope of a run after its end is released at once. */
+/** The scope of a run that has ended: a finalizer that is added to it runs at once. */
 const closedScope: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
 
 /**
- * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the exit
- * of the function first: its value may still need that.
+ * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the
+ * exit of the function first: its value may still need that.
  *
  * @internal
  */

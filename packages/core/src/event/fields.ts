@@ -1,4 +1,4 @@
-/** Fields of events that hold values of any kind, as they cross a wire. */
+/** Schemas for event fields with values of any kind. */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -29,8 +29,8 @@ export const OptionalValue = Schema.optionalKey(Schema.Json).pipe(
 )
 
 /**
- * A field that holds an error: of this library it keeps its class, of another it is a summary. What looks like a credential is
- * masked wherever it stands in it, but for the conversation that it takes along.
+ * A field with an error. An error of this library keeps its class; any other becomes a summary. Credentials are redacted everywhere in it,
+ * except in its transcript.
  */
 export const Failure = Schema.Json.pipe(
   Schema.decodeTo(

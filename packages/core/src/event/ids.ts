@@ -4,7 +4,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 
 /**
- * About a hundred bits from `Random`: idempotency keys are derived from it, and must differ over all runs that ever were.
+ * Draws about 100 bits from `Random`. Idempotency keys are derived from the id, so it must be unique over all runs ever.
  *
  * @internal
  */
@@ -13,7 +13,7 @@ export const drawId = (fiber: Fiber.Fiber<unknown, unknown>): string => {
   return base36(random.nextIntUnsafe()) + base36(random.nextIntUnsafe())
 }
 
-/** In two halves, because only small integers are quick to write down. */
+/** Formats a number in two halves, because only small integers format quickly. */
 const base36 = (draw: number): string => {
   const bits = Math.abs(draw)
   return Math.floor(bits / half).toString(36) + (bits % half).toString(36)

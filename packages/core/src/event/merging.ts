@@ -1,11 +1,14 @@
-/** Events with their numbers: what is behind one, and adjacent deltas as one event. */
+/** Numbered events: reads those after a number, and merges adjacent deltas. */
 import * as AgentEvent from "./AgentEvent.ts"
 
 /** An event with its number. */
 export type Numbered = {
   readonly number: number
   readonly event: AgentEvent.AgentEvent
-  /** Set if the event is several deltas: where the text of each ends. The last one has `number`, those before it the numbers before. */
+  /**
+   * Set if the event is several merged deltas: the index at which the text of each ends. The last delta has `number`; earlier ones have the
+   * numbers before it.
+   */
   readonly ends?: ReadonlyArray<number>
 }
 
@@ -35,7 +38,7 @@ export const merge = (
   return merged
 }
 
-/** What of it is behind a number. */
+/** The part of an event after a number. */
 export const behind = (one: Numbered, after: number): Numbered | undefined => {
   const { ends, event, number } = one
   if (number <= after) return undefined
@@ -54,7 +57,7 @@ type Delta = AgentEvent.OfType<"text-delta" | "reasoning-delta">
 const isDelta = (event: AgentEvent.AgentEvent): event is Delta =>
   event.type === "text-delta" || event.type === "reasoning-delta"
 
-/** The deltas that an end of their model call, or of their run, comes after. */
+/** The deltas of finished model calls: the end of the call or of the run follows. */
 const finishedIn = (events: ReadonlyArray<Numbered>) => {
   const last = new Map<string, number>()
   for (const { event, number } of events) if (isEnd(event)) last.set(event.runId, number)
@@ -72,7 +75,7 @@ const ends: ReadonlySet<AgentEvent.AgentEvent["type"]> = new Set([
 /** Whether an event ends the model call that its run has open, if there is one. */
 export const isEnd = (event: AgentEvent.AgentEvent): boolean => ends.has(event.type) || AgentEvent.isTerminal(event)
 
-/** Whether both are deltas of one text, without an event in between. */
+/** Whether two events are adjacent deltas of one text. */
 const follows = (one: Numbered, before: Numbered): boolean => {
   if (firstOf(one) !== before.number + 1 || !isDelta(one.event) || !isDelta(before.event)) return false
   const earlier = new Map<string, unknown>(Object.entries(before.event))

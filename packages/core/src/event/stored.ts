@@ -51,7 +51,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
   ]
 }
 
-/** A request, as what its call waits for. */
+/** Converts a request for approval to an entry of `Snapshot.waitingOf`. */
 export const waitingFor = (request: Approval.ApprovalRequest): Request => {
   const { agent, callId, expiresAt, failed, runId, tool } = request
   return { type: failed === undefined ? "approval" : "ask", runId, agent, callId, tool, request, expiresAt }

@@ -1,24 +1,24 @@
-/** What a run waits for, by its events. */
+/** Computes what a run waits for from its events. */
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Snapshot } from "./Checkpoint.ts"
 import { waitingFor, waitingOf } from "./stored.ts"
 import type { Waiting } from "./waiting.ts"
 import { whole } from "./withoutBytes.ts"
 
-/** Who reads what a run waits for need not be who may settle its calls. */
+/** Leaves tokens out: a reader of this list may not be allowed to settle the calls. */
 const withoutToken = (waiting: Waiting): Waiting => {
   if (waiting.type !== "deferred") return waiting
   const { agent, callId, expiresAt, handle, runId, tool, type } = waiting
   return { type, runId, agent, callId, tool, handle, expiresAt }
 }
 
-/** What a run waits for after each event, all of its own or of its descendants. */
+/** Computes, after each event, everything that a run and its descendants wait for. */
 export class Waits {
   all: ReadonlyArray<Waiting> = []
   readonly #parents = new Map<string, string>()
-  /** The runs of which nothing is at work. */
+  /** The runs that are suspended. */
   readonly #suspended = new Set<string>()
-  /** The deferred calls whose run has gone on: no event of another call or turn is about them. */
+  /** The deferred calls whose run has gone on. */
   readonly #late = new Set<Waiting>()
 
   add(event: AgentEvent.AgentEvent): void {
@@ -68,7 +68,7 @@ export class Waits {
       case "tool-failed":
         return this.#dropCall(event)
       case "turn-end":
-        // the calls that a limit withdraws have no event of their own
+        // calls that a limit withdraws get no event
         return this.#drop(
           (one) =>
             (one.runId === runId && one.type !== "message" && !this.#late.has(one)) ||
@@ -113,7 +113,7 @@ export class Waits {
     this.#drop((one) => isOf(one, event) && !this.#late.has(one))
   }
 
-  /** Of several attempts, and of several calls with one id, the one with this handle. */
+  /** Finds the call with this handle among several attempts, or several calls with one id. */
   #dropLate(event: { readonly runId: string; readonly callId: string }, handle: unknown): void {
     const text = JSON.stringify(handle)
     this.#drop(

@@ -1,14 +1,14 @@
-/** Events without the bytes of images and files: those are in the transcript of a run, in the errors of a program and in snapshots alone. */
+/** Removes the bytes of images and files from events. Only the transcript of a run, the errors of a program and snapshots have them. */
 import { base64Of, bytesIn, inWords, notShown } from "../data/Base64.ts"
 import { quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import type { AgentEvent } from "./AgentEvent.ts"
 
-/** The same event, unless something in it has bytes. A snapshot keeps what its run goes on with. */
+/** The event without bytes; the same object if it has none. Snapshots keep their bytes, because the run resumes with them. */
 export const withoutBytes = (event: AgentEvent): AgentEvent =>
   event.type === "text-delta" || event.type === "reasoning-delta" ? event : light(event, ofEvent)
 
-/** What is light of a value: the same value where it has no bytes. */
+/** A value without bytes; the same value if it has none. */
 type Lighten = (value: never) => unknown
 
 /** The fields that may have bytes. */
@@ -37,7 +37,7 @@ const each =
 
 type Part = NonNullable<Message.Settlement["parts"]>[number]
 
-/** Of a result it has the number of its bytes. */
+/** Replaces the bytes of a result by their number. */
 const partOf = (part: Part): Part => {
   const data = base64Of(part)
   if (data === undefined || part.type === "text") return part
@@ -49,7 +49,7 @@ const settlement: Lighten = (value: Message.Settlement) => light(value, { parts:
 
 const call = (value: object) => light(value, { settlement })
 
-/** What a user has said is a text, or an attachment at a place. */
+/** Replaces an attachment of a user message by a text. */
 const saidOf = (part: Message.UserContent[number]): Message.UserContent[number] => {
   const data = "mediaType" in part ? base64Of(part) : undefined
   return data === undefined || part.type === "text"
@@ -59,7 +59,7 @@ const saidOf = (part: Message.UserContent[number]): Message.UserContent[number] 
 
 const wholes = new WeakMap<Message.User, Message.User>()
 
-/** A message of a user as it was said, if an event of this process has it without bytes. */
+/** The original user message behind a message without bytes, if an event of this process has it. */
 export const whole = (message: Message.User): Message.User => wholes.get(message) ?? message
 
 const message = (value: Message.Message): Message.Message => {
@@ -70,7 +70,7 @@ const message = (value: Message.Message): Message.Message => {
   return found
 }
 
-/** Errors as events have them: one for each, so that it is known again in another event. */
+/** The errors of events, cached: the same error is the same object in every event. */
 const errors = new WeakMap<object, unknown>()
 
 /** The program has the error as it is. */
@@ -95,7 +95,7 @@ const copyOf = (value: Error, changed: object): Error => {
 const transcript = each(message)
 const all = each(error)
 
-/** What errors have of their run, and of what they are about. */
+/** The fields of errors that may have bytes. */
 const ofError: Fields = { transcript, cause: error, originalError: error, attempts: all, earlier: all, errors: all }
 
 const ofEvent: Fields = {

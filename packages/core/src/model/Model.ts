@@ -162,7 +162,7 @@ export const fallback: {
 
 /**
  * Wraps the calls of a model, or of a model layer. The wrapper is made of Effect combinators, or is a log, a limit or a cache. It runs
- * inside `onLlmError` and around the transport. They run inside `onLlmError` and around the transport.
+ * inside `onLlmError` and around the transport.
  *
  * A function gets each attempt as an effect, and may run it again as `Effect.retry` does. Each attempt is an event and an entry of the
  * ledger, and the cap of a call counts it. The attempt of a stream lasts until its first text, thought or call; the function does not see

@@ -19,8 +19,8 @@ const maxChars = 4000
 
 /**
  * The text of a failure with its label. Without a label, the model can correct its call. A `transient` failure may pass by itself, and the
- * text says whether a repetition is safe: only that of a tool without side effects, or with idempotent ones, is. A `permanent` failure stays.
- * The labels are those of the C.W.K. lesson on tool errors.
+ * text says whether a repetition is safe: only that of a tool without side effects, or with idempotent ones, is. A `permanent` failure
+ * stays. The labels are those of the C.W.K. lesson on tool errors.
  *
  * @internal
  */

@@ -28,11 +28,11 @@ import { userMessage } from "./userMessage.ts"
  */
 export type Outcome<O> = Completed<O> | Suspended
 
-/** What both outcomes have. */
+/** The fields of both outcomes. */
 interface Answering {
-  /** The answer to each decision that the run was resumed with, in their order; absent without decisions. */
+  /** For each decision of the resumption, whether it counted; absent without decisions. */
   readonly decisions?: ReadonlyArray<Approval.DecisionReceipt>
-  /** The same of the settlements, with their tokens, as `Tool.settle` answers; absent without settlements. */
+  /** For each settlement of the resumption, its token and whether it counted, as `Tool.settle` returns it; absent without settlements. */
   readonly settlements?: ReadonlyArray<SettlementReceipt>
 }
 
@@ -44,11 +44,11 @@ export interface Completed<out O> extends Answering {
   readonly finish?: Message.FinishReason
   /** The limit at which the run has answered, see `Budget.answer`. Absent if the run came to its end by itself. */
   readonly endedBy?: EndedBy
-  /** What was said to the run and not read, in its order. Absent if there is nothing. */
+  /** The messages to the run that it did not read, in order; absent if there are none. */
   readonly unread?: ReadonlyArray<Message.SaidMessage>
   /**
-   * The deferred calls that the run has left at work, see `atEnd` of `Tool.deferred`, in the order in which they have begun. Absent if there
-   * are none. Their results are no matter of the run any more. A sub-agent has its own in its `run-completed`.
+   * The deferred calls whose work goes on after the run (`atEnd: "detach"` of `Tool.deferred`), in the order of their start; absent if
+   * there are none. The run never gets their results. A sub-agent lists its own in its `run-completed`.
    */
   readonly open?: ReadonlyArray<Extract<Waiting, { readonly type: "deferred" }>>
 }
@@ -56,13 +56,13 @@ export interface Completed<out O> extends Answering {
 /** A run that waits for a decision or a larger budget; nothing of it is at work. */
 export interface Suspended extends Answering {
   readonly _tag: "Suspended"
-  /** Where it goes on, with `Agent.resume`. */
+  /** The snapshot for `Agent.resume`. */
   readonly snapshot: Snapshot
-  /** What was said to the run and not read: a run that goes on with the snapshot reads it. Absent if there is nothing. */
+  /** The messages that the run did not read; the resumed run reads them. Absent if there are none. */
   readonly unread?: ReadonlyArray<Message.SaidMessage>
 }
 
-/** To which run a message goes, and what it ends. */
+/** The options of `run.say`: which run reads the message, and what it interrupts. */
 interface SayOptions {
   /**
    * The id of the run that reads it: a sub-agent, or a part of a composition. By default the run that was started. Of several runs at work
@@ -80,15 +80,15 @@ interface SayOptions {
 
 /** A started run: its events, its outcome and its interruption. `Agent.start` returns it. The run is interrupted when its scope closes. */
 export interface Run<out O, out E> {
-  /** Waits for its end. */
+  /** Waits for the end of the run. */
   readonly outcome: Effect.Effect<Outcome<O>, E>
   /**
    * All events of the run from its beginning, for each reader. The stream ends with the run, without its failure. A reader that leaves stops
    * nothing. Called with options, it gives each event its `cursor`, and goes on at one: `run.events({ after: cursor })`.
    *
-   * The run keeps 4,096 events or 4 MiB (`maxBufferedEvents` and `maxBufferedBytes` of its budget), and merges the deltas of finished model calls before it drops the oldest events. A reader that
-   * begins late, or is slower than that, gets one `events-lost` event in the place of what is gone. A reader with options fails instead, if
-   * the events behind its cursor are gone, unless `onGap` is `"state"`.
+   * The run keeps 4,096 events or 4 MiB (`maxBufferedEvents` and `maxBufferedBytes` of its budget), and merges the deltas of finished model
+   * calls before it drops the oldest events. A reader that begins late, or is slower than that, gets one `events-lost` event in the place
+   * of what is gone. A reader with options fails instead, if the events behind its cursor are gone, unless `onGap` is `"state"`.
    */
   readonly events: Stream.Stream<AgentEvent.AgentEvent> & ReadEvents
   /** The transcript so far, the input at least. Calls that are not settled yet appear as if the run ended now. */
@@ -117,13 +117,13 @@ export interface Run<out O, out E> {
    */
   readonly waiting: Effect.Effect<ReadonlyArray<Waiting>>
   /**
-   * Waits for the end of the run, a failure and an interruption included, and gives the answer to each decision that it was resumed with, in
-   * their order. Empty without decisions, and where the resumption was refused.
+   * Waits for the end of the run, also by failure or interruption, and returns for each decision of the resumption whether it counted.
+   * Empty without decisions, and if the resumption was refused.
    */
   readonly decisions: Effect.Effect<ReadonlyArray<Approval.DecisionReceipt>>
-  /** The same of the settlements. */
+  /** Waits for the end of the run, and returns for each settlement of the resumption whether it counted. */
   readonly settlements: Effect.Effect<ReadonlyArray<SettlementReceipt>>
-  /** Stops it, and waits until it has stopped. */
+  /** Interrupts the run, and waits for its end. */
   readonly interrupt: Effect.Effect<void>
 }
 
@@ -155,7 +155,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
         wake()
       }
     })
-    // the layers of an agent, and the store that admits a snapshot, may take their time
+    // building layers, or claiming a snapshot in a store, may take long
     let sleepers: Array<() => void> | undefined
     const wake = () => {
       for (const sleeper of sleepers ?? []) sleeper()

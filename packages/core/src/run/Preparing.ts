@@ -1,4 +1,7 @@
-/** `Agent.prepareTurn`: what is chosen for a turn, before its first attempt. Only this combinator brings this file into a program. */
+/**
+ * Implements `Agent.prepareTurn`: choices for a turn before its first attempt. Only this combinator imports this file, so other programs do
+ * not contain it.
+ */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
@@ -33,11 +36,11 @@ export interface Turn<out Name extends string = string> {
   readonly prompt: string
   /** What the run and its descendants have spent so far. */
   readonly usage: Usage.Usage
-  /** What the functions before this one have chosen. */
+  /** The choices of the functions before this one. */
   readonly chosen: Chosen<Name, unknown, unknown>
 }
 
-/** What a function chooses for a turn; what is absent stays as it is. */
+/** The choices of a function for one turn; an absent field stays as it is. */
 export type Chosen<Name extends string, E, R> = {
   readonly model?: Layer.Layer<Model.Model, E, R> | undefined
   readonly tools?: ReadonlyArray<Name> | undefined
@@ -54,11 +57,11 @@ export type Prepare = (turn: Turn) => Effect.Effect<AnyChosen, unknown>
 /** The functions of an agent, in their order. */
 export interface Prepared {
   readonly functions: ReadonlyArray<Prepare>
-  /** The same loop, of which each turn is prepared. */
+  /** Wraps the loop: each turn is prepared. */
   readonly around: (loop: Loop) => Loop
 }
 
-/** Each function sees what those before it have chosen. */
+/** Runs the functions in order; each one sees the choices of the earlier ones. */
 export const preparing = (functions: ReadonlyArray<Prepare>): Prepared => ({
   functions,
   around: (loop) => (running) => loop({ ...running, prepare: new PreparingBy(functions) })
@@ -175,7 +178,7 @@ const chosenBy = Effect.fnUntraced(function* (
   return { choice: choiceOf(chosen), model: chosen.model }
 })
 
-/** A later function may narrow what the ones before it have chosen: no tool comes back, and no call that was demanded becomes free. */
+/** Combines two choices. A later function may only narrow: no tool comes back, and a demanded call stays demanded. */
 const after = (agent: string, before: AnyChosen, next: AnyChosen): AnyChosen => {
   const { options } = next
   const tools = both(before.tools, next.tools, (one, other) => one.filter((name) => other.includes(name)))
@@ -201,7 +204,7 @@ const both = <A>(one: A | undefined, other: A | undefined, join: (one: A, other:
 
 type ToolChoice = NonNullable<AnyChosen["toolChoice"]>
 
-/** What both choices admit. No call wins over a demanded one, as it does where tools are off. */
+/** The tool choice that both functions admit. `none` wins over a demanded call, as it does when tools are off. */
 const narrower = (agent: string, one: ToolChoice, other: ToolChoice): ToolChoice => {
   const either = (choice: ToolChoice) => one === choice || other === choice
   if (either("none")) return "none"
@@ -236,7 +239,7 @@ const kinds: Readonly<Record<string, ((chosen: unknown) => boolean) | undefined>
   options: Predicate.isObject
 }
 
-/** Throws a `TypeError` on a name that is no tool of the agent. The tools of its other skills are left out anyhow. */
+/** Throws a `TypeError` for a name that is no tool of the agent. Tools of other skills are ignored. */
 const check = ({ plan, toolset }: Looping, { toolChoice, tools = [] }: AnyChosen): void => {
   const named = Predicate.isObject(toolChoice) ? [...tools, toolChoice.tool] : tools
   if (named.every((name) => toolset.entries.has(name))) return
@@ -267,7 +270,7 @@ const isLeft = ({ entries }: Toolset.Toolset, offered: ReadonlyArray<string>, na
   return entry !== undefined && Toolset.isOffered({ offered }, entry.tool)
 }
 
-/** No provider takes a request that demands a tool which it does not have. */
+/** Drops a demand for a tool that is not in the request, because providers refuse it. */
 const fitted = (request: Model.Request): Model.Request => {
   const { toolChoice, tools } = request
   const isMissing = Predicate.isObject(toolChoice)

@@ -25,7 +25,7 @@ import type { Present, ServicesOf as RecoveryServicesOf, RowsOf, Residue } from 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
 /**
- * `Said` is what its rule may say: names of skills, and `undefined` where the model chooses. `E` and `R` are the failures and
+ * A router. `Said` is the result of its rule: names of skills, or `undefined` if the model has to choose. `E` and `R` are the failures and
  * needs of the rule, `Table` the rows for model failures so far.
  *
  * @hidden
@@ -59,7 +59,7 @@ export type RouterError<Said, E, Table> =
 type Left<Table> = Table extends unknown ? ([keyof Table] extends [never] ? LlmError : Residue<LlmError, Table>) : never
 
 /**
- * What it needs besides a model.
+ * The services of a router, without its model.
  *
  * @hidden
  */
@@ -69,7 +69,7 @@ export type RouterServices<Said, R, Table> = R | (undefined extends Said ? Recov
 interface Options {
   /** The least confidence, from 0 to 1, with which a choice counts; 0.6 by default. */
   readonly threshold?: number
-  /** What the model reads before the list of the skills. */
+  /** The prompt before the list of skills. */
   readonly prompt?: string
 }
 

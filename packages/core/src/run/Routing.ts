@@ -5,7 +5,7 @@ import type { RunContext } from "../event/RunContext.ts"
 import type { Rows } from "../recovery/Node.ts"
 import type { AnswerOf, RowsOf } from "../recovery/TableTypes.ts"
 
-/** What a router may choose. */
+/** A skill that a router may choose. */
 export interface Candidate {
   readonly name: string
   readonly description: string
@@ -19,7 +19,7 @@ export interface Choice {
   readonly confidence?: number
 }
 
-/** What a router chooses by. */
+/** The input of a router's choice. */
 export interface Routing {
   readonly input: string
   readonly candidates: ReadonlyArray<Candidate>
@@ -28,7 +28,7 @@ export interface Routing {
   readonly transcript: () => Message.Transcript
 }
 
-/** What a router is at run time. */
+/** The definition of a router at run time. */
 export interface Definition {
   readonly rule: ((input: string) => Effect.Effect<string | undefined, unknown>) | undefined
   readonly prompt: string
@@ -38,7 +38,7 @@ export interface Definition {
   readonly transport?: "off" | undefined
 }
 
-/** A name that may be one of many: it is only `string`, or a pattern such as `search_${string}`. */
+/** A name that is not one literal: `string`, or a pattern such as `search_${string}`. */
 export type Wide<Name> = Name extends string ? ({} extends { readonly [_ in Name]: never } ? Name : never) : never
 
 /** The literal names that a router may give; `never` for a wide type such as `string`. */

@@ -21,10 +21,10 @@ export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from 
 export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
   within(plan, start, sink, mode, around === undefined ? loop : around.loop(loop), around?.says)
 
-/** What `Agent.resume` adds to an agent. */
+/** The additions of `Agent.resume` to an agent. */
 export interface Going {
   readonly admit: Admit
-  /** Where the run begins, and what is around its loop. */
+  /** The beginning of the run, and the wrappers of its loop. */
   readonly beginning: (
     resumption: Resumption<unknown>,
     around: Around | undefined
@@ -39,7 +39,7 @@ export interface Going {
  * - A limit that is reached ends the run: at the safe point, where the model's reply has passed it, or within a call or a wait.
  */
 const loop: Loop = Effect.fnUntraced(function* (running) {
-  // a run that goes on has calls that are not settled, or its answer
+  // a resumed run may have unsettled calls, or already its answer
   const before = yield* resume(running)
   const over = before && running.state.mayRead(running.run) ? yield* atEnd(running, before) : before
   if (over !== undefined) return over.value
@@ -48,7 +48,7 @@ const loop: Loop = Effect.fnUntraced(function* (running) {
     const outcome = yield* running.prepare?.through(running, request, callModel) ?? callModel(running, request)
     // a row of `onLlmError` has answered in the place of a model
     if (outcome.type === "answered") return outcome.value
-    // the next safe point reads the message that has interrupted the model
+    // the next safe point reads the message that interrupted the model
     if (outcome.type === "interrupted") {
       yield* keepShown(running, () => Effect.void)
       continue

@@ -17,7 +17,7 @@ import * as Tool from "../tool/Tool.ts"
  */
 export interface Skill<out T extends Tool.AnyTool = never, out Name extends string = string> {
   readonly name: Name
-  /** What it is for: a router that chooses among several skills reads it. */
+  /** The purpose of the skill. A router that chooses among several skills reads it. */
   readonly description: string
   /** Added to the agent's own prompt. */
   readonly prompt?: string
@@ -52,7 +52,7 @@ interface Elsewhere {
   readonly run: "a skill that is a function is Skill.deterministic"
 }
 
-/** The same of skills that are functions. */
+/** Options of function skills by their names in other libraries. */
 interface FunctionElsewhere {
   readonly execute: "its name here is run"
   readonly prompt: "a function reads no prompt"

@@ -11,18 +11,19 @@ import type { Snapshot } from "../event/Checkpoint.ts"
 import type { Decisions, Suspendable } from "../tool/ToolDefinition.ts"
 
 /**
- * Goes on where a run was suspended, or after a transcript.
+ * The input of `Agent.resume`: a snapshot or a transcript, with decisions, settlements and messages.
  *
  * @hidden
  */
 export interface Resumption<out I> {
-  /** Calls that are settled in it never run again. */
+  /** The snapshot or transcript. Calls with a settlement in it never run again. */
   readonly from: Snapshot | Message.Transcript
-  /** What the user says next. While calls of the snapshot wait, it is said as with `say`. */
+  /** The next user message. While calls of the snapshot wait, it waits too, like a message of `say`. */
   readonly input?: I
   /**
-   * Messages of the user: a text, a message, or several. The decisions are applied first; the run reads the messages at its next safe point. If calls still wait, the run is
-   * suspended again, with the messages in `inbox` of its snapshot. A message with `supersede` withdraws these calls instead.
+   * Messages of the user: a text, a message, or several. The decisions are applied first; the run reads the messages at its next safe
+   * point. If calls still wait, the run is suspended again, with the messages in `inbox` of its snapshot. A message with `supersede`
+   * withdraws these calls instead.
    */
   readonly say?: string | Saying | ReadonlyArray<Saying>
   /** Decisions about the requests of the snapshot. A decision about another request, or a late one, does not count. */
@@ -38,14 +39,14 @@ export interface Resumption<out I> {
    */
   readonly budget?: Budget.Limits
   /**
-   * What becomes of an `incomplete` message at the end of the conversation. By default it stays, and the model is asked for the whole answer
-   * (`keep`). With `continue`, the model goes on from it, if it declares a `continuation`; with `drop`, it leaves the conversation. New
-   * input, or a message, stands behind it: then it is kept or dropped.
+   * What happens to an `incomplete` message at the end of the conversation. `keep`, the default: it stays, and the model writes the whole
+   * answer. `continue`: the model goes on from it, if it declares a `continuation`. `drop`: it is removed. If new input or a message
+   * follows it, it is kept or dropped.
    */
   readonly incomplete?: "keep" | "continue" | "drop"
   /**
-   * For whom the decisions were signed, see `Snapshot.signDecision`; by default the audience with which `Snapshot.fromJson` has read
-   * the snapshot. Another audience than that is refused.
+   * The audience of the signed decisions, see `Snapshot.signDecision`. By default it is the audience with which `Snapshot.fromJson` read
+   * the snapshot; another one is refused.
    */
   readonly audience?: Audience
   /**
@@ -62,7 +63,7 @@ export interface Saying {
   readonly supersede?: boolean
 }
 
-/** Refuses to go on, before there is a run. */
+/** Checks a resumption before the run begins. */
 export type Admit = (agent: Suspendable, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
@@ -73,7 +74,7 @@ interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "say" | 
   readonly decisions: Decisions | undefined
 }
 
-/** A run that ends neither with an answer nor with a failure: it waits. */
+/** The end of a suspended run: neither an answer nor a failure. */
 export class Suspension {
   readonly snapshot: Snapshot
   constructor(snapshot: Snapshot) {

@@ -34,7 +34,7 @@ interface Resumed {
   readonly readInput: ReadInput
 }
 
-/** Throws on an input that does not fit, and on a snapshot of another agent. */
+/** Makes the beginning of a run. Throws on an input that does not fit, and on a snapshot of another agent. */
 const of = (start: Start, { agent, readInput }: Resumed, says: string | undefined): Beginning => {
   if (start.kind === "input") {
     const said = readInput(start.input)
@@ -75,7 +75,7 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
   return { said, from: snapshot, isNew, heard, messages, messagesFor }
 }
 
-/** A stopped answer needs a word of the user behind it: many providers take no request that ends with a model's message. */
+/** Adds a user message after a stopped answer, because many providers refuse a request that ends with a model's message. */
 const goingOn = (before: Message.Transcript): Message.Transcript => {
   const last = before.at(-1)
   return last?.role === "assistant" && (last.incomplete === true || last.withheld === true)
@@ -92,7 +92,7 @@ const toHear = ({ message, supersede = false }: Saying): Heard => ({
 const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
 
-/** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
+/** The last input in the transcript. Later user messages may be the run's own, about an answer that does not fit. */
 const lastOf = (transcript: Message.Transcript, says: string | undefined, inputIndex = -1): Said => {
   const candidate = transcript[inputIndex]
   const own = new Set<string | undefined>([says, Render.stopped])
@@ -104,7 +104,7 @@ const lastOf = (transcript: Message.Transcript, says: string | undefined, inputI
   return { message, text: Message.textOf(message) }
 }
 
-/** The limits that a resumption gives in the place of the agent's own. */
+/** The limits of a resumption, which replace the agent's own. */
 const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)
 
 /** The answer of a conversation that ends with one and has no new input. */
@@ -158,7 +158,7 @@ export const within = (
     })
   })
 
-/** A run that goes on begins with what was said to it meanwhile. */
+/** A resumed run reads the messages that came while it was suspended. */
 const hearing = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.withFiber((fiber) => {
     const { beginning, plan, run } = running
@@ -238,7 +238,7 @@ const choosing = Effect.fnUntraced(function* (
   // the chosen skill goes on with deferred calls whose results are to come
   const over = answer && beginning.from?.late === undefined ? yield* unlessSaid(running, answer, undefined) : undefined
   if (over !== undefined) return over.value
-  // a new word is routed afresh: it need not be about what the last one was about
+  // new input is routed again: it may be about something else
   const before = beginning.isNew ? undefined : beginning.from?.skill
   if (before !== undefined) {
     const skilled = choice.works.get(before)
@@ -285,7 +285,7 @@ const routeByModel = Effect.fnUntraced(function* (
   return yield* take(running, choice, chosen)
 })
 
-/** The work of a skill that was chosen; the transcript begins with its prompt, and has that of no other skill. */
+/** Starts the chosen skill: the transcript begins with its prompt, and has no prompt of another skill. */
 const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Chosen): Effect.Effect<Skilled> => {
   const skilled = works.get(chosen.skill)
   if (skilled === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))

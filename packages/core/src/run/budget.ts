@@ -1,4 +1,4 @@
-/** What a run does at its limits: it asks the handler of limits, and ends at its deadline; and what it books. */
+/** The limits of a run: the call of `onBudgetExceeded`, the deadline, and the booking of usage. */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -23,16 +23,16 @@ import { leavesOf } from "../model/ModelCall.ts"
 import { warnOfAge } from "./priceAge.ts"
 import type { Attempting, ModelCallOptions } from "./modelCallState.ts"
 
-/** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
+/** Whether a reached limit was extended. The handler decides once, however many runs reach the limit. */
 export const extended = (exceeded: ExtendableExceeded, run: RunContext.RunContext): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const { limit, meter, reason } = exceeded
     if (meter.onExceeded === undefined) return Effect.succeed(false)
-    // it was extended since
+    // the limit was extended meanwhile
     if (meter.limit(reason) > limit) return Effect.succeed(true)
     const asked = meter.asked.get(reason)
     const answer = asked?.limit === limit ? Deferred.await(asked.answer) : decide(exceeded, meter.onExceeded, run)
-    // the run that asked was stopped before there was an answer
+    // the asking run was stopped before the decision
     return Effect.flatMap(answer, (action) =>
       action === undefined ? extended(exceeded, run) : Effect.succeed(action.type === "extend")
     )
@@ -50,7 +50,7 @@ const decide = (
   const decided = Effect.gen(function* () {
     const wanted = yield* Interception.step(
       () => ({ type: "choice", about: "limit" }),
-      // an agent that decides has none of the limits of this run: it would wait for itself
+      // an agent that decides runs without this run's limits, or it would wait for itself
       () => RunContext.afterwards(onExceeded(exceeded))
     )
     const action = wanted.type === "answer" && !mayAnswer(exceeded) ? Budget.stop : wanted
@@ -64,7 +64,7 @@ const decide = (
     }))
     if (action.type === "extend") meter.extend(reason, action.limit)
     asked.action = action.type
-    // the calls beside the one that has reached the limit wait for nothing more, so that the run can answer
+    // the other calls stop waiting, so that the run can answer
     meter.isAnswering ||= action.type === "answer"
     if (action.type === "answer") meter.halt(yield* RunContext.within(run, Clock.currentTimeMillis))
     return action
@@ -82,7 +82,9 @@ const mayAnswer = ({ meter, reason }: ExtendableExceeded): boolean =>
 
 type Check = () => ExtendableExceeded | undefined
 
-/** Goes on once a check is passed, the limit extended if need be; with `otherwise` where a limit forbids it. A run that is over ends. */
+/**
+ * Continues once a check passes, after an extension if needed; continues with `otherwise` if a limit forbids it. A run that is over ends.
+ */
 const passing = <A, E>(
   check: Check,
   run: RunContext.RunContext,
@@ -114,7 +116,7 @@ const counting = ["maxToolCalls"] as const
 export const takeTurn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   RunContext.begins(run, () => passing(() => run.meter.passed(spending, true) ?? run.meter.takeTurn(), run, next))
 
-/** Goes on, unless what a reply has used up passes a limit, or a limit of cost cannot hold: its provider has not reported the cost after all. */
+/** Continues, unless the usage of a reply passes a limit, or a limit of cost cannot hold because the provider did not report the cost. */
 export const spent = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> => {
   const limited = limitedOf(run.meter)
   const last = limited && run.ledger.entries.findLast(({ outcome, runId }) => runId === run.runId && outcome === "used")
@@ -148,7 +150,7 @@ export const tooMany = <A, E>(
 ): Effect.Effect<A, E> =>
   Effect.flatMap(extended(exceeded, run), (isExtended) => (isExtended ? next() : end(run.meter, exceeded)))
 
-/** Goes on after calls of a reply for which tools were switched off, unless that is too often. */
+/** Continues after a reply that called tools although they were off, unless this has happened too often. */
 export const whileOff = <A, E>(
   run: RunContext.RunContext,
   replies: number,
@@ -163,7 +165,7 @@ export const whileOff = <A, E>(
     next
   )
 
-/** Goes on after a failure that a tool has repeated, unless that is too often. */
+/** Continues after a repeated failure of a tool, unless it came too often. */
 export const repeated = <A, E>(
   run: RunContext.RunContext,
   exceeded: ExtendableExceeded,
@@ -227,7 +229,7 @@ export const entryOf = (
   }
 }
 
-/** What the provider reports, with the price of the sends before; else by the price of the model. */
+/** The cost of an attempt: the provider's figure plus the price of earlier sends, else by the model's price. */
 const costOf = (meter: Meter, model: Model.Service, spent: Attempting["spent"]): number | undefined =>
   spent.cost === undefined
     ? meter.costOf(model, spent.usage, spent)

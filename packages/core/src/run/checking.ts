@@ -13,7 +13,7 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { withoutTexts } from "./withoutTexts.ts"
 
-/** What a check says of a text. */
+/** The verdict of a check. */
 export type GuardVerdict =
   | { readonly type: "pass" }
   | { readonly type: "block"; readonly reason: string }
@@ -29,7 +29,7 @@ export interface Checked {
   readonly reasoning: string
   /** Whether the text is whole. With `hold: n`, the model may still be writing. */
   readonly isWhole: boolean
-  /** The conversation up to this text: the words of the user are its last message, what the model says is not in it yet. */
+  /** The conversation up to this text. A user's text is its last message; a model's text is not in it yet. */
   readonly transcript: Message.Transcript
 }
 
@@ -68,7 +68,7 @@ export const ask = (
   return closed(guard, RunContext.within(contextOf(run, side, key), step), Cause.hasInterrupts)
 }
 
-/** Asks it about a text that may go on: the answer is no step of the run, for a replay gets the text in other pieces. */
+/** Checks a partial text. This is no recorded step of the run, because a replay gets the text in other pieces. */
 export const askMeanwhile = (
   run: RunContext.RunContext,
   guard: Guard,
@@ -81,9 +81,8 @@ export const askMeanwhile = (
   })
 
 /**
- * Agents that a check calls spend the tokens, the cost and the time of the run, but none of its turns and tool calls. The check has a place
- * of its own, as a tool call has: a durable run may do something else beside it. What they say about an answer is in no event: it may hold
- * what no reader may see.
+ * Runs a check. Agents that it calls spend the run's tokens, cost and time, but no turns and tool calls. The check has a call key of its
+ * own, so a durable run may do other work beside it. Events of these agents have no text of an answer, because no reader may see it yet.
  */
 const contextOf = (run: RunContext.RunContext, side: Guard["side"], key: string): RunContext.RunContext => ({
   ...run,
@@ -106,11 +105,11 @@ const decided = (guard: Guard, checked: () => Checked): Effect.Effect<GuardVerdi
     if (verdict.type !== "replace" || guard.mayReplace) return verdict
     return failed(guard, "it cannot replace this text")
   })
-  // a run that is interrupted does not come back here: an interruption that does is one of the check
+  // an interrupted run never gets here, so this interruption is one of the check
   return closed(guard, answered, () => false)
 }
 
-/** A check that fails has not passed the text. The end of the run is no failure of the check, nor is what `passes`. */
+/** Turns a failed check into a block. The end of the run passes, and so do causes that `passes` admits. */
 const closed = (
   guard: Guard,
   self: Effect.Effect<GuardVerdict, unknown>,
@@ -128,7 +127,7 @@ const closed = (
     }
   })
 
-/** What a check that could not decide says of a text. */
+/** The verdict of a check that failed, by `onFailure`. */
 export const failed = ({ onFailure }: Guard, why: string): GuardVerdict =>
   onFailure === "pass" ? pass : { type: "block", reason: Redaction.foreign(`the check could not decide: ${why}`) }
 

@@ -40,14 +40,14 @@ export const settleAdmitted = (
 ): Effect.Effect<End, unknown> => {
   running.state.admission = admission
   const next = (batch: Batch): Effect.Effect<End, unknown> => {
-    // the reply stays open: what waits, and what has not begun, goes on with the run
+    // the reply stays open: waiting calls and calls that have not begun go on after the resumption
     if (goesOn(running, batch)) return Effect.map(suspend(running), (value) => ({ value }))
     return close(running, batch.message, () => endOf(running, batch, admission, tooMany))
   }
   return keysOf(running, Message.callsOf(reply), (keys) => settleAll(running, reply, keys, admission.admitted, next))
 }
 
-/** What the run ends with once all calls are settled, if it ends. */
+/** The end of the run once all calls are settled, if it ends. */
 const endOf = (
   running: Looping,
   batch: Batch,
@@ -58,7 +58,7 @@ const endOf = (
   const { ended } = run.meter
   const { failure } = batch
   if (ended !== undefined) {
-    // a checkpoint does not take the place of a failure that no table handles
+    // a checkpoint does not replace a failure that no table handles
     if (isHard(failure)) state.unhandled = { error: state.attach(failure, run) }
     return Effect.die(ended)
   }
@@ -68,7 +68,7 @@ const endOf = (
     tooMany === undefined
       ? unlessInARow(running, batch, admission)
       : RunBudget.tooMany(run, tooMany, () => unlessInARow(running, batch, admission))
-  // the run reads what has come and what was said before it checks its limits
+  // the run reads late results and messages before it checks its limits
   const heard = state.mayRead(run) ? hearNow(running) : undefined
   if (heard === undefined) return limits()
   state.heardAfter = state.turn
@@ -85,7 +85,7 @@ const unlessInARow = (
     const limit = plan.budget.maxConsecutiveSameTool
     return end(run.meter, new Exceeded(run.meter, "maxConsecutiveSameTool", limit, limit + 1))
   }
-  // a model that calls tools although there are none is called once more
+  // a model that calls tools although they are off is called once more
   return toolsWereOff
     ? RunBudget.whileOff(run, ++state.callsWithToolsOff, () => unlessRepeated(running, batch))
     : unlessRepeated(running, batch)
@@ -113,7 +113,7 @@ const repeatedFailure = (
   return new Exceeded(run.meter, "repeatedFailure", stop, repeats, { trail: trailOf(last) })
 }
 
-/** The calls of a reply, all settled, in the model's order, unless some wait. `failure` ends the run, and so does `output`. */
+/** The outcomes of the calls of a reply, in the model's order; some may wait. A `failure` or an `output` ends the run. */
 interface Batch {
   readonly message: Message.Assistant
   /** How many calls there are. */
@@ -147,7 +147,7 @@ const settleAll = <A, E>(
     const withdraws = () => (limit === undefined ? isSaid || run.meter.withdraws : run.meter.isAnswering)
     if (!ended.isWaiting || !withdraws()) return closing(ended)
     const withdrawn = isHard(ended.failure) ? Effect.succeed(false) : withdraw(running)
-    // sub-agents that wait go on without the requests of theirs
+    // waiting sub-agents go on without their withdrawn requests
     return Effect.flatMap(withdrawn, (isAny) =>
       isAny ? settleAll(running, reply, keys, admitted, next) : closing({ ...ended, isWaiting: false })
     )
@@ -165,9 +165,9 @@ const settleAll = <A, E>(
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
   const { toolConcurrency: concurrency } = plan.budget
   const isCutShort = plan.siblings === "interrupt"
-  // of calls that a message of the user may interrupt: those that are over
+  // the finished calls, if a user message may interrupt the others
   const early = inbox === undefined ? undefined : new Array<Toolset.Outcome>()
-  // where each has its place, those that wait keep theirs until none is at work
+  // if all run at the same time, waiting calls keep their slot until no call is running
   const isBeside = early !== undefined && mode.isSuspendable && started.length > 1 && started.length <= concurrency
   const beside = isBeside ? { atWork: started.length, onIdle: new Set<() => void>() } : undefined
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
@@ -211,7 +211,7 @@ const settleAll = <A, E>(
 const whole = { isCutShort: false }
 const cutShort = { isCutShort: true }
 
-/** A failure that no table handles. A limit is not: the meter has it. */
+/** Whether a failure is one that no table handles. A limit is not: the meter records it. */
 const isHard = (failure: Toolset.Failure | undefined): failure is Toolset.Failure =>
   failure !== undefined && !RunContext.isLimit(failure.error)
 
@@ -236,14 +236,14 @@ const keysOf = <A, E>(
   return Effect.flatMap(digests, (found) => next(state.count(found.map((digest) => digest.slice(0, length)))))
 }
 
-/** 128 bits: many servers take no longer keys. */
+/** The length of a key in hexadecimal digits: 128 bits, because many servers accept no longer keys. */
 const length = 32
 
 const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: number): CallSite => {
   const { mode, run, start, state } = running
   // call ids repeat over turns, and with some models within one
   const callKey = `${run.runId}/${run.turn()}/${index}`
-  // there is one for each call
+  // each call has a slot
   const slot = state.slots[index] as Slot
   const { from } = slot
   if (from !== undefined) slot.goOn(from, Toolset.sideEffectsOf(running.toolset, call))
@@ -264,7 +264,7 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
   }
 }
 
-/** The tools that may be called in a turn; `undefined` for all. A model may call some although it was to call none. */
+/** The tools that may be called in a turn; `undefined` for all. A model may call tools although the choice is `none`. */
 const offeredIn = ({ toolChoice, tools }: TurnChoice): TurnChoice["tools"] => (toolChoice === "none" ? [] : tools)
 
 /** How the sub-agent of a call is suspended with the run, and goes on with it. */
@@ -290,7 +290,7 @@ const nestingOf = (
   }
 }
 
-/** Settles one call when its turn has come; one that was settled before the run was suspended is over. */
+/** Settles one call when its turn comes. A call that was settled before the suspension is done. */
 const inTurn = (
   state: Running["state"],
   toolset: Toolset.Toolset,
@@ -327,12 +327,12 @@ const inTurn = (
   return concurrency > 1 ? Effect.andThen(Effect.yieldNow, waited) : waited
 }
 
-/** Whether a call that goes on waits for nothing but the end of its own work. */
+/** Whether a resumed call waits only for the end of its own work. */
 const isAtWork = ({ from }: CallSite): boolean => from !== undefined && from.type !== "decision"
 
 const notBegun = ({ name: tool }: Message.ToolCall, barrier: unknown): Toolset.Outcome => ({
   settlement: Message.notRun,
-  // that of the call that has ended the run is known
+  // the failure of the call that ended the run is already known
   ...(RunContext.isHalt(barrier) ? {} : { failure: { error: barrier, isOurs: true } }),
   record: { tool, isError: false }
 })
@@ -351,7 +351,7 @@ const skipped = <A, E>(
     return () => RunContext.emitThen(run, () => ({ type: "tool-skipped", callId, tool, settlement }), next)
   }, next)()
 
-/** A batch that is over before all of its calls are. */
+/** A batch that ends before all of its calls do. */
 interface Ended {
   readonly failure: Toolset.Failure
 }

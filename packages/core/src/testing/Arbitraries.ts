@@ -30,12 +30,12 @@ export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.T
   const parameters = modelSchema(tool.definition.parameters)
   const encode = Schema.encodeUnknownSync(parameters)
   const encodes = Schema.encodeUnknownResult(parameters)
-  // a date may be one that has no form for models
+  // an invalid date has no form for models
   const params = Arbitrary.filter(Arbitrary.schema(parameters), (value) => Result.isSuccess(encodes(value)))
   const drawn = Arbitrary.all({ params, isText: Arbitrary.schema(Schema.Boolean) })
   return Arbitrary.map(drawn, ({ isText, params }) => {
     const json = encode(params)
-    // arguments are an object, for models and for schemas of parameters
+    // parameters always encode to an object
     return isText ? JSON.stringify(json) : (json as Message.ToolCall["arguments"])
   })
 }
@@ -88,10 +88,10 @@ function causes(kinds: ReadonlyArray<string>): Arbitrary.Arbitrary<unknown> {
   )
 }
 
-/** Beneath a failure of a model lie foreign things, and other failures of models. */
+/** Causes of a model failure: foreign values, and other model failures. */
 const modelCause = causes(["error", "coded", "plain", "text", "number", "null", "ours"])
 
-/** Beneath the end of a run: no class of ours comes back from a wire. */
+/** Causes of a run error: foreign values only, because no class of this library comes back from a wire there. */
 const foreignCause = causes(["error", "coded", "plain", "text", "number", "null"])
 
 function causeOf(kind: string, text: string, depth: number): unknown {
@@ -117,7 +117,7 @@ function causeOf(kind: string, text: string, depth: number): unknown {
   }
 }
 
-/** Fields that a schema cannot make by itself: foreign causes, and what is only checked when it comes from outside. */
+/** Fields that a schema cannot generate: foreign causes, and fields that are only checked on a wire. */
 const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   cause,
   originalError: cause,

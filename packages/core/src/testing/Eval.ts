@@ -20,7 +20,7 @@ import * as RecordedEvents from "./RecordedEvents.ts"
 interface Run {
   readonly seed: number
   readonly scenario: string
-  /** Counted from 0. Under each policy the run of this number draws the same random numbers. */
+  /** The number of the run, from 0. Runs with the same number draw the same random numbers under each policy. */
   readonly run: number
 }
 
@@ -28,7 +28,7 @@ interface Run {
 interface Ended<out World, out O> {
   /** The world after the run: what the tools did. */
   readonly world: World
-  /** `undefined` if the run has failed. */
+  /** The output; `undefined` if the run failed. */
   readonly output: O | undefined
   /** The error of a run that has failed; `undefined` if the run has an output. */
   readonly error: unknown
@@ -39,7 +39,7 @@ interface Ended<out World, out O> {
 interface Scenario<in out World, in out I, in out O> {
   readonly name: string
   readonly input: I
-  /** The world when a run begins: what the tools read and change, and what goes wrong. Each run gets a new one. */
+  /** Makes the world of a run: the state that tools read and change, and the faults. Each run gets a new world. */
   readonly world: (run: Run) => World
   /** Whether the run did its task. The check does not know the policy. */
   readonly check: (ended: Ended<World, O>) => boolean
@@ -239,7 +239,7 @@ const play = <World, I, O, A, R>(
     }
   })
 
-/** By the tag of its error; of errors without one, by their name. */
+/** The key of a failure in the report: the tag of its error, or else its name. */
 const nameOf = (cause: Cause.Cause<unknown>): string => {
   const found = cause.reasons.find(Cause.isFailReason)
   if (found === undefined) return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
@@ -287,7 +287,7 @@ const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): EvalReport["po
     policy,
     passed: passedOf(outcomes),
     silent: outcomes.filter(({ failure, isPassed }) => failure === undefined && !isPassed).length,
-    // also under the names of what every object has
+    // safe for keys such as `constructor`
     failures: Object.fromEntries(failures),
     modelCalls: mean(({ modelCalls }) => modelCalls),
     tokens: mean(({ tokens }) => tokens),
@@ -323,7 +323,7 @@ export const share = (count: number, of: number): Share => {
     count,
     of,
     rate,
-    // at both ends the exact bound is that of the rate, which rounding may miss
+    // at 0 and at `of` the exact bound is the rate, which rounding may miss
     low: count === 0 ? 0 : Math.max(0, middle - half),
     high: count === of ? 1 : Math.min(1, middle + half)
   }
@@ -382,7 +382,7 @@ export const formatShare = ({ high, low, of, rate }: Share): string =>
 
 const percent = (rate: number): string => String(Math.round(rate * 100))
 
-/** Side by side, the first to the left and all others to the right. */
+/** Aligns columns: the first to the left, all others to the right. */
 const columns = (lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   return lines.map((line) =>

@@ -132,7 +132,7 @@ export const check = <T, E, R>(
     // a time limit that is set for all of fast-check would go on to the next case while this one runs; its type knows no "none"
     const settings = { numRuns: runs, seed: start, timeout: undefined as never }
     const replayed = path === undefined ? {} : { path, endOnFailure: true }
-    // of this promise nothing is left when `check` takes no further message
+    // the promise is dropped once `check` takes no further message
     void (async () => fc.check(holding, { ...settings, ...replayed }))().then(
       (details) => Queue.offerUnsafe(asked, { type: "end", details }),
       (error: unknown) => Queue.offerUnsafe(asked, { type: "crash", error })
@@ -163,7 +163,10 @@ export const check = <T, E, R>(
     }
   })
 
-/** Ids follow from the seed of a case, and a smaller case has the same ones: what one case has resumed, the next one may resume. */
+/**
+ * Gives each case its own claims on snapshots. Ids follow from the seed, so a smaller case has the same ids and may resume the same
+ * snapshots.
+ */
 const claimsOfCase = (): Claims => {
   const claimants = new Map<string, string>()
   const take = ({ claimant, snapshot }: Parameters<Claims["claim"]>[0]) => {
@@ -217,7 +220,7 @@ const failed = <T, E>(
   )
 }
 
-/** What the report does not say yet. */
+/** The parts of a trace that the report does not show yet. */
 const tell = (traced: Traced | Played, said: ReadonlyArray<string>): ReadonlyArray<string> => {
   const isNew = (text: string) => !said.some((one) => one.includes(text))
   const explained = "policy" in traced ? [Trace.explained(traced.policy)] : []
@@ -233,15 +236,15 @@ const tell = (traced: Traced | Played, said: ReadonlyArray<string>): ReadonlyArr
 const messageOf = (error: unknown): string => {
   if (typeof error === "string") return error
   if (!(error instanceof Error)) return show(error)
-  // the tag of an error says what happened, and so does the message of an error about a trace
+  // tags and trace messages already say what happened
   return Predicate.hasProperty(error, "_tag") && !Trace.isTraceError(error) ? String(error) : error.message
 }
 
 const show = (value: unknown): string => fc.stringify(legible(value, []))
 
-/** Tagged errors as plain objects, for fast-check shows of an error its message alone. */
+/** Makes plain objects of tagged errors, because fast-check shows only the message of an error. */
 const legible = (value: unknown, ancestors: ReadonlyArray<unknown>): unknown => {
-  // fast-check stops at a circle by itself
+  // fast-check handles cycles itself
   if (ancestors.includes(value)) return value
   const within = [...ancestors, value]
   if (Array.isArray(value)) return value.map((one) => legible(one, within))

@@ -67,7 +67,7 @@ class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message
  */
 export const format = ({ name, number, type }: FaultStep): string => `step ${number}, ${type}: ${name}`
 
-/** Watches steps as they are reached, and may replace one. */
+/** Gets each step as the program reaches it, and may replace it. */
 interface Hearing {
   readonly model?: Model.Service
   readonly reached?: (step: FaultStep) => void
@@ -189,7 +189,7 @@ const withFault = (
   }
 }
 
-/** Once the others have had their turn. */
+/** Runs after the other fibers have had their turn. */
 const soon = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
 
 const failureOf = (step: FaultStep): unknown =>

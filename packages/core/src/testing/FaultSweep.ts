@@ -55,10 +55,10 @@ type Mode = "whole" | "streamed"
 /** One run that broke an invariant. */
 interface Violation {
   readonly mode: Mode
-  /** `undefined` in a run without a fault. */
+  /** The step of the fault; `undefined` in a run without a fault. */
   readonly step: FaultStep | undefined
   readonly fault: Fault | undefined
-  /** By the names of their invariants. */
+  /** The messages of the violations, with the names of their invariants. */
   readonly found: ReadonlyArray<{ readonly invariant: string; readonly message: string }>
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
 }
@@ -142,7 +142,7 @@ export const run = <I, O, E, R, Services = never>(
     return yield* new FaultSweepError({ message, violations, runs })
   })
 
-/** A listener has no failures, and a wait runs no code. */
+/** The faults that can occur at a step. A listener cannot fail, and a wait runs no code. */
 const faultsOf = (
   step: FaultStep,
   { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">
@@ -153,13 +153,13 @@ const faultsOf = (
   const always = [FaultPlan.defect(1).fault, ...delays, interruption]
   if (step.type === "listener" || step.type === "approval") return always
   const own = step.of?.type === "tool attempt" ? failures[step.of.tool] : undefined
-  // a scripted step is over at once: the interruption would hit a later step
+  // a scripted step ends at once, so an interruption within it would hit a later step
   const within = working.has(step.type) ? [FaultPlan.interruption(1, "within").fault] : []
   const after = step.type === "tool attempt" ? [FaultPlan.interruption(1, "after").fault] : []
   return [FaultPlan.error(1, own).fault, ...always, ...within, ...after]
 }
 
-/** Steps that are the user's own work. */
+/** The kinds of steps in which user code runs. */
 const working: ReadonlySet<FaultStep["type"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
 interface Played {
@@ -169,7 +169,7 @@ interface Played {
   readonly asked: ReadonlyMap<string, number>
 }
 
-/** Why a run without faults shows that the script is another agent's. */
+/** The reason why the script does not fit the agent, by its run without faults. */
 const misfitOf = (name: string, script: Scenario<unknown>["script"], { asked, recording }: Played) => {
   const lines = linesOf(name, script)
   const unknown = [...asked.keys()].find((agent) => lines[agent] === undefined)
@@ -198,7 +198,7 @@ const linesOf = (
 const settle = Effect.forEach(Array.from({ length: 5 }), () => Effect.yieldNow, { discard: true })
 
 /**
- * One run, with one fault or none. `around` is put around the model that agents without one of their own find.
+ * Plays one run, with one fault or none. `around` wraps the model of agents without a model of their own.
  *
  * @internal
  */

@@ -47,7 +47,7 @@ const unequal = (what: string, is: unknown, shouldBe: unknown): ReadonlyArray<st
 
 const nameOf = (run: Events) => `'${run[0]?.agent}'`
 
-/** Every reply is one message, with each of its calls settled once, where it was; no orphan is in what a run leaves. */
+/** Invariant: every reply is one message, each of its calls is settled once at its place, and a transcript has no orphans. */
 const oneSettlement: Invariant = ({ events }) =>
   runsOf(events).flatMap((run) => {
     const replies = ofType(run, "model-end")
@@ -106,7 +106,7 @@ const misreported = (run: Events, turn: number, message: Message.Assistant): Rea
 
 const sumOf = (usages: ReadonlyArray<Usage.Usage>) => usages.reduce(Usage.add, Usage.empty)
 
-/** The ledger has every attempt of every model call once, and its sum is what the models have sent. */
+/** Invariant: the ledger has every attempt of every model call once, and its sum equals the usage that the models sent. */
 const booked: Invariant = ({ events, sent }) => {
   const parents = new Map(events.map(({ parent, runId }) => [runId, parent?.runId]))
   const isWithin = (runId: string | undefined, ancestor: string): boolean =>
@@ -130,7 +130,7 @@ const booked: Invariant = ({ events, sent }) => {
       ...unequal(`The attempts of ${nameOf(run)} that have ended`, closed, begun)
     ]
   })
-  // a run that was suspended goes on as the same run, and counts from where it was
+  // a resumed run keeps its id and its counts
   const ends = runsOf(events).flatMap((run) => {
     const end = run.findLast(AgentEvent.isTerminal)
     return end !== undefined && end.parent === undefined && "usage" in end ? [end.usage] : []
@@ -139,8 +139,8 @@ const booked: Invariant = ({ events, sent }) => {
 }
 
 /**
- * No unsafe tool runs a second time in one call, unless it was cut off and looked up and had taken no effect; and no call in
- * which it may have taken effect is settled as if it had not.
+ * Invariant: an unsafe tool runs once per call, unless it was cut off and a lookup found no effect. A call that may have taken effect is
+ * never settled as if it had not.
  */
 const safe: Invariant = ({ events, starts }) =>
   starts.flatMap((start, index) => {
@@ -164,7 +164,7 @@ const safe: Invariant = ({ events, starts }) =>
       : []
   })
 
-/** Each run begins once and ends once, the outermost last; a reader sees all of it, in that order. */
+/** Invariant: each run begins and ends once, the outermost run last, and a reader sees all events in order. */
 const ended: Invariant = ({ events, exit, seen }) => {
   const found = runsOf(events).flatMap((run) => {
     const ends = run.filter(AgentEvent.isTerminal).length
@@ -190,7 +190,7 @@ const ended: Invariant = ({ events, exit, seen }) => {
   return [...found, ...late, ...(isAll ? [] : [`a reader saw ${seen.length} events that are not those of the run`])]
 }
 
-/** It ends; no fiber and no step is left, and nothing comes later. */
+/** Invariant: the run ends, leaves no fiber and no step, and emits nothing later. */
 const over: Invariant = ({ exit, later, left }) => [
   ...(exit === undefined ? ["it does not end within a day"] : []),
   ...(left.fibers > 0 ? [`${left.fibers} fibers are left at its end`] : []),
@@ -199,7 +199,7 @@ const over: Invariant = ({ exit, later, left }) => [
   ...(later.steps > 0 ? [`${later.steps} steps are taken after its end`] : [])
 ]
 
-/** Every operation that begins, by the events, ends once, in its run. */
+/** Invariant: by its events, every operation that begins ends once, in its run. */
 const closed: Invariant = ({ events }) => {
   const noted: Array<{ readonly event: AgentEvent.AgentEvent; ends: number }> = []
   const watcher: Watcher<number> = {
@@ -215,7 +215,7 @@ const closed: Invariant = ({ events }) => {
   const begun = new Set(noted.map(({ event }) => event))
   const isBeginning = ({ type }: AgentEvent.AgentEvent) =>
     type === "run-start" || type === "model-start" || type === "tool-start"
-  // what has ended is forgotten there, and would end a second time unheard; some models give several calls the same id
+  // an ended operation is forgotten, so a second end would go unnoticed; some models give several calls the same id
   const calls = new Map<string, { readonly start: AgentEvent.AgentEvent; begun: number; ended: number }>()
   for (const event of events) {
     if (event.type !== "tool-start" && event.type !== "tool-end") continue
@@ -239,7 +239,7 @@ const closed: Invariant = ({ events }) => {
   ]
 }
 
-/** An interruption ends the run at once: nothing handles it, and nothing happens at a later instant. */
+/** Invariant: an interruption ends the run at once; no handler gets it, and no event comes at a later instant. */
 const passing: Invariant = ({ events, exit, interrupted, seen }) => {
   if (interrupted === undefined || exit === undefined) return []
   const isLate = events.slice(0, interrupted.events).some((event) => event === endOf(events))

@@ -14,7 +14,7 @@ import * as Usage from "../data/Usage.ts"
 
 /** The answer to one request. */
 export interface ScriptedStep {
-  /** Streamed before `answer`, in streamed runs only. */
+  /** The parts before `answer`, in streamed runs only. */
   readonly parts: ReadonlyArray<Model.Part>
   /** The whole reply. A streamed run gets its parts after `parts`; a failure ends the stream. */
   readonly answer: (request: Model.Request) => Effect.Effect<Message.Reply, LlmError>

@@ -43,7 +43,7 @@ interface Attempt {
   readonly start: number
   /** Counted from 1. */
   readonly attempt: number
-  /** What its step of the script does, or `running`. */
+  /** The outcome of the attempt, by its step of the script, or `running`. */
   readonly outcome: string
 }
 
@@ -68,10 +68,10 @@ type Policy = AnyRow | { readonly [row: string]: AnyRow | undefined }
 /** The services that the schedules and the handlers of a policy need. */
 type PolicyServices<P> = P extends AnyRow ? ServicesOf<P> : ServicesOf<P[keyof P]>
 
-/** Every script is bounded: a policy that makes more attempts than this dies. */
+/** The limit of attempts: a policy that makes more dies, because every script is bounded. */
 const runaway = 20_000
 
-/** Beyond the end of every run that ends. */
+/** A time after the end of every run that ends. */
 const ages = Duration.days(100_000)
 
 /**
@@ -138,7 +138,7 @@ export const play = <E, Tag extends string, R = never>(
         })
       )
     )
-    // not awaited: what resists an interrupt waits for the clock
+    // not awaited: an attempt that resists the interruption waits for the clock
     const interrupt = Effect.forkChild(Fiber.interrupt(fiber))
     if (interruptAt !== undefined) {
       yield* TestClock.adjust(interruptAt)
@@ -290,7 +290,7 @@ class ExceededError extends Data.TaggedError("ExceededError")<{
 export const isTraceError = (error: unknown): boolean =>
   error instanceof ExceededError || error instanceof UnexpectedTraceError
 
-/** What clocks round off, in milliseconds. */
+/** The rounding error of clocks, in milliseconds. */
 const slack = 1e-3
 
 /**

@@ -1,14 +1,14 @@
-/** How long the runs of a comparison take: no time, and not for ever. */
+/** Clocks for the runs of a comparison: virtual time, and a limit for runs that hang. */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 
-/** A run that was given up. */
+/** The failure of a run that did not end in time. */
 class Hung extends Data.TaggedError("Hung") {}
 
-/** Gives a run up that does not end, even one that cannot be interrupted. */
+/** Gives up on a run that does not end in time, even an uninterruptible one. */
 export const endedWithin = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   limit: Duration.Duration
@@ -22,10 +22,10 @@ export const endedWithin = <A, E, R>(
     )
   })
 
-/** Longer than any run lasts. */
+/** A time that is longer than any run. */
 const ages = Duration.days(1000)
 
-/** On a clock of its own: waits take no time, and end where they should. */
+/** Runs an effect on its own virtual clock: waits take no real time. */
 export const onVirtualClock = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(self, { startImmediately: true })

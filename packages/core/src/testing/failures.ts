@@ -1,4 +1,4 @@
-/** What the attempts of a failure script do, and what they fail with. */
+/** The steps of a failure script, and their failures. */
 import type * as Duration from "effect/Duration"
 
 /** A failure of a script: a fresh object in every attempt. Policies read the hint of a server from `retryAfter`. */
@@ -15,7 +15,7 @@ export interface Failure<out Tag extends string = string> {
  */
 export type FailureStep<Tag extends string = string> = { readonly takes: number } & (
   | { readonly does: "succeed"; readonly value: string }
-  /** `hint`: the milliseconds after which the server wants the next attempt. */
+  /** `hint` is the wait that the server asks for, in milliseconds. */
   | { readonly does: "fail"; readonly tag: Tag; readonly hint?: number }
   /** One cause that holds a failure, and a defect or an interruption beside it. */
   | { readonly does: "fail and die" | "fail and interrupt"; readonly tag: Tag }

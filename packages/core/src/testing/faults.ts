@@ -14,8 +14,8 @@ export type Fault =
   | { readonly type: "interruption"; readonly when: When }
 
 /**
- * `before`: instead of the step; in the middle of a wait. `within`: as soon as the step waits. `after`: when the step is complete, and its
- * result is lost.
+ * When an interruption comes. `before`: instead of the step, or in the middle of a wait. `within`: as soon as the step waits. `after`: when
+ * the step is complete, and its result is lost.
  */
 export type When = "before" | "within" | "after"
 

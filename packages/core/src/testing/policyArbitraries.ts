@@ -13,7 +13,7 @@ type RetryOptions = Extract<PolicyData, { readonly kind: "retry" }>["options"]
 const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
-/** Shrinks to the first in one step, as a check tries few smaller cases. */
+/** An index that shrinks to 0 in one step, because a check tries few smaller cases. */
 const indexWithin = (length: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: length - 1 })), {
     shrink: (index) => (index === 0 ? [] : [0])
@@ -36,7 +36,7 @@ const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: A
 const orAbsent = <A>(weight: number, member: Arbitrary.Arbitrary<A>): Arbitrary.Arbitrary<A | undefined> =>
   oneOf<A | undefined>([weight, Arbitrary.Constant(undefined)], [1, member])
 
-/** Without the keys that are absent. */
+/** Removes keys with the value `undefined`. */
 const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
   // those that are there
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {

@@ -68,10 +68,7 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   })
 }
 
-/**
- * The error of a reply that waits for the client, where nothing can give the answer. `kind` is the provider's name for
- * what waits.
- */
+/** The error of a reply that waits for an answer of the client which no tool can give. `kind` is the provider's name for it. */
 export const unanswerable = (
   source: Source.Source,
   answer: Answer.Answer,
@@ -104,7 +101,7 @@ const withoutSnippet = (cause: unknown): unknown => {
   return new ErrorCause.ForeignError({ name: "SyntaxError", message })
 }
 
-/** Tags whose message may say how long to wait. The messages of other errors may quote a model or a tool. */
+/** The errors whose message may state a wait. Messages of other errors may quote a model or a tool. */
 const tellsWaits: ReadonlySet<Tag> = new Set<Tag>([
   "RateLimitError",
   "QuotaExhaustedError",

@@ -1,4 +1,4 @@
-/** What the body of an error says, as its codec reads it. */
+/** The content of an error body, as its codec reads it. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
@@ -15,7 +15,7 @@ export interface Report {
   readonly param?: string
   /** The tool whose call the provider rejected. */
   readonly tool?: string
-  /** The arguments of that call, as the model wrote them. */
+  /** The arguments of the rejected call, as the model wrote them. */
   readonly rawArgs?: string
   /** The wait that the body states as data. `Hints` reads a wait in the text. */
   readonly retryAfter?: Duration.Duration

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as JobItem from "../codec/JobItem.ts"
 
-/** The same model, which waits for a reply in the background, and cancels the one that is waited for no longer. */
+/** Wraps a model: it waits for background replies, and cancels a reply that no caller waits for any more. */
 export const waiting = (model: Model.Service): Model.Service => {
   const { background } = model
   if (background === undefined) return model
@@ -51,7 +51,7 @@ export const waiting = (model: Model.Service): Model.Service => {
   }
 }
 
-/** What a request waits for. */
+/** The background reply that a request waits for. */
 class Waited {
   readonly #asked: Model.Request
   /** The request that names the job; `undefined` if none is at work. */

@@ -18,8 +18,9 @@ import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /**
- * The Files API is no beta since 2026-08-20 (`anthropic-sdk-python` 1.2.0 of 2026-08-27 sends no header any more); gateways and other hosts ask
- * for the header (portkey.ai, "Files", of 2026-09-15). Looked up on 2026-11-26. So requests that name a stored file have it, and no others.
+ * The Files API is no beta since 2026-08-20 (`anthropic-sdk-python` 1.2.0 of 2026-08-27 sends no header any more); gateways and other hosts
+ * ask for the header (portkey.ai, "Files", of 2026-09-15). Looked up on 2026-11-26. So requests that name a stored file have it, and no
+ * others.
  */
 const filesBeta = "files-api-2025-04-14"
 

@@ -39,14 +39,14 @@ type Regional = {
   readonly [Name in keyof typeof hosts]: (typeof hosts)[Name] extends { readonly baseUrl: string } ? never : Name
 }[keyof typeof hosts]
 
-/** What else a layer of a host needs. */
+/** The options that a host requires in addition. */
 type Needed<Input> = Input extends Regional ? { readonly baseUrl: string } : unknown
 
 type ResponsesOptions = ResponsesParameters & ByName.Reach
 
 interface Chosen {
   readonly model: string
-  /** None is sent if it is absent. An effect is asked with each send, for tokens that expire. */
+  /** The key; absent for no key. An effect is run for each send, for tokens that expire. */
   readonly apiKey?: Secret
 }
 

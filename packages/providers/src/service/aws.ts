@@ -13,7 +13,7 @@ import type { HeadersOf } from "../transport/Header.ts"
 export interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: Redacted.Redacted
-  /** Of temporary credentials, as STS gives them. */
+  /** The session token of temporary credentials, as STS issues them. */
   readonly sessionToken?: Redacted.Redacted
 }
 
@@ -30,7 +30,7 @@ interface Signable {
 
 type Value = { readonly value: unknown }
 
-/** What is used of the packages. */
+/** The parts of the packages that this module uses. */
 export interface Packages {
   readonly SignatureV4: new (options: {
     readonly service: string
@@ -59,10 +59,10 @@ export interface Packages {
   }
 }
 
-/** What reads the frames of streams. A bundler leaves these packages alone: they are optional. */
+/** The package that reads frames of streams. Bundlers ignore these names, because the packages are optional. */
 const reading: ReadonlyArray<string> = ["@smithy/eventstream-codec"]
 
-/** What is needed to sign, too. */
+/** The packages that signing needs in addition. */
 const names: ReadonlyArray<string> = ["@smithy/signature-v4", ...reading, "@aws-crypto/sha256-js"]
 
 const importAll = async (needed: ReadonlyArray<string>): Promise<Packages> =>
@@ -91,7 +91,7 @@ const missing =
       : new Error(`Bedrock could not load the packages ${names.join(", ")}`, { cause })
   }
 
-/** Where requests are signed for. */
+/** The region and service of a signature. */
 export interface Scope {
   readonly region: string
   readonly service: string
@@ -154,9 +154,7 @@ const unauthorised = ({ model, provider }: Source, cause: unknown): LlmError.Llm
   return new LlmError.AuthenticationError({ model, provider, message, cause: scrubCause(cause) })
 }
 
-/**
- * Reads messages of an event stream as JSON: the type of the event, and its body. Throws for a message with a wrong checksum.
- */
+/** Reads messages of an event stream as JSON: the type of the event, and its body. Throws for a message with a wrong checksum. */
 export const frames = ({ EventStreamCodec }: Pick<Packages, "EventStreamCodec">): ((message: Uint8Array) => string) => {
   const utf8 = new TextDecoder()
   const encoder = new TextEncoder()

@@ -18,14 +18,14 @@ import type { Answer } from "../transport/Answer.ts"
 import * as Transport from "../transport/Transport.ts"
 
 /**
- * What asking needs of the model.
+ * The parts of a model that polling needs.
  *
  * @internal
  */
 export interface Background {
   readonly codec: Codec
   readonly jobs: Jobs
-  /** What marks the thoughts of a reply to a request with their origin. */
+  /** Marks the thoughts of a reply with their origin. */
   readonly marking: (request: Model.Request) => Pick<Provenance.Traced, "marked" | "marking">
   /** The transport to a job, or to the end of one, which resends as often as this says. */
   readonly to: (
@@ -209,7 +209,7 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
 /** Polls are no attempts: a table that replaces the one of the transport does not see them. */
 const resent = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideService(self, Model.Resending, "on")
 
-/** A job that waits for its turn says nothing: its silence is no failure, and `anew` asks for it. Its counts may come before. */
+/** Reads the stream of a job. A queued job sends nothing, which is no failure: `anew` polls it. Its counts may come before. */
 const untilSpoken = (
   parts: Stream.Stream<Model.Part, LlmError.LlmError>,
   anew: () => Stream.Stream<Model.Part, LlmError.LlmError>
@@ -232,5 +232,5 @@ const whole = (reply: Effect.Effect<Message.Reply, LlmError.LlmError>): Stream.S
 /** The names of jobs among these parts. */
 const namesIn = (parts: ReadonlyArray<Model.Part | Message.Reply["content"][number]>) => parts.filter(JobItem.is)
 
-/** Of a request whose answer says no more than that it came. */
+/** The result of a request whose answer has no content. */
 const nothing: Read = Result.succeed({ content: [], finish: "other", usage: Usage.empty })

@@ -1,4 +1,4 @@
-/** What the provider modules share: options of every provider, and a model by its name. */
+/** Code that the provider modules share: the options of every provider, and models by name. */
 import type * as Budget from "@kintsugi/core/Budget"
 import type * as Model from "@kintsugi/core/Model"
 import * as Config from "effect/Config"
@@ -15,7 +15,7 @@ import * as Transport from "../transport/Transport.ts"
 
 /** Options of every provider. */
 export interface Reach {
-  /** What this layer knows better of its model than the table of capabilities, and whether a request that the model does not take is refused. */
+  /** Facts about this model that override the table of capabilities, and whether a request that the model does not take is refused. */
   readonly capabilities?: CapabilityOptions
   /** The base URL, without the path that the format adds; the provider's own by default. */
   readonly baseUrl?: string
@@ -25,8 +25,8 @@ export interface Reach {
   readonly host?: string
   readonly transport?: Transport.Options
   /**
-   * What the model costs, in US dollars, or `reported` where its server says the cost of each reply. By default what its provider says, as this
-   * version knows it, if the base URL is the provider's own; a price of the budget with the name of the model replaces it.
+   * What the model costs, in US dollars, or `reported` where its server says the cost of each reply. By default what its provider says, as
+   * this version knows it, if the base URL is the provider's own; a price of the budget with the name of the model replaces it.
    */
   readonly price?: Budget.Price | "reported"
 }
@@ -48,7 +48,7 @@ export interface Variables {
   /** The variable of the key; absent if no key is needed. */
   readonly apiKey?: string | ReadonlyArray<string>
   readonly baseUrl: string | ReadonlyArray<string>
-  /** Whether there is no base URL but that of the environment, or a given one. */
+  /** Whether the provider has no default base URL. */
   readonly needsBaseUrl?: boolean
 }
 
@@ -68,8 +68,8 @@ export type FromConfig<Options> = Options extends unknown
   : never
 
 /**
- * A model over your own `HttpClient`, with options that are read when the layer is built. Key and base URL are those of the environment, unless
- * given. A missing key is a `ConfigError`, and so is an option out of its range.
+ * A model over your own `HttpClient`, with options that are read when the layer is built. Key and base URL are those of the environment,
+ * unless given. A missing key is a `ConfigError`, and so is an option out of its range.
  */
 export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
   variables: Variables,
@@ -85,7 +85,7 @@ export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
     })
   )
 
-/** What is made of options that were read. What throws for one of them is a `ConfigError`. */
+/** Makes a value of resolved options. An exception becomes a `ConfigError`. */
 export const made = <A>(make: () => A): Effect.Effect<A, Config.ConfigError> =>
   Effect.catchDefect(Effect.sync(make), (defect) =>
     defect instanceof RangeError || defect instanceof TypeError

@@ -1,4 +1,4 @@
-/** What the providers of chat completions share: a key in one header, one path, and a model by its name. */
+/** Code that the providers of chat completions share: a key in one header, one path, and models by name. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Layer from "effect/Layer"
 import type { Facts } from "../codec/Capabilities.ts"
@@ -22,11 +22,11 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
-  /** What it takes of any model. */
+  /** Facts that hold for all of its models. */
   readonly takes?: Facts
-  /** What is known of its models. */
+  /** The table of its models. */
   readonly catalog?: ModelFamilies.Catalog
-  /** What its models cost. */
+  /** The prices of its models. */
   readonly prices?: Prices.Listed
   /** From the base URL, the URL of requests that end with the beginning of their reply, if it differs. */
   readonly continuationUrl?: (baseUrl: string) => string

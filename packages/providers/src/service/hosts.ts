@@ -18,11 +18,11 @@ export interface Host {
   readonly dialect: Dialect
   /** `reported` if its replies say what they cost, at the base URL above. */
   readonly prices?: "reported"
-  /** What it takes of any model, in the words of the option `capabilities`. */
+  /** Facts that hold for all of its models, as in the option `capabilities`. */
   readonly takes?: Facts
 }
 
-/** Knows the longest reply by its older name. */
+/** For servers that know only the older field for the longest reply. */
 const older = { maxTokensField: "max_tokens" } as const
 
 /** A host whose variables begin with the same word. */
@@ -89,8 +89,8 @@ export const hosts = {
   lmStudio: local("lmstudio", "LM_STUDIO", "http://localhost:1234/v1"),
   /**
    * docs.mistral.ai, "Chat"; `max_completion_tokens` and `stream_options` are refused (editor-code-assistant/eca#231 of 2025-12,
-   * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked. Its OpenAPI document has `DocumentURLChunk` and `FileChunk`.
-   * Its cache has a key, and neither times nor marks (strandsagents.com, "strands.models.mistral").
+   * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked. Its OpenAPI document has `DocumentURLChunk` and
+   * `FileChunk`. Its cache has a key, and neither times nor marks (strandsagents.com, "strands.models.mistral").
    */
   mistral: {
     ...host("mistral", "MISTRAL", "https://api.mistral.ai/v1", {
@@ -113,7 +113,10 @@ export const hosts = {
   vLlm: local("vllm", "VLLM", "http://localhost:8000/v1"),
   /** developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
   workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
-  /** docs.x.ai, "Chat completions", "Cost Tracking"; images in results: measured with grok-4.20 in lm15-contract, `research/tool-result-content` */
+  /**
+   * docs.x.ai, "Chat completions", "Cost Tracking"; images in results: measured with grok-4.20 in lm15-contract,
+   * `research/tool-result-content`
+   */
   xai: { ...host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }), prices: "reported" },
   /** docs.z.ai, "Chat Completion"; images in results: measured with glm-4.6v, in the same place */
   zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", {

@@ -1,9 +1,9 @@
 /**
- * What the models of the providers cost, in US dollars per million tokens, with the page and the day of each price. A layer knows the price of
- * its model by it, as long as its base URL is the provider's own; `price` of the layer, and `prices` of a budget, replace it.
+ * What the models of the providers cost, in US dollars per million tokens, with the page and the day of each price. A layer knows the price
+ * of its model by it, as long as its base URL is the provider's own; `price` of the layer, and `prices` of a budget, replace it.
  *
- * Discounts of batches and of slower tiers of service are not here; what faster tiers cost more is. Of a price that changes with the hour, or until a day, the higher one counts:
- * a limit of cost then holds.
+ * Discounts of batches and of slower tiers of service are not here; what faster tiers cost more is. Of a price that changes with the hour,
+ * or until a day, the higher one counts: a limit of cost then holds.
  */
 import * as Budget from "@kintsugi/core/Budget"
 import * as Predicate from "effect/Predicate"
@@ -21,7 +21,7 @@ export interface Page {
   readonly source: string
   readonly asOf: string
   readonly usdPerItem?: Readonly<Record<string, number>>
-  /** Of a model, what tiers of service cost more. */
+  /** The factors of service tiers, by model. */
   readonly tiers?: (model: string) => Price["tiers"]
   readonly models: Readonly<Record<string, Row>>
 }
@@ -55,8 +55,8 @@ const tokensOf = ([input, output, cachedInput, cacheWrite]: Tokens): Price["usdP
 })
 
 /**
- * The price of the model of a layer: its option, else that of the pages where the base URL is the provider's own. Another server has prices of
- * its own. Throws a `TypeError` on an option that is no price.
+ * The price of the model of a layer: its option, else that of the pages where the base URL is the provider's own. Another server has prices
+ * of its own. Throws a `TypeError` on an option that is no price.
  */
 export const of = (prices: Listed, given: Given, own: string, model: string): Price | "reported" | undefined => {
   if (given.price !== undefined) return checked(model, given.price)
@@ -64,7 +64,7 @@ export const of = (prices: Listed, given: Given, own: string, model: string): Pr
   return prices === "reported" ? prices : asked(find(prices, model), given)
 }
 
-/** What a layer asks for that has a price of its own. */
+/** The options of a layer that change the price. */
 export interface Asked {
   readonly serviceTier?: string
   readonly promptCache?: object
@@ -85,8 +85,8 @@ const asked = (price: Price | undefined, { extra = {}, serviceTier }: Asked): Pr
 }
 
 /**
- * The price of Claude as the layer uses its cache: what is written into it for an hour costs twice the input ("1h cache writes", on the page of
- * Anthropic). A price of the user's own stays.
+ * The price of Claude as the layer uses its cache: what is written into it for an hour costs twice the input ("1h cache writes", on the
+ * page of Anthropic). A price of the user's own stays.
  */
 export const cached = (
   price: Price | "reported" | undefined,
@@ -126,9 +126,9 @@ const doubled = (input: number, output: number, cachedInput: number, cacheWrite 
 })
 
 /**
- * The fast mode, `priority` until 2026-07-30, costs twice as much, and two and a half times of GPT-5.5 (openai.com/api-fast-mode, looked up on
- * 2026-11-26). The page has no GPT-6: twice is what developers.openai.com says of GPT-6.1 Sol, quoted in the release 0.4.7 of Codex-Manager. Of
- * GPT-4.1 and GPT-5 mini it is 1.75 and 1.8 times: the higher one counts.
+ * The fast mode, `priority` until 2026-07-30, costs twice as much, and two and a half times of GPT-5.5 (openai.com/api-fast-mode, looked up
+ * on 2026-11-26). The page has no GPT-6: twice is what developers.openai.com says of GPT-6.1 Sol, quoted in the release 0.4.7 of
+ * Codex-Manager. Of GPT-4.1 and GPT-5 mini it is 1.75 and 1.8 times: the higher one counts.
  */
 const fast = (model: string): Price["tiers"] => {
   const factor = model === "gpt-5.5" ? 2.5 : 2
@@ -174,8 +174,8 @@ export const openAi: ReadonlyArray<Page> = [
 ]
 
 /**
- * The fast mode costs twice as much (platform.claude.com, "Fast mode", read in quotations of openrouter.ai and docs.litellm.ai on 2026-11-26), and
- * six times of the models that had it first. It is written as a tier: see `factsIn` of the codec.
+ * The fast mode costs twice as much (platform.claude.com, "Fast mode", read in quotations of openrouter.ai and docs.litellm.ai on
+ * 2026-11-26), and six times of the models that had it first. It is written as a tier: see `factsIn` of the codec.
  */
 const fastClaude = (model: string): Price["tiers"] => ({ fast: /opus-4-[67]/.test(model) ? 6 : 2 })
 
@@ -264,8 +264,9 @@ export const ofServer = ({ baseUrl, price }: Given, model: string): Price | "rep
 }
 
 /**
- * The price of Claude on Bedrock: that of Anthropic for a `global.` profile, and a tenth more for others ("Regional and multi-region endpoints include
- * a 10% premium over global endpoints", on the page of Anthropic). Other models have prices that differ by region; none is known here.
+ * The price of Claude on Bedrock: that of Anthropic for a `global.` profile, and a tenth more for others ("Regional and multi-region
+ * endpoints include a 10% premium over global endpoints", on the page of Anthropic). Other models have prices that differ by region; none
+ * is known here.
  */
 export const ofBedrock = (given: Given, own: string, model: string): Price | "reported" | undefined => {
   const { baseUrl, price } = given

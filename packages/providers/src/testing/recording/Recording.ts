@@ -57,8 +57,8 @@ export class UnmatchedRequestError extends Data.TaggedError("UnmatchedRequestErr
 
 interface RecordOptions {
   /**
-   * Further secrets to redact, which no header of a request has: a key of another service that the server may know. They are redacted however
-   * short they are.
+   * Further secrets to redact, which no header of a request has: a key of another service that the server may know. They are redacted
+   * however short they are.
    */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }

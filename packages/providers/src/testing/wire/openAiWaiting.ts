@@ -13,7 +13,7 @@ const kinds = ["apply_patch_call", "computer_call", "custom_tool_call", "local_s
 /** A call that the client carries out. */
 export const Call = Schema.Struct({ type: Schema.Literals(kinds), call_id: Schema.String })
 
-/** What came of it. */
+/** The output of the call. */
 export const Output = Schema.Struct({
   type: Schema.Literals(kinds.map((kind) => `${kind}_output` as const)),
   call_id: Schema.String,

@@ -1,4 +1,4 @@
-/** What the server sides of the wire formats share. */
+/** Code that the server sides of the wire formats share. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Duration from "effect/Duration"
