@@ -65,7 +65,7 @@ describe("the pages of the site", () => {
       return text === undefined ? undefined : headingsOf(text)
     }
     assert.isNotEmpty(anchors)
-    for (const [from, to] of Object.entries(anchors)) {
+    for (const [from, to] of anchors) {
       const [[oldPath = "", oldHeading = ""], [path = "", heading]] = [from.split("#"), to.split("#")]
       assert.notInclude(headings(oldPath) ?? [], oldHeading, from)
       assert.isDefined(headings(path), `${from} leads to ${to}`)

@@ -10,7 +10,7 @@ const follow = async ({ route }: Router): Promise<void> => {
   if (anchor === "" || document.getElementById(anchor) !== null) return
   const { anchors } = await import("../../../scripts/site/anchors.ts")
   const page = route.data.relativePath.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "")
-  const to = anchors[`${page}#${anchor}`]
+  const to = anchors.get(`${page}#${anchor}`)
   if (to !== undefined) location.replace(withBase(`/${to}`))
 }
 

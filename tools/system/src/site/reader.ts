@@ -55,7 +55,7 @@ export const reader = async (visit: Browser, report: Report, url: string): Promi
     await page.waitForURL(`${url}/versions`)
     report.check("where 0.1 leads to what holds from it on", addressOf(page) === "/versions", addressOf(page))
   })
-  const [anchor, heading] = Object.entries(anchors)[0] ?? []
+  const [anchor, heading] = [...anchors][0] ?? []
   for (const [from, target] of [
     ["performance#parts", `${moved["performance"]}#parts`],
     [anchor, heading]
