@@ -69,7 +69,7 @@ describe("the pages of the site", () => {
       const [[oldPath = "", oldHeading = ""], [path = "", heading]] = [from.split("#"), to.split("#")]
       assert.notInclude(headings(oldPath) ?? [], oldHeading, from)
       assert.isDefined(headings(path), `${from} leads to ${to}`)
-      if (heading !== undefined) assert.include(headings(path), heading, from)
+      if (heading !== undefined) assert.include(headings(path) ?? [], heading, from)
     }
   })
 
