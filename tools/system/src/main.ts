@@ -1,5 +1,5 @@
 /**
- * The tests that need more than Node: the official SDKs, other runtimes and a browser, with the packages as they would be released;
+ * The tests that need more than Node: other runtimes and a browser, with the packages as they would be released;
  * pages of runs and the site as a browser shows them; and a cluster whose runners are killed.
  *
  *   npm run test:system
@@ -9,15 +9,14 @@
  * What is missing is installed where that is possible (see `setup.ts`), else it is a skip, which is counted, and fails where `CI` is
  * set. The last line is `N passed, N failed, N skipped`.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { delimiter, dirname, join } from "node:path"
+import { writeFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
 import { root } from "../../../scripts/files.ts"
 import { manifestOf, packages } from "../../../scripts/packages.ts"
 import { Report } from "../../../scripts/report.ts"
 import { provide, type Tool } from "../../../scripts/provide.ts"
-import { type Tally, TALLY } from "../../../scripts/tally.ts"
 import { binary } from "../../../scripts/tools.ts"
 import { play } from "../../durable-lab/src/cluster.ts"
 import type { Checked } from "./consumer/scenario.ts"
@@ -68,17 +67,6 @@ const served = (use: (url: string) => Promise<void>, files?: Files) =>
 const types = async (): Promise<void> => {
   const { code, out } = await run(process.execPath, [binary("typescript", "tsc"), "-p", "tools/system"], { cwd: root })
   report.check("the types of this program", code === 0, out)
-}
-
-const officialSdks = async (): Promise<void> => {
-  const path = join(root, ".cache", "tally-system.json")
-  mkdirSync(dirname(path), { recursive: true })
-  rmSync(path, { force: true })
-  const args = [binary("vitest"), "run", "test/sdk"]
-  await run(process.execPath, args, { cwd: root, stdio: "inherit", env: { [TALLY]: path } })
-  if (!existsSync(path)) throw new Error("Vitest ended without a result")
-  const tally: Tally = JSON.parse(readFileSync(path, "utf8"))
-  report.count("the official SDKs", tally)
 }
 
 const networkFaults = async (): Promise<void> => {
@@ -140,7 +128,6 @@ const browser = (chromium: string): Promise<void> =>
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   types: () => needing("types", [tools.playwright], types),
-  sdks: () => needing("the official SDKs", [tools.sdks], officialSdks),
   node: () => needing("Node", [], () => played("Node", process.execPath)),
   oldest: async () => {
     await needing("the oldest Node", [tools.oldestNode], (node = "") => oldestNode(node))

@@ -24,7 +24,6 @@ const runtime = (program: string, name: string): Tool => ({
 })
 
 export const tools = {
-  sdks: packagesOf("test/sdk", "the official SDKs"),
   // any other would be another version
   oldestNode: { name: "the oldest Node", find: () => own("node"), install: installFolder(folder) },
   bun: runtime("bun", "Bun"),
