@@ -26,6 +26,14 @@ export class Report {
     this.#say(`skipped ${what}: ${why}`)
   }
 
+  /** Takes in what others have counted. */
+  count(what: string, { failed, passed, skipped }: Record<"passed" | "failed" | "skipped", number>): void {
+    this.passed += passed
+    this.failed += failed
+    this.skipped += skipped
+    this.#say(`${failed === 0 ? "ok     " : "FAILED "} ${what}: ${passed} passed, ${failed} failed, ${skipped} skipped`)
+  }
+
   /** Says the sum as the last line. Whether all is well: nothing failed, something passed, and in CI nothing was skipped. */
   end(inCi = isCi()): boolean {
     this.#say(`${this.passed} passed, ${this.failed} failed, ${this.skipped} skipped`)

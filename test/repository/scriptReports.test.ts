@@ -44,12 +44,14 @@ describe("the report of system tests", () => {
     one.check("a", true, "unsaid")
     one.check("b", false, "why")
     one.skip("c", "it is missing")
+    one.count("d", { passed: 3, failed: 1, skipped: 2 })
     expect(one.end(false)).toBe(false)
     expect(lines).toEqual([
       "ok      a",
       "FAILED  b: why",
       "skipped c: it is missing",
-      "1 passed, 1 failed, 1 skipped"
+      "FAILED  d: 3 passed, 1 failed, 2 skipped",
+      "4 passed, 2 failed, 3 skipped"
     ])
   })
 

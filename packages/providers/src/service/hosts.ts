@@ -114,7 +114,7 @@ export const hosts = {
   /** developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
   workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
   /**
-   * docs.x.ai, "Chat completions", "Cost Tracking"; images in results: measured with grok-4.20 in lm15-contract,
+   * docs.x.ai, "Chat completions", "Cost Tracking"; images in results: measured with Grok 4.20 in lm15-contract,
    * `research/tool-result-content`
    */
   xai: { ...host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }), prices: "reported" },
