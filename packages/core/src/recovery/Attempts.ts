@@ -1,9 +1,15 @@
-/** The attempts that a function of the user makes around what is called, nearer to it than every table. */
+/**
+ * Counts the attempts that a user's function makes around a model call or a tool (`Model.around`, `Tool.around`). Such a function runs
+ * inside all recovery tables.
+ */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { maxAttemptsPerCall } from "./bounds.ts"
 
-/** Wraps an error that the function must not handle: it goes past the function, even if the function catches all failures. */
+/**
+ * Wraps an error that the user's function must not handle. It is thrown as a defect, so it passes even a function that catches all
+ * failures.
+ */
 class Passing {
   readonly error: unknown
   constructor(error: unknown) {
@@ -11,25 +17,25 @@ class Passing {
   }
 }
 
-/** What is called for the function. */
+/** The call that a user's function surrounds. */
 interface Called<A, E, R> {
-  /** One attempt, with its number among all of the call. */
+  /** Makes one attempt. `count` is its number among all attempts of the call. */
   readonly attempt: (count: number) => Effect.Effect<A, E, R>
-  /** Whether a failure goes past the function. */
+  /** Whether this failure must not reach the user's function. */
   readonly isPassing: (error: E) => boolean
-  /** Called if the call may make no further attempt: the last failure goes past the function. */
+  /** Runs when the call has used up its cap of attempts. The last failure then passes the user's function. */
   readonly capped?: () => void
 }
 
-/** How many attempts functions have made in one call, beyond those that its tables have made. */
+/** The number of attempts that users' functions have added to one call, beyond the attempts of its tables. */
 export interface Extra {
   made: number
 }
 
-/** Those of one function in one call. */
+/** The attempts of one user's function in one call. */
 export class Attempts {
   readonly extra: Extra
-  /** Whether its last attempt has failed. */
+  /** Whether the last attempt failed. */
   hasFailed = false
   #count = 0
   #isFirst = true
@@ -40,14 +46,14 @@ export class Attempts {
     this.extra = extra
   }
 
-  /** The tables begin this attempt, by their own count: it is the first attempt of the function. */
+  /** A table starts attempt number `count`. It is the first attempt that the user's function makes, so `extra` does not count it. */
   begin(count: number): void {
     this.#count = count - this.extra.made
     this.#isFirst = true
     this.hasFailed = false
   }
 
-  /** An attempt, as the function sees it. */
+  /** Makes one attempt. The user's function gets this effect and may run it several times. */
   each<A, E, R>({ attempt, capped, isPassing }: Called<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       if (this.#passing !== undefined) return Effect.die(this.#passing)
@@ -72,9 +78,9 @@ export class Attempts {
     })
   }
 
-  /** All that the function does. */
+  /** Runs the user's function. If an error was meant to pass it, that error is the result. */
   run<A, E, R>(surrounded: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    // what has passed is a failure of an attempt
+    // if an error passed the user's function as a defect, the result is a failure with that error
     const passed = (otherwise: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       this.#passing === undefined ? otherwise : Effect.fail(this.#passing.error as E)
     return Effect.matchCauseEffect(surrounded, {

@@ -1,7 +1,8 @@
 /**
- * Schedules of waits between retries. The delay grows, is jittered, then capped, and only then raised to the wait that the server requires,
- * so no cap and no jitter undercuts a hint. The order, and the three kinds of jitter, follow the AWS architecture blog ("Exponential
- * Backoff And Jitter"); the floor and the give-up above `maxHint` are ours.
+ * Schedules of waits between retries. The delay grows, is jittered, and is then capped. Last, it is raised to the wait that the server asks
+ * for (the hint), so neither cap nor jitter shortens a hint. The order and the three kinds of jitter follow the AWS architecture blog
+ * ("Exponential Backoff And Jitter"). The hint as a minimum, and the end of the schedule at a hint above `maxHint`, are additions of this
+ * library.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -15,34 +16,37 @@ import { tagOf } from "../data/ErrorCause.ts"
 import { hintBeneath, outlookOf } from "../errors/RecoveryAdvice.ts"
 import type { Count } from "./Node.ts"
 
-/** How long to wait between two attempts. */
+/** The lengths of the waits between attempts. */
 interface Delays {
   /** The first wait; none by default. */
   readonly initialBackoff?: Duration.Input
-  /** By which each wait outgrows the one before; 2 by default, at least 1. */
+  /** The factor by which each wait is longer than the one before; 2 by default, at least 1. */
   readonly factor?: number
   /** The longest computed wait; unlimited by default, never below `initialBackoff`. */
   readonly maxBackoff?: Duration.Input
-  /** `full` draws from 0 to the wait, `equal` from half of it, a number j from (1 − j) to (1 + j) times the wait. */
+  /**
+   * The random change of a wait. `full` draws from 0 to the wait, `equal` from half the wait to the wait, and a number j from (1 − j) to (1
+   * + j) times the wait.
+   */
   readonly jitter?: "none" | "full" | "equal" | number
-  /** A server that asks to wait longer than this makes the schedule end; 60 seconds by default. */
+  /** The longest hint that the schedule follows. A longer hint of a server ends the schedule; 60 seconds by default. */
   readonly maxHint?: Duration.Input
   /** An instant (milliseconds since the epoch, by `Clock`) that no wait may pass; none by default. */
   readonly deadline?: number
 }
 
-/** How often an effect is retried, and after which waits. */
+/** How often an effect is retried, and how long it waits before each retry. */
 export type Options = Count & Delays
 
-/** Checked and in milliseconds: all that is needed to compute a wait. */
+/** The options after validation, with durations in milliseconds. */
 type Plan = Readonly<ReturnType<typeof plan>>
 
 /** The longest wait that a timer can keep: about 24.8 days. */
 const longest = 2 ** 31 - 1
 
 /**
- * Makes a schedule with a limit of attempts. `maxAttempts` counts all attempts, `retries` the repetitions. Its input is the error, whose
- * `retryAfter` (or that of its `cause`) is the hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
+ * Makes a schedule with a limit of attempts. `maxAttempts` counts all attempts, `retries` the repetitions. The input of the schedule is the
+ * error, whose `retryAfter` (or that of its `cause`) is the hint. The output is the wait. Throws a `RangeError` for invalid options.
  */
 export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => {
   const limits = plan(options)
@@ -52,7 +56,7 @@ export const make = (options: Options): Schedule.Schedule<Duration.Duration, unk
 }
 
 /**
- * A schedule for services that say how long to wait. It has five attempts, full jitter, and waits from 1 second up to 30. Where only one of
+ * A schedule for services that say how long to wait. It has five attempts, full jitter, and waits from 1 second up to 30. If only one of
  * `initialBackoff` and `maxBackoff` is given, the other adapts to it.
  */
 export const honouringHints = (
@@ -66,8 +70,8 @@ export const honouringHints = (
 }
 
 /**
- * Follows each error's own `suggestedDelay` and `maxAttempts`. An error with nothing but `isRetryable: true` gets waits of 1 second and
- * 4 attempts. An error without `isRetryable: true` ends the schedule. TnsAI's "sleep for the suggested delay, then retry".
+ * Follows each error's own `suggestedDelay` and `maxAttempts`. An error with nothing but `isRetryable: true` gets waits of 1 second and 4
+ * attempts. An error without `isRetryable: true` ends the schedule. TnsAI does the same: it sleeps for the suggested delay, then retries.
  */
 export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">
@@ -81,7 +85,7 @@ const suggestedWithin = (options: Pick<Delays, "maxHint" | "deadline">) =>
       : undefined
   })
 
-/** Waits as long as `waitOf` says, or as the hint of the error, which may be longer; ends where `waitOf` says nothing. */
+/** Makes a schedule whose wait is the longer one of `waitOf` and the error's hint. The schedule ends when `waitOf` returns `undefined`. */
 const waiting = (
   { deadline, maxHint }: Plan,
   waitOf: (attempt: number, error: unknown) => Effect.Effect<number> | undefined
@@ -118,7 +122,7 @@ export const withHints = <Output, Input, Error, Env>(
 const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
 
 /**
- * The `maxHint`, in milliseconds, of a schedule that comes from here; any other heeds no hints.
+ * The `maxHint` in milliseconds of a schedule that this module made. `undefined` for any other schedule, which ignores hints.
  *
  * @internal
  */
@@ -131,7 +135,7 @@ const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
 ): S => Object.assign(self, { [MaxHint]: maxHint })
 
 /**
- * The schedule, which heeds hints: with the `maxHint` that it was made with, where it comes from here.
+ * Makes a schedule wait at least as long as its errors' hints. A schedule of this module does so already, and keeps its own `maxHint`.
  *
  * @internal
  */
@@ -140,7 +144,7 @@ export const hinted = <Output, Input, Error, Env>(
 ): Schedule.Schedule<Output, Input, Error, Env> => (maxHintOf(self) === undefined ? withHints(self) : self)
 
 /**
- * Says of a schedule that it heeds the hints that another one heeds.
+ * Marks a schedule as one that follows hints, with the `maxHint` of another schedule.
  *
  * @internal
  */
@@ -150,8 +154,8 @@ export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown,
 ): S => heeding(self, maxHintOf(that))
 
 /**
- * The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause; of a foreign failure, the header
- * `Retry-After` of its response, in seconds. A hint of 0 is 1 ms.
+ * The hint of an error in milliseconds: its own `retryAfter`, that of an error in its chain of causes, or the header `Retry-After` of a
+ * foreign response. A hint of 0 counts as 1 ms.
  *
  * @internal
  */
@@ -161,7 +165,7 @@ export const hintOf = (error: unknown): number | undefined => {
 }
 
 /**
- * The hint, and the error that carries it: this one, or the nearest beneath it.
+ * The hint of an error, and the error that carries it: the error itself, or the nearest cause with a hint.
  *
  * @internal
  */
@@ -169,19 +173,19 @@ export const hintFrom = (
   error: unknown
 ): { readonly retryAfter: Duration.Duration; readonly carrier: unknown } | undefined => {
   let link = error
-  // bounded, for a cause may lead back to its error
+  // the loop is bounded, because a chain of causes may be a circle
   for (let depth = 0; depth < 32 && Predicate.isObject(link); depth++) {
     const retryAfter = property(link, "retryAfter")
     if (Duration.isDuration(retryAfter)) return { retryAfter, carrier: link }
     link = property(link, "cause")
   }
-  // what is read of a model's response is in its error already
+  // the code of a provider has already copied the header of a response into its error
   const foreign = tagOf(error) === "ExecutionError" ? property(error, "cause") : error
   const beneath = hintBeneath(foreign)
   return beneath === undefined ? undefined : { retryAfter: beneath, carrier: foreign }
 }
 
-/** No wait stays none however high the factor climbs: zero times infinity is no number. */
+/** The wait before jitter. A first wait of zero stays zero: zero times an infinite factor would be `NaN`. */
 const grown = (limits: Plan, attempt: number): number =>
   limits.initial === 0 ? 0 : Math.min(limits.initial * Math.pow(limits.factor, attempt - 1), limits.cap, longest)
 
@@ -212,7 +216,7 @@ const plan = (options: Options) => {
 }
 
 /**
- * All runs that a count admits.
+ * Converts `retries` or `maxAttempts` to the number of all attempts. Throws a `RangeError` unless exactly one of them is given and valid.
  *
  * @internal
  */
@@ -230,19 +234,22 @@ export const attempts = (count: { readonly retries?: number; readonly maxAttempt
 }
 
 const millis = (name: string, input: Duration.Input): number => {
-  // Duration reads NaN as zero, which would make a hot loop out of a mistake
+  // Duration reads NaN as zero, and a wait of zero by mistake would retry without a pause
   const hasNaN = Predicate.isObjectOrArray(input) ? Object.values(input).some(Number.isNaN) : Number.isNaN(input)
   const duration = hasNaN ? undefined : Option.getOrUndefined(Duration.fromInput(input))
   const value = duration === undefined ? Number.NaN : Duration.toMillis(duration)
   return Number.isFinite(value) && value >= 0 ? value : refuse(name, "must be a finite duration of at least 0", input)
 }
 
-/** The names of the options, which are what was mistaken. */
+/** The names of the given options, for the error text. */
 const shown = (options: object): string => Object.keys(options).join(", ") || "neither"
 
 const refuse = (name: string, rule: string, value: unknown): never => {
   throw new RangeError(`Backoff: ${name} ${rule}, got ${String(value)}`)
 }
 
-/** One value: a handler that names it anew at each failure goes on where it was. */
+/**
+ * The schedule of `suggested()`. All callers share this value, so a handler that calls `suggested()` at each failure continues one
+ * schedule.
+ */
 const asSuggested = /* @__PURE__ */ suggestedWithin({})

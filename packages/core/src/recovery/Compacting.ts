@@ -1,4 +1,4 @@
-/** Shortens the conversation of a request that was too long. */
+/** Runs one compaction of a conversation that is too long for a model. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { sizeOf } from "./Compaction.ts"
@@ -7,9 +7,12 @@ import * as Returned from "../data/Returned.ts"
 import type { Compact, Compacted } from "./Node.ts"
 import { untouchable } from "./Layer.ts"
 
-/** Hands on a conversation that has become shorter. A limit of the run is no failure of the compaction: it ends the run. */
+/**
+ * Runs a compaction and passes a shorter conversation to `take`. If the result is not shorter or the compaction fails, it gives up. A limit
+ * of the run is no such failure: it ends the run.
+ */
 export const run: Compact["run"] = ({ compact, name }, overflow, helping, take) => {
-  // one whose own conversation is too long is not started within itself
+  // an agent that compacts may itself have a conversation that is too long; it does not start itself again
   if (helping.isAtWork) return Effect.succeed(gaveUp)
   const { transcript } = overflow
   return Effect.matchCauseEffect(

@@ -1,6 +1,6 @@
 /**
  * Shortens conversations that exceed a model's context window. A compaction is a value; `Recovery.compact` puts it into a table for model
- * calls. From then on the model reads its result; the transcript of the run stays whole.
+ * calls. From then on the model reads the shortened conversation; the transcript of the run stays complete.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -12,7 +12,7 @@ import * as Returned from "../data/Returned.ts"
 export type { Compaction, Overflow } from "./Node.ts"
 
 /**
- * How long a conversation is, all its messages counted.
+ * The size of a conversation: its number of messages, and the length of their JSON.
  *
  * @internal
  */
@@ -22,8 +22,8 @@ export const sizeOf = (transcript: Message.Transcript): Size => ({
 })
 
 /**
- * Makes a compaction of your own. The model gets its result unchanged; the result has to be shorter than the input. Calls and results stay
- * together by their type. Keep the system messages and the last user message: most providers require one.
+ * Makes a compaction from a function. The model gets the result unchanged, and the result has to be shorter than the input. Each call stays
+ * with its result, because both are one part of a message. Keep the system messages and the last user message: most providers require one.
  */
 export const make = <E = never, R = never>(
   name: string,
@@ -36,14 +36,14 @@ export const make = <E = never, R = never>(
 
 const aTranscript: Returned.Kind = { name: "an array", is: Array.isArray }
 
-/** How many messages stay, system messages aside: the last ones. A reply, its calls and their results are one message. */
+/** The number of last messages that stay, without system messages. A reply with its calls and their results is one message. */
 interface Keeping {
   readonly keepLast: number
 }
 
 /**
- * Drops the oldest messages. System messages, the run's input, the last user message and the last `keepLast` others
- * stay; replies with no user message before them go as well, for most providers refuse them.
+ * Drops the oldest messages. System messages, the run's input, the last user message and the last `keepLast` others stay. Replies before
+ * the first user message are dropped as well, because most providers refuse them.
  */
 export const dropOldest = ({ keepLast }: Keeping): Compaction => {
   const keep = checked("keepLast", keepLast)
@@ -53,7 +53,10 @@ export const dropOldest = ({ keepLast }: Keeping): Compaction => {
   })
 }
 
-/** The places of the messages that go, in order. `isHeaded`: a reply that would be the first of all goes too. */
+/**
+ * The indices of the messages that are dropped, in ascending order. With `isHeaded`, replies before the first retained user message are
+ * dropped as well.
+ */
 const droppedIn = ({ input, transcript }: Overflow, keepLast: number, isHeaded: boolean): ReadonlySet<number> => {
   const lastUser = transcript.findLastIndex(({ role }) => role === "user")
   const talk = [...transcript.keys()].filter((index) => transcript[index]?.role !== "system")
@@ -64,13 +67,13 @@ const droppedIn = ({ input, transcript }: Overflow, keepLast: number, isHeaded: 
   return new Set(talk.filter((index) => !isRetained(index) || isOrphan(index)))
 }
 
-/** Compares by content: a message from a snapshot is another object. */
+/** Whether a message is the input of the run. It compares content, because a message from a snapshot is another object. */
 const isAsked = (message: Message.Message | undefined, input: Message.User | undefined): boolean =>
   input !== undefined &&
   message?.role === "user" &&
   (message === input || JSON.stringify(message) === JSON.stringify(input))
 
-/** Any function from a text to the effect of a text. Agents are such functions. */
+/** A function from text to an effect of text, such as an agent. */
 type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
 /**
@@ -86,9 +89,9 @@ export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keepi
     const [first] = dropped
     if (first === undefined) return Effect.succeed(transcript)
     const lastUser = transcript.findLastIndex(({ role }) => role === "user")
-    // before the user's own words: it is never taken for the last of them
+    // the summary is a user message; it comes before the last user message, so that it is not taken for the newest one
     const at = lastUser < 0 ? first : Math.min(first, lastUser)
-    // a summary is shown to readers, and so is what its agent reads
+    // users may read the summary, so its agent gets placeholders for withheld messages
     const said = agent(toText(Message.withoutWithheld(transcript.filter((_, index) => dropped.has(index)))))
     return Effect.map(Returned.effect(said, "The agent of Compaction.summarise"), (summary) =>
       transcript.flatMap((message, index) => [
@@ -122,7 +125,9 @@ export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number 
   })
 }
 
-/** A model that carries images and files in results reads its parts: their texts are as short together. */
+/**
+ * Shortens the text of a settlement, and the texts of its parts to the same total: a model that accepts images in results reads the parts.
+ */
 const shortened = ({ parts, ...settlement }: Message.Settlement, max: number): Message.Settlement => {
   let left = max
   const cut = parts?.map((part) => {
@@ -136,7 +141,7 @@ const shortened = ({ parts, ...settlement }: Message.Settlement, max: number): M
 }
 
 /**
- * A conversation as a text for people and models: what was said, by whom, and how each call ended.
+ * Writes a conversation as text: what was said, by whom, and how each call ended.
  *
  * @internal
  */

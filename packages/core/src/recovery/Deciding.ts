@@ -1,4 +1,4 @@
-/** Asks for one decision, and waits for it until its request expires. */
+/** Asks a person for one decision about a tool call, and waits for it until the request expires. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,17 +10,17 @@ import { isDeep } from "../data/Foreign.ts"
 import { approvalFields } from "../data/Grants.ts"
 import * as Returned from "../data/Returned.ts"
 
-/** What a step gives if no decision came in time. */
+/** The result of a wait if no decision came in time. */
 export type Expired = "expired"
 
-/** A call that asks, as far as this reads it. */
+/** The tool call that needs a decision, reduced to the fields that this module reads. */
 export interface Site {
   readonly run: { readonly agent: string }
   readonly decisions: Decisions | undefined
   readonly isSuspendable: boolean
 }
 
-/** What was decided while the run was suspended. */
+/** The decisions that were made while the run was suspended, and a function that notes what became of each. */
 interface Decisions {
   readonly about: (digest: string) => Approval.Decision | undefined
   readonly note: (digest: string, fate: Fate) => void
@@ -28,17 +28,17 @@ interface Decisions {
 
 type Fate = "counted" | Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>["reason"]
 
-/** How a layer asks: its events, its interceptor, and what is said to its run meanwhile. */
+/** The means by which a layer asks: its events, its interceptor, and the messages that withdraw a request. */
 export interface Asks {
   readonly emit: (event: () => AskEvent) => Effect.Effect<void>
-  /** Runs this, until a message of the user withdraws the request; `undefined` then. */
+  /** Runs an effect until a message of the user withdraws the request. The result is then `undefined`. */
   readonly untilWithdrawn: <A>(self: Effect.Effect<A>) => Effect.Effect<A | undefined>
   readonly step: <A>(describe: () => AskStep, self: () => Effect.Effect<A>) => Effect.Effect<A>
-  /** Whether no decision is waited for any more: the run answers at a limit. */
+  /** Whether the run accepts no more decisions, because it answers at a limit. */
   readonly isWithdrawn: () => boolean
-  /** Notes that a request is withdrawn: a decision about it that comes later is told so. */
+  /** Notes that a request is withdrawn. A later decision about it does not count, and its receipt says so. */
   readonly withdraw: (digest: string) => void
-  /** Whether what a person approves may have taken effect before. */
+  /** Whether the tool may already have taken effect when a person approves its call. */
   readonly mayRunTwice?: () => boolean
 }
 
@@ -49,15 +49,15 @@ type AskEvent = { readonly callId: string; readonly tool: string } & (
 
 type AskStep = { readonly type: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
 
-/** What becomes of a call without a decision in time. Throws a `TypeError` for anything else. */
+/** Validates `onExpiry`: what happens to a call without a decision in time. Throws a `TypeError` for an unknown value. */
 export const onExpiryOf = (whose: string, given: Approval.OnExpiry = "ask-again"): Approval.OnExpiry => {
   if (given === "ask-again" || given === "refuse" || given === "fail") return given
   throw new TypeError(`${whose}: onExpiry must be "ask-again", "refuse" or "fail", got ${String(given)}`)
 }
 
 /**
- * Asks once. `undefined` if the run has to be suspended for the decision; `"late"` if a decision came after the request had expired, and
- * is to be asked for again; `"nothing-to-run"` if the decision does not count because of that.
+ * Asks a person once. The result is `undefined` if the run has to be suspended, `"late"` if the decision came after the expiry and a new
+ * request follows, and `"nothing-to-run"` if a person approved a call that has no valid arguments.
  */
 export const decided = (
   request: Approval.ApprovalRequest,
@@ -96,17 +96,17 @@ export const decided = (
     return decision
   })
 
-/** Tells that no decision about this request came in time. */
+/** Emits `approval-expired`: no decision about this request came in time. */
 export const expires = (request: Approval.ApprovalRequest, { emit }: Pick<Asks, "emit">): Effect.Effect<void> =>
   emit(() => ({ type: "approval-expired", callId: request.callId, tool: request.tool, request }))
 
 /**
- * A decision as it is stored, for one that was made without types. Edited arguments and results that are too deep cannot be stored: such a
- * decision refuses the call, as does one that cannot be read. A scope that cannot be read admits nothing: the approval holds for its call.
+ * Checks a decision that may come from untyped code. It becomes a refusal if it cannot be read, or if its arguments or result are nested
+ * too deeply. An approval with an unreadable scope counts for its call only.
  */
 const readable = <A>(given: A | Approval.Decision, tool: string): Effect.Effect<A | Approval.Decision> => {
   if (!isDecision(given)) return Effect.succeed(given)
-  // JSON and casts may say anything else
+  // JSON and type casts may hold any value
   const decision: Unread = given
   const { reason, type, value } = decision
   if (isDeep(decision.arguments)) return refusing("the edited arguments are nested too deeply")
@@ -138,10 +138,13 @@ const refusing = (reason: string): Effect.Effect<Approval.Decision> => Effect.su
 
 const scopeOf = Schema.decodeUnknownOption(Schema.Struct(approvalFields))
 
-/** Of a decision out of JSON, only its type has to be there: what does not approve, refuses. */
+/** Checks only that a decision from JSON has a `type`: any type except `approve` and `result` counts as a refusal. */
 const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.hasProperty(value, "type") }
 
-/** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
+/**
+ * Returns the decision that was made while the run was suspended. Without one, the run is suspended again, or asks the `Approver` and
+ * waits.
+ */
 const decide = (
   request: Approval.ApprovalRequest,
   isFinal: boolean,
@@ -153,7 +156,7 @@ const decide = (
   const asked = Effect.flatMap(
     Effect.serviceOption(Approval.Approver),
     Option.match({
-      // without a type that was cast away, this cannot be
+      // the types of an agent require an `Approver`; only a cast removes it
       onNone: () =>
         Effect.die(new TypeError(`Agent '${run.agent}' has a tool that needs an Approver, and there is none`)),
       onSome: (approver) => {
@@ -164,7 +167,7 @@ const decide = (
     })
   )
   const decided = untilWithdrawn(asked)
-  // a request that has expired is not withdrawn
+  // if the request expired in the meantime, the result is an expiry and not a withdrawal
   return isFinal
     ? Effect.flatMap(decided, (decision) => (decision === undefined ? expiredBy(request) : Effect.succeed(decision)))
     : decided
@@ -173,7 +176,7 @@ const decide = (
 const expiredBy = ({ expiresAt }: Approval.ApprovalRequest): Effect.Effect<Expired | undefined> =>
   Effect.map(Clock.currentTimeMillis, (now) => (now > expiresAt ? Approval.expired : undefined))
 
-/** A decision that comes at the very instant of the expiry counts: the request has expired one millisecond later. */
+/** Waits for a decision until the expiry, inclusive: the wait ends one millisecond after `expiresAt`. */
 const inTime = <A>(deciding: Effect.Effect<A>, expiresAt: number): Effect.Effect<A | Expired> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Effect.timeoutOrElse(deciding, {

@@ -1,8 +1,7 @@
 /**
- * The one driver that steps a whole table. Rows never nest: every failure is looked up afresh, and each row keeps its
- * own count for as long as the call lasts, so two rows of three retries make at most seven attempts, not sixteen.
- *
- * What differs by layer comes in as a `Layer`: how to attempt, which row guards a failure, what an ending means there.
+ * The driver: it makes the attempts of a call and applies a recovery table to each failure. All layers use it, and pass their differences
+ * as a `Layer`. Rows never nest: the driver looks up every failure anew, and each row keeps its count during the call. So two rows of three
+ * retries make at most seven attempts, not sixteen.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -10,19 +9,19 @@ import * as Effect from "effect/Effect"
 import { type Layer, type Origin, type Ends, type Says, type Trace, untouchable } from "./Layer.ts"
 import { type Ending, Policy } from "./policy.ts"
 
-/** A layer with any endings. */
+/** A layer with any set of endings. */
 type Driven<A, B, E, R> = Layer<A, B, E, R, Ends<A, B, E, R> & Partial<Says<B, E, R>>>
 
 /**
- * Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. `from` is where the policy waited:
- * the call goes on with the rest of that wait, then with the next attempt.
+ * Attempts a call, and applies the table to each failure until the table ends. Interruptions and defects pass through. With `from`, a
+ * stored policy continues: with the rest of its wait, then with the next attempt.
  */
 export const drive = <A, B, E, R>(layerOf: () => Driven<A, B, E, R>, from?: Origin): Effect.Effect<B, E, R> =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
     const layer = layerOf()
     const now = clock.currentTimeMillisUnsafe()
-    // what succeeds at once needs no policy
+    // a policy is made at the first failure only
     if (from === undefined) return attempts(layer, () => new Policy(layer, clock, now))
     const { startedAt, wakeAt } = from.position
     const policy = new Policy(layer, clock, startedAt, from)
@@ -46,7 +45,7 @@ const attempts = <A, B, E, R>(
     }
   })
 
-/** What the table decides about a failure. */
+/** Applies the table to a failure, then repeats or ends the call. */
 const decided = <A, B, E, R>(
   layer: Driven<A, B, E, R>,
   make: () => Policy<R>,
@@ -61,7 +60,7 @@ const decided = <A, B, E, R>(
 const atOnce: Trace = { attempts: 1, failures: [], trail: [] }
 
 const ended = <A, B, E, R>({ end }: Driven<A, B, E, R>, ending: Ending, trace: Trace): Effect.Effect<B, E, R> => {
-  // what a layer has no meaning for does not compile there: to an untyped program it is as if there were no row
+  // the types refuse endings that a layer does not have; for an untyped program the failure then leaves unchanged
   const leaves = (error: unknown) => end.left({ type: "left", why: "rethrown", error }, trace)
   switch (ending.type) {
     case "answered":

@@ -1,4 +1,7 @@
-/** What policies would do at worst, and the runs of agents: a policy has agents for fixers, and an agent has policies. */
+/**
+ * Computes the worst case of policies and of agent runs. The two are in one file because a policy may contain agents, and an agent contains
+ * policies.
+ */
 import * as Duration from "effect/Duration"
 import { maxRepairs } from "./bounds.ts"
 import * as Cost from "./Cost.ts"
@@ -10,14 +13,14 @@ import type { Node, Rows } from "./Node.ts"
 import type { Check, Entry, Plan, Skilled } from "./plan.ts"
 import { warned } from "./warned.ts"
 
-/** What a table would do at worst. */
+/** Computes the worst case of a table. */
 export const explain = (rows: Rows, options: Options = {}): Explanation.Explanation =>
   explainRows(rows, options, costOf)
 
-/** The cost of an agent with skills, from its worst run. */
+/** Computes the cost of an agent with skills from its worst run. */
 export const estimate: Cost.Estimate = (plan) => {
   const { modelCalls, time } = explainRun(plan).worst
-  // what checks ask spends no turns
+  // agents that check texts do not spend turns of the run
   const isChecked = plan.guards?.checks.some(({ agent }) => agent !== undefined) === true
   return { modelCalls, perTurn: (isChecked ? undefined : perTurn(plan)) ?? modelCalls, millis: Duration.toMillis(time) }
 }
@@ -33,7 +36,7 @@ interface Layers {
   readonly transport?: Explanation.Explanation
 }
 
-/** What one run of an agent with skills would do at worst. */
+/** Computes the worst case of one run of an agent with skills. */
 export const explainRun = (
   { ahead, around, budget, guards, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
   { errors = [], model: givenModel, transport: sent }: Layers = {}
@@ -48,7 +51,7 @@ export const explainRun = (
   const most = (of: (worst: Worst) => number): number => Math.max(0, ...ofTools.map(of))
   const turns = turnsOf(budget, work)
   const answers = around !== undefined && isLooping(work) ? 1 : 0
-  // a chat that goes on from a transcript is measured before its first turn too
+  // a chat that continues a transcript may be compacted before its first turn as well
   const shortened = ahead !== undefined && isLooping(work) ? turns : 0
   const shortening = costOf(ahead?.compaction.agent)
   // a routing call takes one of the turns
@@ -58,10 +61,10 @@ export const explainRun = (
     return first + (turns - 1 + answers) * ofLoop
   }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
-  // each attempt of a single model is a call
+  // each attempt of a single model is one model call
   const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
   const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls) + shortened * shortening.modelCalls
-  // fixers and sub-agents spend the turns of the run that they work for
+  // fixers and sub-agents spend turns of the run that started them
   const checks = guards?.checks ?? []
   const ofChecks = checksOf(checks, isLooping(work) ? turns + answers : 1)
   const ofMessage = isLooping(work) ? checks.filter(({ side }) => side === "input") : []
@@ -80,7 +83,7 @@ export const explainRun = (
     model,
     ...(routing === undefined ? {} : { routing }),
     tools,
-    // each is a turn: the first turn is none of them
+    // each output retry is a turn, and the first turn cannot be one
     ...(output === undefined ? {} : { outputRetries: Math.max(0, Math.min(outputRetries, turns - 1)) }),
     ...(answers === 0 ? {} : { answerTurn: true as const }),
     worst: {
@@ -98,7 +101,7 @@ export const explainRun = (
   }
 }
 
-/** What the checks of one input and of all replies cost. */
+/** The cost of the guardrail checks for one input and a number of replies. */
 const checksOf = (checks: ReadonlyArray<Check>, replies: number): Pick<Cost.Cost, "modelCalls" | "millis"> => {
   const counted = checks.map(({ agent, isRepeated, side, timeout }) => {
     const times = side === "input" ? 1 : isRepeated ? Infinity : replies
@@ -111,13 +114,13 @@ const checksOf = (checks: ReadonlyArray<Check>, replies: number): Pick<Cost.Cost
   }
 }
 
-/** The work of each skill. */
+/** The work of each skill of an agent. */
 const worksOf = (work: Plan["work"]): ReadonlyArray<Skilled> =>
   work.kind === "choice" ? [...work.works.values()] : [work]
 
 const isLooping = (work: Plan["work"]): boolean => worksOf(work).some(({ kind }) => kind === "loop")
 
-/** Without a loop there is the routing call at most. */
+/** The most turns of a run. An agent without a loop makes a routing call at most. */
 const turnsOf = ({ maxTurns }: Plan["budget"], work: Plan["work"]): number =>
   isLooping(work) ? maxTurns : work.kind === "choice" ? Math.min(1, maxTurns) : 0
 
@@ -125,8 +128,8 @@ const entriesOf = (work: Plan["work"]): ReadonlyMap<string, Entry> =>
   new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
 
 /**
- * The most model calls of a single turn: of the run itself, of a fixer or of an agent as a tool; unknown if a `when`
- * names no fixers.
+ * The most model calls in a single turn, by the run itself, a fixer or an agent as a tool. `undefined` if a `when` does not declare its
+ * verdicts.
  */
 const perTurn = (
   { ahead, model, onLlmError, work }: Pick<Plan, "ahead" | "model" | "onLlmError" | "work">,
@@ -138,7 +141,7 @@ const perTurn = (
     isLooping(work) ? explain(onLlmError, { inner }).worst.requests : 0,
     work.kind === "choice" ? explain(work.router.rows, { inner }).worst.requests : 0,
     inner.worst.modelCalls,
-    // what a compaction asks spends turns of the run as well
+    // model calls of a compaction spend turns of the run as well
     ...[...onLlmError.values()].map((node) => mostOf(node) ?? 0),
     costOf(ahead?.compaction.agent).perTurn,
     ...entries.map(({ tool }) => costOf(tool.run).perTurn),
@@ -153,7 +156,7 @@ const mostOf = (node: Node): number | undefined => {
   return nodes && greatest(nodes.map(mostOf))
 }
 
-/** Unknown if one of them is. */
+/** The greatest count; `undefined` if one of the counts is unknown. */
 const greatest = (counts: ReadonlyArray<number | undefined>): number | undefined =>
   counts.every((count) => count !== undefined) ? Math.max(0, ...counts) : undefined
 
@@ -162,13 +165,13 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
   const { millis, modelCalls } = costOf(tool.run)
   const isUnsafe = tool.sideEffects === "unsafe"
   const isLookedUp = isUnsafe && tool.verify !== undefined
-  // looking up may take as long again
+  // `verify` has the same timeout as an attempt, so both together may take twice as long
   const within = (limit: Duration.Duration) => (isLookedUp ? Duration.times(limit, 2) : limit)
   const explained = explain(reachable(levels.map(({ rows }) => rows)), {
     errors,
     isUnsafe,
     isLookedUp,
-    // what one run costs of a tool that is an agent
+    // the cost of one run of the tool, if the tool is an agent
     inner: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
     ...(timeout === undefined ? {} : { attempt: within(timeout) })
   })
@@ -180,8 +183,8 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
 }
 
 /**
- * A person decides before the call runs, and once more after each repair of its arguments; and in each attempt, where an expired request is a
- * failure that rows may repeat.
+ * Adds the approvals of a tool to its worst case. A person decides before the first run and after each repair of the arguments; with
+ * `onExpiry: "fail"`, before each attempt, because rows may repeat an expired request.
  */
 const gated = (
   { rows, worst, ...rest }: Explanation.Explanation,
@@ -195,7 +198,9 @@ const gated = (
   return { ...rest, rows, worst: { ...worst, asks, time: Duration.millis(Duration.toMillis(worst.time) + waits) } }
 }
 
-/** The rows of all levels that a failure can reach: a failure that a nearer level catches reaches no farther level. */
+/**
+ * Merges the tables of all levels into the rows that a failure can reach: a row of a nearer level hides the same row of a farther level.
+ */
 const reachable = (levels: ReadonlyArray<Rows>): Rows => {
   const rows = new Map<string, Node>()
   const asLevels = levels.map((rows) => ({ rows }))

@@ -1,44 +1,47 @@
-/** What one call of a model is at worst: a model that is made of others, or a layer of one, says it of itself. */
+/** The worst case of one model call. A composed model, or a layer of one, carries a function that computes its own. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import { maxAttemptsPerCall } from "./bounds.ts"
 import type { Explanation } from "./Explanation.ts"
 import { warned } from "./warned.ts"
 
-/** What `explain` cannot read off a model or an agent. */
+/** The facts that `explain` cannot read from a model or an agent. */
 export interface Options {
   /** Failures that the tables may meet: see `Recovery.explain`. */
   readonly errors?: ReadonlyArray<unknown>
-  /** The worst case of one attempt of a single model for its transport, if the transport resends by itself. */
+  /** What the transport does at worst for one request of a single model; absent if the transport does not resend. */
   readonly transport?: Explanation
 }
 
-/** `errors`: failures that the policies may meet. */
+/** Computes a worst case. `errors` are failures that the policies may meet. */
 export interface Explains {
   (errors: ReadonlyArray<unknown>): Explanation
 }
 
-/** Where a model that is made of others, or a layer of one, says what its calls are at worst. */
+/** The property under which a composed model, or a layer of one, stores the function for its worst case. */
 const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
 
-/** Says of a model, or of its layer, what its calls are at worst. Not enumerable: a copy may do anything. */
+/**
+ * Stores the function for the worst case in a model or its layer. The property is not enumerable: a changed copy of the model has no known
+ * worst case.
+ */
 export const explaining = <M extends object>(model: M, explains: Explains): M =>
   Object.defineProperty(model, Mark, { value: explains })
 
-/** A call of a single model: one request, and nothing else that is known of it. */
+/** The worst case of a single model: one request, and nothing else. */
 const single: Explanation = {
   rows: [],
   worst: { attempts: 1, requests: 1, fixerRuns: 0, modelCalls: 0, waits: Duration.zero, time: Duration.zero }
 }
 
-/** The worst of one call of `model`. A model without the mark counts as a single model. */
+/** The worst case of one call of `model`. A model without a stored function counts as a single model. */
 export const explained = (model: unknown, errors: ReadonlyArray<unknown>): Explanation =>
   Predicate.hasProperty(model, Mark)
-    ? // only `explaining` sets the mark
+    ? // only `explaining` sets this property
       (model[Mark] as Explains)(errors)
     : single
 
-/** The same, where each request of a single model is what its transport does for it. */
+/** Multiplies the worst case of a model by that of its transport: each request may be sent several times. */
 export const over = (model: Explanation, transport: Explanation | undefined): Explanation => {
   if (transport === undefined || model.worst.isSentOnce === true) return model
   const { requests, time } = model.worst
@@ -54,7 +57,7 @@ export const over = (model: Explanation, transport: Explanation | undefined): Ex
   }
 }
 
-/** One after the other, each of which fails. */
+/** The worst case of models that are called one after the other, because each of them fails. */
 export const inTurn = (all: ReadonlyArray<Explanation>): Explanation => {
   const sum = (of: (worst: Explanation["worst"]) => number): number =>
     all.reduce((total, { worst }) => total + of(worst), 0)
@@ -72,7 +75,7 @@ export const inTurn = (all: ReadonlyArray<Explanation>): Explanation => {
   }
 }
 
-/** A function around the attempts makes as many as it likes, up to the cap of a call; nothing is known of its waits. */
+/** The worst case with a user's function around the attempts: it may make attempts up to the cap of a call, and its waits are unknown. */
 export const uncounted = (explained: Explanation): Explanation => {
   const { worst } = explained
   const ofEach = maxAttemptsPerCall / worst.attempts

@@ -4,70 +4,70 @@
  */
 import * as Duration from "effect/Duration"
 
-/** The worst case of each row, and of all together. */
+/** The worst case of each row, and of all rows together. */
 export interface Explanation {
-  /** In the order of the table. */
+  /** The rows, in the order of the table. */
   readonly rows: ReadonlyArray<Row>
   readonly worst: Worst
-  /** Retries of several levels that multiply, which may be unintended. */
+  /** A warning that the retries of several levels multiply. */
   readonly warning?: string
 }
 
-/** A row of the table, as a ladder. */
+/** A row of the table, with its rungs. */
 type Row = {
   readonly key: string
   readonly rungs: ReadonlyArray<Rung>
 }
 
-/** One rung, and how often it may repeat the call. Unreachable rungs are not listed. */
+/** One rung, and how often it may repeat the call. Unreachable rungs are absent. */
 type Rung = {
-  /** The verdict, with the name of its fixer; `when → …` for what a `when` chooses among. */
+  /** The verdict, with the name of its fixer; `when → …` for a verdict that a `when` may choose. */
   readonly verdict: string
   /** The wait before each further attempt. */
   readonly waits: ReadonlyArray<Wait>
-  /** The longest wait that a server may ask for instead of a shorter one. */
+  /** The longest wait that the rung accepts from a server instead of its own. */
   readonly maxHint: Duration.Duration
   readonly fixerRuns: number
-  /** Of one run of the fixer, or of one compaction. */
+  /** The model calls of one run of the fixer, or of one compaction. */
   readonly modelCalls: number
   /** Waits and timeouts within one run of the fixer. */
   readonly fixerTime: Duration.Duration
   /** Whether the tool runs again after each run of the fixer; otherwise the fixer's answer replaces the tool's result. */
   readonly runsTool: boolean
-  /** How often the conversation may be shortened, and the model called again; absent where the rung is no compaction. */
+  /** How often the rung may shorten the conversation and call the model again; absent if it is no compaction. */
   readonly compactions?: number
-  /** How often a person may be asked, and how long all that may take; absent where no person is asked. */
+  /** How often the rung may ask a person, and how long all requests may take; absent if it asks no person. */
   readonly asks?: { readonly times: number; readonly time: Duration.Duration }
-  /** How often a handler may repeat the call, if it declares `atMost`; the waits before that are unknown. */
+  /** How often a handler may repeat the call, if it declares `atMost`. The waits are unknown. */
   readonly atMost?: number
-  /** Why this rung is unknown: its `atMost` and the caps of a call alone bound it. Absent for other rungs. */
+  /** Why the rung is unknown: only its `atMost` and the caps of a call bound it. Absent for other rungs. */
   readonly unknown?: string
 }
 
-/** The bounds of one wait: they differ where the schedule draws at random. */
+/** The shortest and the longest length of one wait; they differ if the schedule is random. */
 type Wait = {
   readonly least: Duration.Duration
   readonly most: Duration.Duration
 }
 
-/** Bounds of one call over all scripts of failures. If every rung is known, some script attains each bound. */
+/** Bounds of one call over all sequences of failures. If every rung is known, some sequence reaches each bound. */
 type Worst = {
-  /** Runs of what is guarded, the first included. */
+  /** The most attempts, with the first one. */
   readonly attempts: number
-  /** Set if the cap of a call alone bounds the attempts: around a plain effect they are unbounded. */
+  /** Set if only the cap of a call bounds the attempts. Around a plain effect they have no bound. */
   readonly isUnbounded?: true
-  /** Set if its transport sends each request once, because the table replaces the transport's own retries. */
+  /** Set if the transport sends each request once, because the table replaces the transport's retries. */
   readonly isSentOnce?: true
-  /** The requests of the inner layer for these attempts: its own worst case each time, or one request. */
+  /** The requests of all attempts: the worst case of the inner layer for each attempt, or one request. */
   readonly requests: number
   readonly fixerRuns: number
-  /** How often a person may be asked; absent where none is. */
+  /** How often a person may be asked; absent if the policy asks no person. */
   readonly asks?: number
-  /** Of fixers, and of the guarded work if it is known. */
+  /** The model calls of fixers, and of the guarded work if they are known. */
   readonly modelCalls: number
   /** All waits together, as the schedules compute them. */
   readonly waits: Duration.Duration
-  /** The same, if servers ask for the longest admitted waits; with the time of the attempts, if that is known. */
+  /** All waits if servers ask for the longest admitted ones, with the duration of the attempts if it is known. */
   readonly time: Duration.Duration
 }
 
@@ -77,26 +77,26 @@ type Worst = {
  * @hidden
  */
 export interface RunExplanation {
-  /** One call of its model, by the table of `onLlmError`. */
+  /** The worst case of one model call, by the table of `onLlmError`. */
   readonly model: Explanation
-  /** The model call that chooses among several skills, by the table of `Router.onLlmError`. */
+  /** The worst case of the call that chooses among several skills, by the table of `Router.onLlmError`. */
   readonly routing?: Explanation
-  /** One call of each tool, by the tables that guard it. */
+  /** The worst case of one call of each tool, by the tables that guard it. */
   readonly tools: ReadonlyMap<string, Explanation>
-  /** How often the model is called again for an answer that does not fit the output schema; absent without one. */
+  /** How often the model is called again for an answer that does not fit the output schema; absent without a schema. */
   readonly outputRetries?: number
-  /** Set if `Agent.onBudgetExceeded` may decide for an answer at a limit: that is one turn more. */
+  /** Set if `Agent.onBudgetExceeded` may ask for an answer at a limit, which is one more turn. */
   readonly answerTurn?: true
   readonly worst: WorstRun
 }
 
-/** Bounds of a run: the turns and calls that its budget admits, times the worst case of each; the compactions before turns. */
+/** Bounds of a run: the turns and calls of its budget times the worst case of each, and the compactions before turns. */
 type WorstRun = RunBounds & {
   readonly turns: number
   readonly toolCalls: number
   readonly fixerRuns: number
   readonly compactions?: number
-  /** What checks add for each message: the bounds count the input; said ones, and unanswered ones of a transcript, come on top. */
+  /** What checks add for each further message of the user. The other bounds include the checks of the input only. */
   readonly perMessage?: { readonly modelCalls: number; readonly time: Duration.Duration }
 }
 
@@ -106,13 +106,13 @@ type WorstRun = RunBounds & {
  * @hidden
  */
 export interface RunBounds {
-  /** Attempts of single models, of all its parts with their fixers and sub-agents. */
+  /** Model calls of the run, its fixers and its sub-agents; each attempt of a single model counts. */
   readonly modelCalls: number
-  /** Requests of the transport for these, if its retries are known. */
+  /** Requests that the transport sends for these calls, if its retries are known. */
   readonly requests: number
-  /** What these cost by the budget's `prices`, absent if those or the tokens of a request are not known; `maxCost` ends a run earlier. */
+  /** The cost by the budget's `prices`; absent if prices or the tokens of a request are unknown. `maxCost` ends a run earlier. */
   readonly cost?: number
-  /** All waits, if servers ask for the longest admitted ones, and the timeouts of tools. */
+  /** All waits if servers ask for the longest admitted ones, and the timeouts of tools. */
   readonly time: Duration.Duration
 }
 
@@ -165,7 +165,7 @@ export const format = ({ rows, warning, worst }: Explanation): string => {
   ].join("\n")
 }
 
-/** The bounds in one line. */
+/** Writes the bounds as one line of text. */
 const formatWorst = (worst: Worst): string => {
   const { asks = 0, attempts, fixerRuns, isUnbounded, modelCalls, requests, time, waits } = worst
   return [
@@ -190,7 +190,7 @@ const cells = (
   numbered((fixerRuns + compactions) * modelCalls)
 ]
 
-/** What does not happen leaves its cell empty. */
+/** A count as text; a count of zero leaves its cell empty. */
 const numbered = (count: number): string => (count === 0 ? "" : String(count))
 
 const formatAsks = (time: Duration.Duration): string =>
@@ -214,7 +214,7 @@ const bound = (time: Duration.Duration): string => (Duration.isFinite(time) ? du
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
 /**
- * A layer, and the row of its table that every failure meets; by default the row that makes the most attempts.
+ * One layer of a timeline, and the row of its table that handles every failure; by default the row with the most attempts.
  *
  * @hidden
  */
@@ -226,54 +226,54 @@ export interface TimelineLayer {
 
 /** How a timeline is drawn. */
 interface TimelineOptions {
-  /** Which bound of each wait is drawn; `most` by default. They differ where a schedule draws at random. */
+  /** Which bound of each wait is drawn; `most` by default. The bounds differ if a schedule is random. */
   readonly waits?: "least" | "most"
-  /** How many attempts of the innermost layer are drawn; 1,000 by default. */
+  /** The most attempts of the innermost layer that are drawn; 1,000 by default. */
   readonly maxAttempts?: number
 }
 
 /**
- * Milliseconds from the start of the first attempt.
+ * When each attempt of each layer begins, in milliseconds from the start of the first attempt.
  *
  * @hidden
  */
 export interface Timeline {
-  /** Outermost first, as they were given. */
+  /** One lane for each layer, outermost first. */
   readonly lanes: ReadonlyArray<TimelineLane>
-  /** When the last attempt has failed. */
+  /** The instant at which the last attempt has failed. */
   readonly end: number
-  /** Whether there are more attempts than were to be drawn. */
+  /** Whether the timeline omits attempts beyond `maxAttempts`. */
   readonly isCut: boolean
 }
 
 /** What one layer does. */
 type TimelineLane = {
   readonly name: string
-  /** The row that was met; absent where the table has none. */
+  /** The row that handles the failures; absent if the table has no row. */
   readonly row?: string
   /** When each attempt begins. */
   readonly attempts: ReadonlyArray<TimelineAttempt>
   readonly pauses: ReadonlyArray<TimelinePause>
-  /** Why nothing but the caps of one call bounds the row: what is drawn is not all. */
+  /** Why the timeline of this layer is incomplete: only the caps of a call bound its row. */
   readonly unknown?: string
 }
 
-/** The beginning of one attempt, `at` so many milliseconds after that of the call. */
+/** The start of one attempt, `at` milliseconds after the start of the call. */
 type TimelineAttempt = {
   readonly at: number
-  /** From 1; begins anew with each attempt of the layer above. */
+  /** The number from 1. It starts again with each attempt of the layer outside this one. */
   readonly number: number
 }
 
-/** Between two attempts of a layer. */
+/** The pause between two attempts of a layer. */
 type TimelinePause = {
   readonly from: number
   readonly to: number
-  /** The rung that runs it again. */
+  /** The kind of the rung that makes the next attempt. */
   readonly verdict: string
 }
 
-/** What leads to one more attempt. */
+/** A wait, and the verdict that then makes one more attempt. */
 interface Step {
   readonly verdict: string
   readonly millis: number
@@ -334,14 +334,14 @@ const rowOf = ({ explanation: { rows }, name, row }: TimelineLayer): Row | undef
 
 const repeats = ({ rungs }: Row): number => rungs.reduce((sum, rung) => sum + rung.waits.length + mended(rung), 0)
 
-/** How often a rung runs it again at once. */
+/** How often a rung repeats the call without a wait. */
 const mended = ({ asks, compactions = 0, fixerRuns, runsTool }: Rung): number =>
   compactions + (runsTool ? fixerRuns : 0) + (asks?.times ?? 0)
 
 const stepsOf = ({ rungs }: Row, bound: "least" | "most"): ReadonlyArray<Step> =>
   rungs.flatMap((rung) => {
     const { unknown, verdict, waits } = rung
-    // what only caps bound is no plan
+    // an unknown rung has no waits to draw
     if (unknown !== undefined) return []
     return [
       ...waits.map((wait) => ({ verdict, millis: Duration.toMillis(wait[bound]) })),
@@ -382,11 +382,11 @@ export const formatTimeline = (
   return [...blocks, ...(isCut ? ["… and more attempts"] : []), ...unknown].join("\n\n")
 }
 
-/** For each attempt of the innermost lane: its instant, and the numbers of the attempts that begin with it, outermost first. */
+/** The cells of each attempt of the innermost lane: its instant, and the numbers of the attempts that start with it, outermost first. */
 const columnsOf = (lanes: ReadonlyArray<TimelineLane>): ReadonlyArray<ReadonlyArray<string>> => {
   const upwards = lanes.map(({ attempts }) => attempts.values()).toReversed()
   return (lanes.at(-1)?.attempts ?? []).map(({ at }) => {
-    // an attempt begins with the first one of the lane inside it
+    // an outer attempt starts together with the first attempt of the lane inside it
     let begins = true
     const numbers = upwards.map((attempts) => {
       const number = begins ? attempts.next().value?.number : undefined

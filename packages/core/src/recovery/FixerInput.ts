@@ -1,18 +1,18 @@
-/** What a fixer reads of a call that failed. */
+/** The input of a fixer: the raw arguments of the failed call, or a report about the failure. */
 
-/** Where an agent says what it reads as a fixer. A plain function says nothing, and reads the arguments. */
+/** The property under which an agent stores its `Reads`. A plain function has none, and gets the raw arguments. */
 export const Reads: unique symbol = Symbol.for("~@kintsugi/core/Reads")
 
 /**
- * What an agent reads as a fixer: the arguments as they are, where no model drives it; else a report that ends with what it can do, by the
- * tools that it has. A composition whose parts read different things gives `each` its own.
+ * The kind of input of an agent that is a fixer. Without a model it gets the raw `arguments`. With a model it gets a report that ends with
+ * an instruction for its `Means`. In a composition with parts of different kinds, `each` part gets its own.
  */
 export type Reads = "arguments" | "each" | Means
 
-/** What a model can do about a report: answer; answer or end with `escalate` or `throwException`; or only the latter, by its tools. */
+/** How a model may respond to a report: only with an answer, with an answer or a tool that ends its task, or only with such a tool. */
 export type Means = "answer" | "answer-or-end" | "end"
 
-/** For a composition whose parts read different things: what each of them reads. */
+/** The input of a composition whose parts need different kinds of input: it makes the text for each part. */
 export class FixerInput {
   readonly #textFor: (reads: Reads) => string
 
@@ -20,7 +20,7 @@ export class FixerInput {
     this.#textFor = textFor
   }
 
-  /** Of any input: what a part that reads this gets. */
+  /** Makes the text for a part that needs `reads`. Any input that is no `FixerInput` stays as it is. */
   static for(input: unknown, reads: Reads): unknown {
     return input instanceof FixerInput && reads !== "each" ? input.#textFor(reads) : input
   }

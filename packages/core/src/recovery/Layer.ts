@@ -1,4 +1,4 @@
-/** What the driver guards: what differs from layer to layer, and the words that a layer and the driver share. */
+/** The interface between the driver and the layers that it guards: tool calls, model calls, sends and plain effects. */
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,15 +28,15 @@ import type { Position, Seen } from "./Position.ts"
 
 export { attemptCap } from "./bounds.ts"
 
-/** A layer of recovery. `End` has the endings that its tables admit. */
+/** A layer of recovery. `End` holds a function for each way in which its tables may end a call. */
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
-  /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */
+  /** Makes one attempt; `attempt` counts from 1. `progress` is the state of the whole call, once an attempt has failed. */
   readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
-  /** The row that guards a failure; without one, the failure leaves. */
+  /** Finds the row for a failure. Without a row, the failure leaves the layer. */
   readonly row: (error: unknown, progress: Progress) => Row | undefined
-  /** How a rung changes the input of the next attempt; a rung that needs an absent way gives up. */
+  /** The ways in which a rung may change the input of the next attempt. A rung whose way is absent gives up. */
   readonly repairs: Repairs<R>
-  /** The time and the budget of the run around it. */
+  /** The time and the budget of the surrounding run. */
   readonly bounds: Bounds
   /** Gets each decision. */
   readonly observe: (decision: VerdictRecord) => Effect.Effect<void>
@@ -44,73 +44,76 @@ export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   readonly end: End
 }
 
-/** The row of a table that guards a failure, and what its callbacks see. */
+/** The row that decides about a failure, and the view of the failure that its callbacks get. */
 export interface Row {
-  /** Names the row within its table and level: its counts are kept under this name. */
+  /** The name of the row within its table and level. The driver stores the counts of the row under it. */
   readonly key: string
   readonly verdict: Node
-  /** The failure as the callbacks and schedules of the row see it. */
+  /** The failure in the form that the callbacks and schedules of the row get. */
   readonly seen: unknown
-  /** The part of the context that the driver does not know. */
+  /** The fields of the `FailureContext` that the layer fills in; the driver adds the others. */
   readonly about: About
-  /** Whether a rung that runs something again may do so after this failure. */
+  /** Whether a rung may run the call again after this failure. */
   readonly admits: (rung: Retry | Fix) => boolean
-  /** Why it may not, where the layer says so. */
+  /** The reason why `admits` returns `false`, if the layer gives one. */
   readonly why?: VerdictRecord["why"]
 }
 
 export type About = Omit<FailureContext, "attempt" | "previous" | "elapsed">
 
-/** Outside of tools there are no earlier calls. */
+/** The context outside of tools, where no batch of calls came before. */
 const nothing: About = { failingBatches: 0, failuresInARow: 0 }
 
 export interface Repairs<R> {
   /** Runs a fixer once, or asks a person once. */
   readonly fix?: (rung: Fix | Ask, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
-  /** Of a call that a person can decide about. */
+  /** The call about which a person may be asked; absent outside of tools. */
   readonly site?: AskedCall["site"]
   readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
-  /** Shared by all tables around a model call: together they shorten its conversation. */
+  /** The count of compactions. All tables around a model call share it, so together they keep to its limit. */
   readonly compactions?: Compactions
 }
 
-/** How often a conversation was shortened, and what each compaction waits for: what it reads may still be checked. */
+/**
+ * The number of compactions of a conversation, and an effect that each compaction waits for: a guardrail may still be checking the
+ * conversation.
+ */
 export interface Compactions {
   made: number
   readonly gate?: Effect.Effect<void> | undefined
 }
 
 export interface Bounds {
-  /** What is left of the run's budget; `undefined` outside of a run. */
+  /** The rest of the run's budget; `undefined` outside of a run. */
   readonly left: () => BudgetLeft | undefined
-  /** The instant that no wait may pass. */
+  /** The instant, in milliseconds since the epoch, that no wait may pass. */
   readonly deadline: () => number
-  /** When another call has ended the run, if so: from then on no rung repeats or repairs anything. */
+  /** The instant at which another call ended the run, or infinity. From then on no rung repeats or repairs anything. */
   readonly haltedAt?: () => number
   /** Waits before another attempt. */
   readonly wait: (delay: Duration.Duration) => Effect.Effect<void>
-  /** The part of a seen failure that a position stores; absent if no position is wanted. */
+  /** Picks the part of a failure that a stored position contains. Absent if no position is stored. */
   readonly keep?: ((error: unknown) => Seen) | undefined
-  /** The attempts of functions within the table, beyond its own: they count too. */
+  /** The attempts that users' functions have added inside the table; they count against its cap. */
   readonly extra?: Extra | undefined
-  /** Replaces the cap of a call. */
+  /** The most attempts, in place of the cap of a call. */
   readonly maxAttempts?: number
-  /** How many failures and decisions are remembered, the last ones; all by default. */
+  /** The number of latest failures and decisions that the policy remembers; all of them by default. */
   readonly remembered?: number
   /** Gets the position of the policy before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
 }
 
-/** A verdict, and the nearest backstop row, which decides after the verdict gives up. */
+/** Adds the nearest backstop row behind a verdict: it decides after the verdict has given up. */
 export const backed = (verdict: Node, levels: ReadonlyArray<{ readonly rows: Rows }>): Node => {
   const last = levels.map(({ rows }) => rows.get("orElse")).find((node) => node?.behind !== undefined)
   return last?.behind === undefined || last === verdict ? verdict : { kind: "ladder", rungs: [verdict, last.behind] }
 }
 
-/** Outside of a run, nothing is bounded. */
+/** The bounds outside of a run: no budget and no deadline. */
 export const unbounded: Bounds = { left: () => undefined, deadline: () => Infinity, wait: Effect.sleep }
 
-/** An answer of a table instead of a result. */
+/** The ending of a call with an answer of the table in place of a result. */
 export interface Answered {
   readonly type: "answered"
   readonly value: unknown
@@ -118,9 +121,9 @@ export interface Answered {
 }
 
 /**
- * A failure that leaves. `exhausted`: the last rung gave up; `cap` names the bound that stopped it before its own counts did,
- * `isLate` says that the next wait would have passed the deadline, and `isHalted` that another call has ended the run. `rethrown`: there is no row, or its verdict is `rethrow`.
- * `failed`: a handler, a schedule or a fixer failed for good; its own error leaves.
+ * The ending of a call whose failure leaves the layer. `exhausted`: the last rung gave up; `cap` names the bound that stopped it early,
+ * `isLate` says that its wait would have passed the deadline, and `isHalted` that another call has ended the run. `rethrown`: no row
+ * matched, or its verdict is `rethrow`. `failed`: a handler, schedule or fixer failed, and its error leaves.
  */
 export interface Leaves {
   readonly type: "left"
@@ -131,7 +134,7 @@ export interface Leaves {
   readonly isHalted?: boolean | undefined
 }
 
-/** Endings that only a tool call has: its model is told, or its run ends. */
+/** The endings that only tool calls have: the model is told, or the run ends. */
 export interface Spoken {
   readonly toModel: {
     readonly type: "to-model"
@@ -145,7 +148,7 @@ export interface Spoken {
   readonly escalated: {
     readonly type: "escalated"
     readonly reason: unknown
-    /** By default that of an escalation, and `HIGH` for every other failure. */
+    /** `undefined` means the severity of an `EscalationError`, and `HIGH` for any other failure. */
     readonly severity: Severity | undefined
     readonly by: string
     readonly error: unknown
@@ -153,46 +156,46 @@ export interface Spoken {
   readonly raised: { readonly type: "raised"; readonly error: unknown }
 }
 
-/** What every table may end with. */
+/** The endings that every table has. */
 export interface Ends<A, B, E, R> {
   readonly succeeded: (value: A, trace: Trace) => Effect.Effect<B, E, R>
   readonly answered: (ending: Answered, trace: Trace) => Effect.Effect<B, E, R>
   readonly left: (ending: Leaves, trace: Trace) => Effect.Effect<B, E, R>
 }
 
-/** What tables of tools may end with besides. */
+/** The additional endings of tables for tools. */
 export type Says<B, E, R> = {
   readonly [K in keyof Spoken]: (ending: Spoken[K], trace: Trace) => Effect.Effect<B, E, R>
 }
 
-/** What a call has seen so far. */
+/** The record of a call so far. */
 export interface Trace {
   readonly attempts: number
-  /** Every error on the way, those of fixers included, oldest first. */
+  /** All errors of the call, with those of its fixers, oldest first. */
   readonly failures: ReadonlyArray<unknown>
   readonly trail: ReadonlyArray<VerdictRecord>
 }
 
-/** What can be asked of a call while it lasts. */
+/** The state of a call, for the layer to read between attempts. */
 export interface Progress {
   readonly trace: () => Trace
   readonly position: () => Position
-  /** What a schedule knew when it let the next attempt be made. */
+  /** The metadata of the schedule step that led to the next attempt. */
   readonly metadata: () => Schedule.Metadata
 }
 
-/** Where a call goes on, and what is known of the part that came before. */
+/** The stored state from which a policy continues: its position, earlier failures and decisions. */
 export interface Origin {
   readonly position: Position
   readonly failures?: ReadonlyArray<unknown>
   readonly trail?: ReadonlyArray<VerdictRecord>
-  /** Set if the policy waited for a person: its last failure, about which it goes on with the decision. */
+  /** The last failure, if the policy waited for a person's decision about it. */
   readonly failed?: { readonly error: unknown }
 }
 
 /**
- * What is left of a cause that no table may see. Interruption always wins: a typed failure beside it is dropped. Beside
- * a defect it becomes one, as in `Effect.retry`. An empty cause has no failure to look up.
+ * The part of a cause that tables must not handle; `undefined` if a table may handle it. An interruption passes without the typed failures
+ * beside it. Beside a defect, typed failures become defects, as in `Effect.retry`. An empty cause passes too.
  */
 export const untouchable = (cause: Cause.Cause<unknown>): Cause.Cause<never> | undefined => {
   if (Cause.hasInterrupts(cause)) {
@@ -204,7 +207,7 @@ export const untouchable = (cause: Cause.Cause<unknown>): Cause.Cause<never> | u
   )
 }
 
-/** The row of a single table: the exact tag, else `orElse`. */
+/** Finds the row for an error in a single table: the row of its tag, otherwise `orElse`. */
 export const rowOf = (rows: Rows, error: unknown, admits: Row["admits"] = () => true): Row | undefined => {
   const tag = ErrorCause.tagOf(error)
   const key = rows.has(tag) ? tag : "orElse"

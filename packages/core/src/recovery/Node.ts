@@ -1,4 +1,4 @@
-/** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
+/** The data of verdicts at run time. Only the type `Recovery.Verdict` has their type parameters. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -14,7 +14,7 @@ import type { BudgetLeft, VerdictKind } from "../errors/Trail.ts"
 export interface Retry {
   readonly kind: "retry"
   readonly schedule: Schedule.Schedule<unknown, unknown, unknown>
-  /** The options or the schedule as they were given. */
+  /** The given options or the given schedule. `Names` tells retries apart by it. */
   readonly madeOf: object
   readonly acknowledged: boolean
 }
@@ -36,40 +36,40 @@ export interface Ask {
   readonly validFor: Duration.Duration
   readonly maxRuns: number
   readonly onExpiry: OnExpiry
-  /** Whether a person can be asked about a call there; a field, as `run` is, so that a bundle without this verdict has no code for it. */
+  /** Whether a person can be asked about this call. A field, so that a bundle without `ask` has no code for it. */
   readonly isReachable: (site: AskedCall["site"]) => Effect.Effect<boolean>
   /** Asks once. */
   readonly run: (self: Ask, seen: unknown, fixRun: FixRun, asked: Asked) => Effect.Effect<Fixed>
 }
 
-/** A failed call about which a person is asked, and what a decision can do to it. */
+/** A failed call about which a person is asked, and the functions that carry out the decision. */
 export interface Asked extends Asks {
   readonly call: AskedCall
-  /** Waits for a decision, as long as the run is at work. */
+  /** Waits for a decision, unless another call ends the run first. */
   readonly untilDecided: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
-  /** What the `verify` of the tool finds; nothing if the tool took no effect. Fails if that is unknown. */
+  /** Runs the tool's `verify`. The result is `undefined` if the tool took no effect. It fails if the outcome is unknown. */
   readonly lookUp: (
     verify: NonNullable<AskedTool["verify"]>
   ) => Effect.Effect<{ readonly value: unknown } | undefined, unknown>
   readonly change: (fields: Partial<Pick<AskedState, "edited" | "mayHaveActed" | "isUncertain">>) => void
-  /** Takes other arguments; gives the error of those that do not decode. */
+  /** Replaces the arguments of the call. The result is an error if the new arguments are invalid. */
   readonly accept: (args: Schema.Json) => Effect.Effect<unknown>
-  /** Takes a value in the place of the result. */
+  /** Uses a person's value as the result of the call. */
   readonly answer: (answer: { readonly value: Schema.Json }) => Fixed
-  /** The call ends as denied; `text` is what the model reads if the tool has run before. */
+  /** Ends the call as denied. `text` is for the model if the tool has already run. */
   readonly deny: (reason: string, text: string | undefined) => void
-  /** The run is suspended with this request; `error` is the failure as data, if its schema is known. */
+  /** Suspends the run with this request. `error` is the failure as JSON, if it can be encoded. */
   readonly suspend: (request: ApprovalRequest, error: Schema.Json | undefined) => void
 }
 
-/** A tool call, as far as a request is made of it. */
+/** A tool call, with the fields that a request for approval needs. */
 export interface AskedCall {
   readonly entry: { readonly tool: AskedTool }
   readonly site: Site & {
     readonly call: Message.ToolCall
     readonly key: string
     readonly run: { readonly runId: string; readonly isApart?: boolean | undefined }
-    /** Where it goes on, with the request that the run was suspended with. */
+    /** The position from which a resumed call continues, with the request with which the run was suspended. */
     readonly from: { readonly type: string; readonly request?: ApprovalRequest } | undefined
   }
   readonly state: AskedState
@@ -91,14 +91,14 @@ interface AskedState {
   readonly isUncertain: boolean
   readonly edited?: string | undefined
   readonly decoded?: { readonly json: Schema.Json } | undefined
-  /** Whether a run of it has begun, and nothing says that it took no effect. */
+  /** Whether a run of the tool has begun that may have taken effect. */
   readonly mayHaveActed: boolean
 }
 
 export interface Compact {
   readonly kind: "compact"
   readonly compaction: Compaction
-  /** Runs the compaction; a field for the same reason. `take` gets the shorter conversation. */
+  /** Runs the compaction, and passes a shorter conversation to `take`. A field, so that a bundle without `compact` has no code for it. */
   readonly run: (
     self: Compaction,
     overflow: Overflow,
@@ -108,71 +108,71 @@ export interface Compact {
 }
 
 /**
- * Makes a conversation shorter. With any failure it gives up; its needs are in `R`.
+ * A way to shorten a conversation. If its effect fails, the rung gives up. `R` are the services that it needs.
  *
  * @hidden
  */
 export interface Compaction<out R = never> {
-  /** For people: events and `explain` show it. */
+  /** The name for events and `explain`. */
   readonly name: string
   readonly compact: (overflow: Overflow) => Effect.Effect<Message.Transcript, unknown, R>
-  /** The agent that it runs, if it runs one: `explain` counts its model calls. */
+  /** The agent that summarises, if there is one. `explain` counts its model calls. */
   readonly agent?: unknown
 }
 
-/** A request that was too long. */
+/** A model request whose conversation was too long. */
 export interface Overflow {
-  /** What the model was to read. */
+  /** The conversation that the model refused. */
   readonly transcript: Message.Transcript
   readonly error: LlmError
-  /** The input of the run, as its message in the transcript; absent if it is unknown. */
+  /** The message in the transcript that is the input of the run; absent if it is unknown. */
   readonly input?: Message.User
 }
 
-/** How long a conversation is: its messages, and the UTF-16 units of their JSON. */
+/** The size of a conversation: the number of its messages, and the UTF-16 units of their JSON. */
 export interface Size {
   readonly messages: number
   readonly characters: number
 }
 
-/** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
+/** A number of runs: `retries` counts the repetitions, `maxAttempts` all runs. Exactly one of them is given. */
 export type Count =
   | { readonly retries: number; readonly maxAttempts?: never }
   | { readonly maxAttempts: number; readonly retries?: never }
 
-/** What a `fix` may build its fixer's input from. */
+/** The failure from which the `input` function of `Recovery.fix` builds the fixer's input. */
 export interface FixInput {
   readonly error: unknown
   readonly context: FailureContext
 }
 
-/** Which run of a fixer it is within its rung. */
+/** One run of a fixer, or one request to a person, within a rung. */
 export interface FixRun {
   readonly run: number
   readonly maxRuns: number
   readonly context: FailureContext
-  /** The failure itself, of which the row may see another shape. */
+  /** The original failure; the row may see it in another form. */
   readonly error: unknown
-  /** Why the answer of the run before does not fit, if it does not. */
+  /** The error of the previous answer, if that answer did not fit. */
   readonly unfit?: unknown
-  /** Whether a person was asked before the run was suspended, and this is the decision. */
+  /** Whether a person was asked before the run was suspended. The decision is then already there. */
   readonly wasAsked: boolean
 }
 
-/** The call that a fixer has to repair, as its layer sees it. */
+/** The failed call that a fixer repairs, and the functions of its layer. */
 export interface Broken {
   readonly tool: {
     readonly name: string
     readonly description: string
     readonly spec: () => Pick<Message.ToolSpec, "parameters">
   }
-  /** Its arguments, as the fixer is to read them. */
+  /** The arguments as text, for the fixer. */
   readonly raw: string
   readonly messageOf: (error: unknown) => string
   readonly helping: Helping<FixEvent>
-  /** Takes an answer of the fixer, if it fits. */
+  /** Uses an answer of the fixer if it is valid; otherwise the outcome is `failed`. */
   readonly take: (answer: string) => Effect.Effect<Fixed>
-  /** What a failure of the fixer itself means. */
+  /** Maps a failure of the fixer itself to the outcome of its run. */
   readonly ended: (error: unknown) => Fixed
 }
 
@@ -180,7 +180,7 @@ export interface Broken {
 export type Fixed =
   | { readonly type: "repaired" }
   | { readonly type: "answered"; readonly value: unknown; readonly by: string }
-  /** `error` is what was to be repaired. */
+  /** The fixer failed with an `EscalationError`. `error` is the failure that it had to repair. */
   | {
       readonly type: "escalated"
       readonly reason: string
@@ -188,13 +188,15 @@ export type Fixed =
       readonly by: "fix"
       readonly error: unknown
     }
-  /** `next` is what the fixer reads next, where its own answer is what fails now. */
+  /** The fixer failed, or its answer is invalid. With `next`, the next run of the fixer reads that error instead of the old one. */
   | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
-  /** `failed`: for good. `rethrown`: a person was asked, and the call is denied, or waits. */
+  /**
+   * The failure leaves. `failed`: this error is final. `rethrown`: a person denied the call, or the run is suspended for the decision.
+   */
   | { readonly type: "left"; readonly why: "failed" | "rethrown"; readonly error: unknown }
-  /** This fixer already runs in an ancestor: it is not started within itself. */
+  /** The same fixer already runs in an ancestor of this run, so it is not started again. */
   | { readonly type: "skipped" }
-  /** A person has given a decision that does not count, or one that does not fit: then `unfit` says why. */
+  /** A person's decision does not count, or does not fit the call: then `unfit` is the reason. */
   | { readonly type: "not-counted"; readonly unfit?: unknown }
 
 export type FixEvent =
@@ -202,7 +204,7 @@ export type FixEvent =
   | { readonly type: "fix-end"; readonly answer: string }
   | { readonly type: "fix-failed"; readonly error: unknown }
 
-/** The outcome of a compaction: it gives up if it fails or makes nothing shorter. */
+/** The outcome of a compaction. It gives up if it fails or makes the conversation no shorter. */
 export type Compacted = { readonly type: "shorter" } | GaveUp
 
 interface GaveUp extends Pick<VerdictRecord, "why"> {
@@ -218,12 +220,12 @@ export interface CompactEvent {
   readonly transcript: Message.Transcript
 }
 
-/** How a fixer or a compaction runs as a part of the run that it helps. */
+/** The means to run a fixer or a compaction as a child of the run that it helps. */
 export interface Helping<in Event> {
-  /** Whether it already runs in an ancestor: it is not started within itself. */
+  /** Whether the same fixer or compaction already runs in an ancestor. It is then not started again. */
   readonly isAtWork: boolean
   readonly within: <A, E, R>(start: () => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Emits an event and goes on at once: no interruption comes between the two. */
+  /** Emits an event and starts the next effect in one step, so that no interruption can separate them. */
   readonly emitThen: <A>(event: () => Event, next: () => Effect.Effect<A>) => Effect.Effect<A>
 }
 
@@ -262,9 +264,9 @@ export type Node = Marked &
 
 /** Optional properties of a verdict. */
 interface Marked {
-  /** The verdict that decides after a nearer row gave up. */
+  /** The verdict that decides after a nearer row has given up. */
   readonly behind?: Node
-  /** How many calls in a row it lets fail: the breaker of the run waits for three more. */
+  /** The number of failed calls in a row that this verdict expects: the breaker of the run waits for three more. */
   readonly patience?: number
 }
 
@@ -272,57 +274,57 @@ interface Marked {
 export interface When {
   readonly kind: "when"
   readonly choose: (error: unknown, context: FailureContext) => Node
-  /** All that it may choose, where that was said. */
+  /** The verdicts that the handler declares; `undefined` if it declares none. */
   readonly among: ReadonlyArray<Node> | undefined
-  /** How often it may run something again, where that was said. */
+  /** The declared number of repetitions; `undefined` if the handler declares none. */
   readonly atMost: number | undefined
 }
 
-/** The text that a model reads of a failure. */
+/** Writes the text that a model reads about a failure. */
 export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>
 
-/** How the run goes on after a told failure: as before, or without tools. */
+/** How the run continues after it has told a failure to the model: as before, or without tools. */
 export type Afterwards = "continue" | "tools-off"
 
-/** A table as the driver reads it. */
+/** The rows of a table at run time, by their keys. */
 export type Rows = ReadonlyMap<string, Node>
 
-/** One decision of a policy, as it is reported and kept in the trail. */
+/** One decision of a policy, for the `verdict` event and the trail. */
 export interface VerdictRecord {
   /** The tag of the failure. */
   readonly tag: string
   readonly verdict: VerdictKind
   /** Whether the rung of this verdict gave up: it did not act on this failure. */
   readonly gaveUp: boolean
-  /** Why it gave up, where its counts do not say so: no person can be asked, or no model can go on from the text. */
+  /** Why it gave up, if not because of its counts: no person can be asked, or no model can continue the text. */
   readonly why?: "no-approver" | "no-continuation"
-  /** The rung of the ladder, from 0. */
+  /** The index of the rung in its ladder, from 0. */
   readonly rung: number
-  /** How many attempts were made so far. */
+  /** The number of attempts so far. */
   readonly attempt: number
   readonly delay: Duration.Duration
-  /** The wait that the server has asked for, if it has. */
+  /** The wait that the server asked for; absent without a hint. */
   readonly hint?: Duration.Duration
-  /** The tag of the error that carried the hint: the failure itself, or one beneath it. */
+  /** The tag of the error with the hint: the failure itself, or one of its causes. */
   readonly hintFrom?: string
-  /** What was left of the run's budget; absent outside of a run. */
+  /** The rest of the run's budget; absent outside of a run. */
   readonly left?: BudgetLeft
   readonly error: unknown
 }
 
-/** What a policy knows about a failure. */
+/** The facts about a failure that handlers and renderers get. */
 export interface FailureContext {
   /** Attempts made so far, the failed one included. */
   readonly attempt: number
-  /** How often the tool itself has run; arguments that do not decode count as no run. Absent outside of tools. */
+  /** How often the tool itself has run; invalid arguments do not count as a run. Absent outside of tools. */
   readonly runs?: number
-  /** The errors before this one, those of fixers included, oldest first; of an effect that is no call, the last 99. */
+  /** The earlier errors, with those of fixers, oldest first; for a plain effect, the last 99. */
   readonly previous: ReadonlyArray<unknown>
-  /** Since the first attempt started. */
+  /** The time since the first attempt started. */
   readonly elapsed: Duration.Duration
-  /** Batches of calls with at least one failure, in a row, before the present one; 0 outside of tools. */
+  /** How many of the latest batches of calls in a row had a failure, without the present batch; 0 outside of tools. */
   readonly failingBatches: number
-  /** Batches in a row in which this tool failed, before the present one; 0 outside of tools. */
+  /** In how many of the latest batches in a row this tool failed, without the present batch; 0 outside of tools. */
   readonly failuresInARow: number
   /** For renderers: whether the same failure has come several times in a row. */
   readonly isRepeated?: boolean
@@ -333,15 +335,16 @@ export interface FailureContext {
   readonly callId?: string
   /** The raw arguments of a tool call, as the model sent them. */
   readonly arguments?: unknown
-  /** The decoded parameters of the failed attempt; absent when none decoded. */
+  /** The decoded parameters of the failed attempt; absent if the arguments did not decode. */
   readonly params?: unknown
   readonly sideEffects?: SideEffects
-  /** Where the tool runs. Texts of a foreign server are not trusted. */
+  /** Where the tool runs. Renderers mark texts of foreign servers as data. */
   readonly kind?: ToolKind
 }
 
 /**
- * What a second run of a tool may do: nothing, nothing new, harm, or it is undeclared.
+ * The effect of a second run of a tool: `none` and `idempotent` tools do no harm, `unsafe` ones may do harm, and `undeclared` ones do not
+ * say.
  *
  * @hidden
  */

@@ -1,4 +1,4 @@
-/** The position of a waiting policy, as data: with it the policy goes on after a restart as if there had been none. */
+/** The position of a policy as data. A program stores it before a wait, and the policy continues from it after a restart. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -7,7 +7,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { property } from "../data/Foreign.ts"
 
-/** The stored part of a failure: its tag, message and advice. A schedule reads no more of it. */
+/** The stored fields of a failure: tag, message and advice. A schedule that is repeated after a restart reads only these. */
 export const Seen = Schema.Struct({
   _tag: Schema.String,
   message: Schema.String,
@@ -19,16 +19,19 @@ export const Seen = Schema.Struct({
 
 export type Seen = typeof Seen.Type
 
-/** One count or schedule of a policy, by its place in the table: a row, then rung by rung, one number for each ladder, and by what handlers have chosen. */
+/** One count or schedule of a policy. `row`, `rungs` (one index for each nested ladder) and `chosen` say where in the table it belongs. */
 const slot = Schema.Struct({
   row: Schema.String,
   rungs: Schema.Array(Schema.Finite),
-  /** What handlers have chosen on the way down from the row; absent where there is none. */
+  /** The names of the verdicts that handlers chose on the way from the row; absent without handlers. */
   chosen: Schema.optionalKey(Schema.Array(Schema.String)),
   kind: Schema.Literals(["ladder", "fix", "ask", "retry", "when"]),
-  /** The rung that a ladder has reached, the runs of a fixer, or how often a person was asked; 0 of a schedule and of a handler. */
+  /**
+   * The index of the reached rung of a ladder, the runs of a fixer, or the requests to a person. For a schedule always 0; for a handler,
+   * its repetitions.
+   */
   count: Schema.Finite,
-  /** The steps that a schedule has made: it makes them again. Of a handler, the failures about which it was asked. */
+  /** The steps of a schedule, which repeats them after a restart. For a handler, the failures that it was called for. */
   steps: Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen }))
 })
 
@@ -43,14 +46,14 @@ export const Position = Schema.Struct({
   attempts: Schema.Finite,
   /** Repairs so far. */
   repairs: Schema.Finite,
-  /** When the first attempt began, and when the next one is due: milliseconds since the epoch. */
+  /** The start of the first attempt (`startedAt`) and of the next one (`wakeAt`), in milliseconds since the epoch. */
   startedAt: Schema.Finite,
   wakeAt: Schema.Finite,
-  /** Of what was asked so far; a slot that counts nothing is absent. */
+  /** The counts and schedules so far. A slot without counts and steps is left out. */
   slots: Schema.Array(slot)
 })
 
-/** The same position, of a policy whose time stood still from its wait until now. */
+/** Moves all instants of a position, as if no time had passed between its wait and `now`. */
 export const asOfNow = (self: Position, now: number): Position => {
   const pause = now - self.wakeAt
   const slots = self.slots.map((slot) => {

@@ -1,6 +1,6 @@
 /**
- * Complete tables for `Agent.toolDefaults`, named after what they do. They are made of the same verdicts as every other table. `agentsKt`,
- * `cwk`, `tellModel` and `kani` are the same tables by the libraries that behave so by themselves.
+ * Complete tables for `Agent.toolDefaults`, named after their behaviour. They consist of the same verdicts as every other table.
+ * `agentsKt`, `cwk`, `tellModel` and `kani` are aliases, named after libraries that behave like these tables.
  */
 import type * as Effect from "effect/Effect"
 import { when } from "./ladder.ts"
@@ -20,20 +20,20 @@ export const tellAll = () => ({ orElse: Verdict.backstop(Verdict.tell()) })
 /** The C.W.K. lesson: `tellAll`. */
 export const cwk = tellAll
 
-/** The call that failed, as the model made it. */
+/** A failed tool call, with the fields that the model sent. */
 export interface FailedCall {
   readonly name: string
   readonly id: string
   readonly arguments: unknown
 }
 
-/** How often `tellThenToolsOff` lets the model try, and what it tells. */
+/** The options of `tellThenToolsOff`: how often the model may try again, and what it reads. */
 export interface ToolsOffOptions<R = never> {
-  /** How many batches in a row may fail with tools still on, after the first; 1 by default. */
+  /** The number of batches in a row that may fail, after the first, before tools are switched off; 1 by default. */
   readonly retryAttempts?: number
   /**
-   * What the model reads. It changes the text and not the decision; `attempt` counts from 0. Where it fails or says nothing, the model
-   * reads `byDefault`.
+   * Writes the text that the model reads. It does not change the decision; `attempt` counts from 0. If it fails or returns nothing, the
+   * model reads `byDefault`.
    */
   readonly message?: (
     call: FailedCall,
@@ -41,16 +41,14 @@ export interface ToolsOffOptions<R = never> {
     attempt: number,
     byDefault: string
   ) => string | Effect.Effect<string, unknown, R>
-  /** Whether another try is allowed, within the count; a no uses it up at once. Asked of unknown names as of failed calls. */
+  /** Whether the model may try again. It cannot raise `retryAttempts`; `false` uses up all tries. It also runs for unknown tool names. */
   readonly shouldRetry?: (call: FailedCall, error: unknown, attempt: number, byDefault: boolean) => boolean
 }
 
 /**
- * A failure is told, and the model may try again. When too many batches in a row had a failure, tools are switched off, and the model has
- * to answer in words. It never fails the run: the breaker of repeated failures waits for three failures more than `retryAttempts`, and a
- * failure that a nearer row gives up is told too. Each try is a turn of the budget.
- *
- * Source: Kani's `full_round`.
+ * Tells each failure, and lets the model try again. After too many batches in a row with a failure, it switches tools off, so the model has
+ * to answer in words. It never fails the run: the breaker of repeated failures waits for three failures more than `retryAttempts`, and
+ * failures that a nearer row gave up are told too. Each try is a turn of the budget. The behaviour is that of Kani's `full_round`.
  */
 export const tellThenToolsOff = <R = never>(options: ToolsOffOptions<R> = {}) => {
   const { message, shouldRetry } = options
@@ -84,13 +82,13 @@ const notDefined = ({ tool }: UnknownToolError): string =>
 
 /** How often `tellWithTries` lets the model try. */
 export interface TriesOptions {
-  /** How often in a row the model may try a tool again; 1 by default. */
+  /** How often in a row the model may call a tool again after a failure; 1 by default. */
   readonly retries?: number
 }
 
 /**
- * Every failure is told, with the number of tries that are left. A tool that fails once more than that in a row ends the run
- * as `ToolExecutionError`. All names that are no tool share one count.
+ * Tells each failure with the number of tries that are left. When a tool fails more than `retries` times in a row, the run ends with a
+ * `ToolExecutionError`. All unknown tool names share one count.
  */
 export const tellWithTries = (options: TriesOptions = {}) => {
   const retries = wholeNumber("retries", options.retries ?? 1)
@@ -108,7 +106,7 @@ export const tellWithTries = (options: TriesOptions = {}) => {
   }
 }
 
-/** `tellWithTries`, by its older name. */
+/** An alias of `tellWithTries`, its older name. */
 export const tellModel = tellWithTries
 
 const callOf = ({ arguments: args, callId = "", tool = "" }: Verdict.FailureContext): FailedCall => ({

@@ -1,4 +1,4 @@
-/** The driver on any effect, as with `Effect.retry`: nothing caps its attempts, and a used-up retry leaves the last error. */
+/** Applies a table to any effect, as `Effect.retry` does. The number of attempts has no cap, and a used-up retry leaves the last error. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Driver from "./Driver.ts"
@@ -9,11 +9,11 @@ import type { Position, Seen } from "./Position.ts"
 export interface Keeping {
   readonly onWait: (position: Position) => Effect.Effect<void>
   readonly from: Position | undefined
-  /** What is kept of a failure. */
+  /** Picks the fields of a failure that the position stores. */
   readonly keep: (error: unknown) => Seen
 }
 
-/** Nothing caps the attempts of an effect, and an effect may be run again for years. */
+/** The number of failures that stay in memory. Attempts of an effect have no cap, so it may run for years. */
 const remembered = 100
 
 const atFirst = Schedule.CurrentMetadata.defaultValue()

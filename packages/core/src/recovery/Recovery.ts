@@ -34,13 +34,13 @@ type Table<E> = {
   readonly [K in TagOf<E> | "orElse"]?: AnyRowOf<K extends "orElse" ? E : Types.ExtractTag<E, K>, unknown>
 }
 
-/** Refuses keys that no failure has, and rows that plain effects do not admit. */
+/** Refuses keys that match no failure, and rows that a plain effect does not allow. */
 type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "repeats">
 
 /**
- * Applies a table to an effect. A row handles the errors with its tag; `orElse` handles the rest; an error without a row leaves as
- * itself. Retries that are used up leave the last error as itself. Verdicts that talk to a model (`tell`, `escalate`, `fix`, `raise`)
- * do not compile here.
+ * Applies a table to an effect. A row handles the errors with its tag, and `orElse` handles the rest. An error without a row leaves
+ * unchanged. After used-up retries, the last error leaves unchanged. Verdicts that talk to a model (`tell`, `escalate`, `fix`, `raise`) do
+ * not compile here.
  *
  * @example
  * ```ts
@@ -73,18 +73,18 @@ export const onError: {
   ): Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
 } = dual(
   2,
-  // the driver is blind to types; what a table leaves is computed from it
+  // the driver has no type parameters; this cast gives the type that the table implies
   (self: Effect.Effect<unknown, unknown, unknown>, table: object) =>
     recoverEffect(rowsOf(table, "a plain effect"), self) as never
 )
 
 export { Position } from "./Position.ts"
 
-/** How a policy survives a restart. */
+/** How a policy is stored before a wait, and continued after a restart. */
 interface Keeping<R> {
-  /** Gets the position of the policy before each wait. A program that stores it can go on from there. */
+  /** Gets the position of the policy before each wait. A program stores it, and later passes it as `from`. */
   readonly onWait: (position: Position) => Effect.Effect<void, never, R>
-  /** Goes on from here: the rest of the wait, then the next attempt. */
+  /** The stored position from which the policy continues: with the rest of the wait, then the next attempt. */
   readonly from?: Position
 }
 
@@ -99,7 +99,7 @@ export const onErrorFrom =
   <A, R>(
     self: Effect.Effect<A, E, R>
   ): Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | R2 | ServicesOf<RowsOf<T>>> => {
-    // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
+    // the driver has no type parameters; the services of `onWait` are in the type of the result
     const { from, onWait } = keeping as Keeping<never>
     return recoverEffect(rowsOf(table, "a plain effect"), self, { onWait, from, keep: seenOf }) as never
   }
@@ -118,7 +118,7 @@ export const explain = (
 ): Explanation => explaining(rowsOf(isRow(policy) ? { orElse: policy } : policy), options)
 
 /**
- * Whether a value is one row, and not a table of them.
+ * Whether a value is a single row, not a table of rows.
  *
  * @internal
  */
@@ -126,7 +126,7 @@ export const isRow = (policy: unknown): policy is AnyRow =>
   isVerdict(policy) || Schedule.isSchedule(policy) || Predicate.isFunction(policy)
 
 /**
- * The rows of any table; throws a `TypeError` for what is no table, and for what is no row of it.
+ * The rows of a table. Throws a `TypeError` if the value is no table, or one of its rows is invalid.
  *
  * @internal
  */

@@ -1,4 +1,4 @@
-/** The text that a model reads about a failed call. It is short, and says whether a repetition of the call can help. */
+/** Writes the text that a model reads about a failed call. The text is short, and says whether a repetition of the call can help. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
@@ -14,13 +14,13 @@ import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
 import type { Kind, Severity } from "../errors/ToolError.ts"
 
-/** No told text is longer, in UTF-16 units. */
+/** The limit for the length of a told text, in UTF-16 units. */
 const maxChars = 4000
 
 /**
- * The text of a failure with its label. Without a label, the model can correct its call. A `transient` failure may pass by itself, and the
- * text says whether a repetition is safe: only that of a tool without side effects, or with idempotent ones, is. A `permanent` failure
- * stays. The labels are those of the C.W.K. lesson on tool errors.
+ * Writes the text of a failure with a label. Without a label, the model can correct its call. A `transient` failure may pass by itself, and
+ * the text says whether a repetition is safe: only for a tool without side effects, or with idempotent ones. A `permanent` failure stays.
+ * The labels are those of the C.W.K. lesson on tool errors.
  *
  * @internal
  */
@@ -37,14 +37,14 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
   const outlook = outlookOf(error)
   if (outlook?.isRetryable === true) return "transient"
   const isOwn = (property(error, "tool") ?? context.tool) === context.tool
-  // an agent gives its task back with what would correct it
+  // an agent that escalates returns its task together with a correction
   if (isOwn && (ErrorCause.tagOf(error) === "EscalationError" || (outlook?.recovery === "repair" && !isOfModel(error))))
     return "repair"
-  // cut off, and its outcome is unknown: a retry may succeed, but is not safe
+  // the call was cut off and its outcome is unknown: a retry may succeed, but is not safe
   return isOwn && uncertainTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
 }
 
-/** Whether what does not fit is the answer of a model within the tool, and not the arguments. */
+/** Whether the invalid value is the answer of a model inside the tool. The caller cannot correct such an answer. */
 const isOfModel = (error: unknown): boolean =>
   ofModels.has(ErrorCause.tagOf(error)) || ofModels.has(ErrorCause.tagOf(property(error, "cause")))
 
@@ -52,7 +52,7 @@ const ofModels: ReadonlySet<string> = new Set(["InvalidOutputError", "MalformedT
 
 const uncertainTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
 
-/** What has happened to the call besides comes before what its failure says. */
+/** The instruction for a call that may have run already, or that keeps failing. It replaces the instruction for the failure itself. */
 const fateOf = ({ isUncertain, isRepeated }: FailureContext): string | undefined => {
   if (isUncertain === true) return `${mayHaveRun}: ${Instructions.lookUp}`
   return isRepeated === true ? `${repeatedFailure}: ${Instructions.anotherWay}` : undefined
@@ -65,13 +65,13 @@ const repeatedFailure = "the same failure has come several times in a row"
 const instructionOf = (kind: Label, error: unknown, context: FailureContext): string => {
   if (kind === "repair") return Instructions.correct(wrongOf(error))
   if (kind === "permanent") return Instructions.clarify
-  // that an inner tool took no effect says nothing about this tool
+  // an inner tool that took no effect says nothing about this tool
   const tookNone = property(error, "tookEffect") === false && property(error, "tool") === context.tool
   const isSafe = context.sideEffects === "none" || context.sideEffects === "idempotent" || tookNone
   return isSafe ? Instructions.repeat : Instructions.check
 }
 
-/** The fields that the model has to correct, as far as the failure names them. */
+/** The names of the fields that the model has to correct, if the failure names them; otherwise `the arguments`. */
 const wrongOf = (error: unknown): string => {
   const issues = property(error, "issues")
   const paths = Array.isArray(issues) ? issues.map((issue) => property(issue, "path")) : []
@@ -90,7 +90,7 @@ const afterAttempts = (error: unknown, context: FailureContext): string => {
 }
 
 /**
- * The message of an error; framed as data if it comes from a foreign server.
+ * The message of an error. It is framed as data if it comes from a foreign server.
  *
  * @internal
  */
@@ -101,18 +101,18 @@ export const spoken = (error: unknown, kind: Kind | undefined): string => {
 }
 
 /**
- * The message of an error, word for word, without its help for operators.
+ * The exact message of an error, without its help for operators.
  *
  * @internal
  */
 export const plainly = (error: unknown): string =>
   error instanceof BudgetExceededError ? reached(error) : withoutHelp(ErrorCause.sayingOf(error))
 
-/** What helps the user of a budget is nothing that a model can do. */
+/** Names a reached limit. The help of a `BudgetExceededError` is for operators, and a model cannot act on it. */
 const reached = (error: BudgetExceededError): string =>
   `agent '${error.agent}' reached ${limitOf(error)} before it had an answer`
 
-/** No foreign text is longer, in UTF-16 units. */
+/** The limit for the length of a foreign text, in UTF-16 units. */
 const maxForeignChars = 2000
 
 /**
@@ -122,7 +122,7 @@ const maxForeignChars = 2000
 export const asData = (text: string): string => framed(ErrorCause.cut(text, maxForeignChars))
 
 /**
- * The same of a text as it is. The beginning of what this library tells stays as it is.
+ * Frames a text as data without cutting it. With `isOurs`, the label of this library at the start of the text stays unescaped.
  *
  * @internal
  */
@@ -137,7 +137,7 @@ export const framed = (text: string, isOurs = false): string => {
 }
 
 /**
- * The sentence that tells an escalation to the model that made the call. It asks for another call, unless this one may have taken effect.
+ * Tells an escalation to the model that made the call. The text asks for another call, unless this one may have taken effect.
  *
  * @internal
  */
@@ -158,7 +158,7 @@ export const unverifiable = (tool: string, why: string): string =>
   `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). ${Instructions.leave}`
 
 /**
- * Tells the model that a tool has done its work, and that its result cannot be read.
+ * Tells the model that a tool has run, but its result is nested too deeply to be shown.
  *
  * @internal
  */
@@ -166,28 +166,28 @@ export const unshown = (tool: string, levels: number): string =>
   `ERROR: Tool '${tool}' has run, and its result cannot be shown: it is nested in more than ${levels} levels. ${Instructions.done}`
 
 /**
- * Adds that an earlier run of the call was cut off, unless the text says it.
+ * Adds that an earlier run of the call was cut off, unless the text already says so.
  *
  * @internal
  */
 export const withCutOff = (text: string): string => following(text, mayHaveRun, Instructions.lookUp)
 
 /**
- * Why a call is denied that was given a result, although it only needs approval.
+ * The reason for a denial after a person gave a result for a call that only needs approval.
  *
  * @internal
  */
 export const notFailed = "a person has given a result, which only a failed call takes"
 
 /**
- * Why a call is denied about which no decision came in time: no person has refused it.
+ * The reason for a denial after no decision came in time. No person has refused the call.
  *
  * @internal
  */
 export const undecided = "no decision about it came in time"
 
 /**
- * Tells the model that a call was not admitted.
+ * Tells the model that a call was denied and not run.
  *
  * @internal
  */
@@ -195,7 +195,7 @@ export const denied = (tool: string, reason: string): string =>
   `The call of tool '${tool}' was denied and not run: ${Redaction.own(reason)}`
 
 /**
- * Adds how often the model may try again.
+ * Adds the number of tries that the model has left.
  *
  * @internal
  */
@@ -203,14 +203,14 @@ export const triesLeft = (text: string, tries: number): string =>
   `${text}\n${tries === 1 ? "1 try is left." : `${tries} tries are left.`}`
 
 /**
- * Adds that the same failure has come several times in a row, unless the text says it.
+ * Adds that the same failure has come several times in a row, unless the text already says so.
  *
  * @internal
  */
 export const repeated = (text: string): string => following(text, repeatedFailure, Instructions.anotherWay)
 
 /**
- * What a text says besides the message of its failure, without an instruction: that changes when the failure comes again.
+ * Removes the message of a failure and all instructions from a text. Two texts of the same failure may differ in their instructions.
  *
  * @internal
  */
@@ -223,7 +223,7 @@ export const saidBesides = (text: string, message: string): string =>
 const following = (text: string, what: string, instruction: string): string =>
   text.includes(instruction) ? text : `${text}\n${sentenceOf(what, instruction)}`
 
-/** Each instruction as a clause at the end of a text, and as a sentence after it. */
+/** All instructions that may change when a failure repeats, in the two forms in which a text contains them. */
 const changing = once(() => {
   const { anotherWay, check, clarify, lookUp, repeat } = Instructions
   const alone = [repeat, check, clarify].map((words) => `; ${words}`)
@@ -249,14 +249,14 @@ export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. ${Instructions.other}`
 
 /**
- * Tells the model that a tool was left out of the turn.
+ * Tells the model that `Agent.prepareTurn` left this tool out of the turn.
  *
  * @internal
  */
 export const leftOut = (tool: string): string => `Tool '${tool}' is not available in this turn. ${Instructions.other}`
 
 /**
- * Tells the model that a tool was called as often as one run may call it.
+ * Tells the model that a tool has reached its limit of calls in one run.
  *
  * @internal
  */
@@ -264,7 +264,7 @@ export const capped = (tool: string, max: number): string =>
   `Tool '${tool}' was not run: limit of ${max} call${max === 1 ? "" : "s"} reached; ${Instructions.elsewhere}.`
 
 /**
- * Whether a settlement says that the call may have taken effect.
+ * Whether the text of a failed settlement says that the call may have taken effect.
  *
  * @internal
  */
@@ -274,7 +274,7 @@ export const mayBeDone = ({ kind, text }: Settlement): boolean =>
 const unsettling = [Instructions.check, Instructions.lookUp, Instructions.leave]
 
 /**
- * Tells the model that it has repeated a call at once, although it read that the call may have taken effect.
+ * Tells the model that it repeated a call at once, although the call may have taken effect.
  *
  * @internal
  */
@@ -282,7 +282,7 @@ export const unchecked = (tool: string, earlier: string): string =>
   `Tool '${tool}' was not run: the same call has just failed, and may have taken effect. ${earlier.includes(Instructions.leave) ? Instructions.leave : Instructions.confirm}`
 
 /**
- * Tells the model where its answer does not fit, or that it was cut off, and asks for another one.
+ * Tells the model why its answer is invalid or that it was cut off, and asks for another answer.
  *
  * @internal
  */
@@ -305,7 +305,7 @@ export const invalidOutput = (
 }
 
 /**
- * Asks a model again whose last answer was stopped.
+ * Asks a model again after its last answer was stopped.
  *
  * @internal
  */
@@ -313,7 +313,7 @@ export const stopped =
   "Your last answer was stopped before its end. The user has seen what you wrote. Give the whole answer."
 
 /**
- * Asks for the rest of an answer that broke off, where `continueBy: "message"` is given.
+ * Asks for the rest of an answer that broke off, with `continueBy: "message"`.
  *
  * @internal
  */
@@ -325,7 +325,7 @@ const maxIssues = 10
 const maxIssueChars = 300
 
 /**
- * Tells the model that tools are switched off.
+ * The text for the model after tools are switched off.
  *
  * @internal
  */
@@ -339,7 +339,7 @@ export const toolsOff = `No tool can be called any more. ${Instructions.words}`
 export const lastTurn = `The run has reached its limit, and tools are no longer available in it. ${Instructions.conclude}`
 
 /**
- * Why a call of the last turn is denied.
+ * The reason for a denial of a call in the last turn.
  *
  * @internal
  */
@@ -355,12 +355,12 @@ export const unknownTool = (name: string, names: ReadonlyArray<string>): string 
     ? `unknown tool: ${shown(name)}; no tools are available`
     : `unknown tool: ${shown(name)}; available tools: ${names.join(", ")}${didYouMean(name, names)}`
 
-/** A name as a model wrote it may be of any length. */
+/** A tool name for an error text. A model may send a name of any length, so it is cut. */
 const shown = (name: string): string => ErrorCause.cut(name, maxNameChars)
 
 const maxNameChars = 200
 
-/** A prefix of a tool's name, such as `functions.` or the name of a server. */
+/** The prefix of a tool's name, such as `functions.` or the name of a server. */
 const prefix = /^.*(?:[.:/]|__)/s
 
 const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
@@ -369,14 +369,15 @@ const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
 }
 
 /**
- * The redacted message of an error. It has no stack lines and no help for operators. If the message is empty, it is the tag or the name.
+ * The redacted message of an error, without stack lines and without help for operators. If the message is empty, the tag or the name of the
+ * error.
  */
 export const messageOf = (error: unknown): string => {
   const message = Redaction.foreign(withoutStack(withoutHelp(ErrorCause.messageOf(error))), maxChars - 500)
   return Predicate.isTruthy(message.trim()) ? message : ErrorCause.kindOf(error)
 }
 
-/** Some errors have the stack of another one in their message. */
+/** Removes stack lines, which some errors have in their messages. */
 const withoutStack = (text: string): string =>
   text
     .split("\n")

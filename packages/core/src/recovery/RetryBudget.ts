@@ -1,9 +1,7 @@
 /**
- * A limit of retries that many calls share. Retries that are counted call by call multiply when a service fails for everybody: each caller
- * is modest, and their sum is a storm that keeps the service down. A shared budget bounds the sum: calls deposit, retries withdraw, and
- * when nothing is left a failure leaves at once, as itself.
- *
- * After tower's `Budget` and Finagle's `RetryBudget`, whose ratio and window are the defaults here.
+ * A limit of retries that many calls share. When a service fails for all callers, retries that each call counts for itself add up to a
+ * storm that keeps the service down. A shared budget bounds their sum: calls deposit, retries withdraw, and with an empty budget each
+ * failure leaves at once. It follows tower's `Budget` and Finagle's `RetryBudget`, whose ratio and window are the defaults here.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -14,25 +12,25 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
 
-/** The share of calls that may be retried. It counts over all calls that use the budget. */
+/** The options of a budget: how many retries all calls that share it may make together. */
 export interface Options {
-  /** The retries that each call adds: 0.2 by default, one retry to five calls. */
+  /** The retries that each call adds to the budget. The default of 0.2 is one retry for five calls. */
   readonly ratio?: number
-  /** The retries per `window` that need no calls, so that a quiet program can retry at all; 10 by default. */
+  /** The retries in each `window` that need no calls, so that a program with few calls can retry at all; 10 by default. */
   readonly reserve?: number
-  /** For how long calls and retries count; 10 seconds by default. */
+  /** How long a call or a retry counts; 10 seconds by default. */
   readonly window?: Duration.Input
 }
 
 /**
- * All policies that hold it share it.
+ * A budget of retries. All policies that hold the same value share it.
  *
  * @hidden
  */
 export interface RetryBudget {
-  /** One more call; never refused. */
+  /** Adds one call; it never fails. */
   readonly deposit: Effect.Effect<void>
-  /** One more retry, if there is one left: never more than `reserve + ratio · calls`, both of the `window` that ends now. */
+  /** Takes one retry, and returns whether there was one. There are `reserve + ratio · calls` retries in each `window`. */
   readonly withdraw: Effect.Effect<boolean>
 }
 
@@ -68,7 +66,7 @@ export const sharing: {
   2,
   <Output, Input, Error, Env>(self: Schedule.Schedule<Output, Input, Error, Env>, { withdraw }: RetryBudget) => {
     const alone = Backoff.hinted(self)
-    // asked only where the schedule itself goes on
+    // the budget loses a retry only if the schedule itself continues
     return Backoff.alsoHeeding(
       Schedule.while(alone, ({ duration, now }) =>
         Effect.flatMap(Latest, (latest) =>
@@ -81,14 +79,14 @@ export const sharing: {
 )
 
 /**
- * The last instant (milliseconds, by the clock of the steps) at which a retry is made, for code that steps schedules by hand: a later
- * retry takes nothing from a budget. `-Infinity` if nothing is run at all; no limit by default.
+ * The last instant, in milliseconds, at which a retry can start. Code that steps schedules by hand sets it, so that a later retry takes
+ * nothing from a budget: `-Infinity` if it runs no retry. No limit by default.
  *
  * @internal
  */
 export const Latest = Context.Reference<number>("@kintsugi/core/RetryBudget/Latest", { defaultValue: () => Infinity })
 
-/** The window is counted in so many slots. */
+/** The number of slots into which the window is divided. */
 const slots = 10
 
 interface Slot {
@@ -100,7 +98,7 @@ interface Slot {
 const fromLimits = ({ ratio, reserve, window }: ReturnType<typeof check>): RetryBudget => {
   const width = window / slots
   const retained: Array<Slot> = []
-  /** The slot of this instant, the last retained one. */
+  /** The slot for this instant, which is the last one in `retained`. */
   const current = (now: number): Slot => {
     const index = Math.floor(now / width)
     while (retained[0] !== undefined && retained[0].index < index - slots) retained.shift()
@@ -115,7 +113,7 @@ const fromLimits = ({ ratio, reserve, window }: ReturnType<typeof check>): Retry
     let calls = 0
     let retries = 0
     for (const one of retained) {
-      // retries count a little longer than the window and calls a little shorter, so that no window holds too many
+      // retries count slightly longer than the window and calls slightly shorter, so no window has too many retries
       if (one.index > slot.index - slots) calls += one.calls
       retries += one.retries
     }

@@ -1,4 +1,4 @@
-/** What a table is to the compiler: its rows, two tables merged, and what a table leaves of failures. */
+/** The types of tables: their rows, the merge of two tables, and the failures that a table leaves. */
 import type { EndOf, ErrorOf } from "./verdictTypes.ts"
 import type { rethrow } from "./Verdict.ts"
 
@@ -21,7 +21,7 @@ export interface Tagged {
 
 export type TagOf<E> = E extends Tagged ? E["_tag"] : never
 
-/** The row of a table under a key, or else `Else`; both if the row is optional. */
+/** The row of a table under the key `K`, or `Else` without such a row; both if the row is optional. */
 export type Row<T, K, Else> = T extends unknown
   ? K extends keyof T
     ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
@@ -29,7 +29,7 @@ export type Row<T, K, Else> = T extends unknown
   : never
 
 /**
- * Merges two tables: the later row wins. Distributes over unions of tables.
+ * Merges two tables: if both have a row, the later one wins. Distributes over unions of tables.
  *
  * @hidden
  */
@@ -40,7 +40,7 @@ export type Merge<Old, New> = New extends unknown
   : never
 
 /**
- * The failures of a plain effect behind a table: failures without a row leave as themselves.
+ * The failures that a table leaves of a plain effect. A failure without a row leaves unchanged.
  *
  * @hidden
  */
@@ -50,5 +50,5 @@ export type Residue<E, T> = E extends unknown
 
 type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
 
-/** All rows of a table; distributes over unions of tables. */
+/** The union of all rows of a table; distributes over unions of tables. */
 export type RowsOf<T> = T extends unknown ? T[keyof T] : never

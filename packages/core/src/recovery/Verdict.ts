@@ -1,4 +1,4 @@
-/** Verdicts: what to do about one failure, as a value. `Recovery` puts them into tables, and is where users find them. */
+/** Verdicts: values that say what to do about one failure. Users reach them through the module `Recovery`. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
@@ -54,23 +54,23 @@ export function retry(
       `Recovery.retry takes options or a schedule, not ${String(input)}: { retries: n } counts the extra runs, { maxAttempts: n } all runs`
     )
   }
-  // the driver hands a schedule only the errors that its row admits
+  // the driver passes only errors of the row to the schedule, so its error type is safe to drop
   const schedule = isSchedule ? Backoff.hinted(input as Schedule.Schedule<unknown, unknown>) : Backoff.make(input)
   const acknowledged = (isSchedule ? options : input)?.acknowledge === "may run twice"
   return verdict({ kind: "retry", schedule, madeOf: input, acknowledged })
 }
 
-/** Gives the schedule of a retry verdict. `Effect.retry` with this schedule makes the same attempts at the same instants. */
+/** Returns the schedule of a retry verdict. `Effect.retry` with this schedule makes the same attempts at the same instants. */
 export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Schedule.Schedule<unknown, E, Err, R> => {
   const node = nodeOf(self)
   if (node.kind !== "retry") throw new TypeError("Recovery.toSchedule: not a retry verdict")
-  // the schedule was erased when the verdict was made; its types are those of the verdict
+  // the type parameters of the verdict are those of its schedule
   return node.schedule as Schedule.Schedule<unknown, E, Err, R>
 }
 
-/** How often the fixer may run, once by default; `maxAttempts: m` is the same as `retries: m - 1`. */
+/** How often the fixer may run; once by default. `maxAttempts: m` equals `retries: m - 1`. */
 type FixOptions<E> = Partial<Count> & {
-  /** `"result"`: the answer replaces the tool's result, and the tool does not run again. */
+  /** With `"result"`, the answer replaces the tool's result, and the tool does not run again. */
   readonly as?: "arguments" | "result"
   /** Builds the fixer's input, in place of the raw arguments or the report. */
   readonly input?: (failure: FixInput<E>) => string
@@ -79,7 +79,7 @@ type FixOptions<E> = Partial<Count> & {
 /** The names of all options of fixers. */
 type FixOption = "as" | "input" | "retries" | "maxAttempts" | "acknowledge"
 
-/** Options of fixers by their names in other libraries. */
+/** The names of fixer options in other libraries, each with the name to write instead. */
 interface FixElsewhere {
   readonly instructions: "a fixer that is an agent has a prompt"
   readonly system: "a fixer that is an agent has a prompt"
@@ -91,13 +91,13 @@ interface FixElsewhere {
   readonly toInput: "its name here is input"
 }
 
-/** What a fixer has to repair: the failure of the row, or that of the fixer's last answer. */
+/** The failure that a fixer has to repair: that of the row, or that of the fixer's previous answer. */
 interface FixInput<out E> {
   readonly error: E | InvalidArgs | DeserializationError
   readonly context: FailureContext
 }
 
-/** A fixer: any function from text to the effect of a text. Agents are such functions. */
+/** A fixer: any function from text to an effect of text, such as an agent. */
 type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
 
 /**
@@ -153,11 +153,11 @@ export function fix(
   aFunction("Recovery.fix: input", options.input)
   return verdict({
     kind: "fix",
-    // the fixer's requirements are in the verdict's type
+    // the services of the fixer are in the type of the verdict
     fixer: fixer as Fixer<unknown, never>,
     maxRuns: options.retries === undefined && options.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1,
     as: options.as ?? "arguments",
-    // the driver hands it only the errors that its row admits
+    // the driver passes only errors of the row to this function
     input: options.input as Internal.Fix["input"],
     acknowledged: options.acknowledge === "may run twice",
     run: Fixing.run
@@ -202,7 +202,7 @@ export const tell = <E, R = never>(
 }
 
 /**
- * The same, with a text for when `render` fails or says nothing.
+ * Makes a `tell` verdict, with a default text for when `render` fails or returns nothing.
  *
  * @internal
  */
@@ -212,14 +212,14 @@ export const telling = <E, R = never>(
 ): Verdict<E, never, never, Given<R>, "told"> =>
   verdict({
     kind: "tell",
-    // what it needs is in the verdict's type
+    // the services of `render` are in the type of the verdict
     render: render === undefined ? undefined : (erase(render) as Internal.Renderer),
     byDefault: options?.byDefault && erase(options.byDefault),
     afterwards: options?.then
   })
 
 /**
- * The same verdict; the breaker of the run counts only after that many failed calls in a row.
+ * Sets the number of failed calls in a row that a verdict expects. The breaker of the run counts only beyond it.
  *
  * @internal
  */
@@ -287,17 +287,17 @@ export const compact = <E, R = never>(
 ): Verdict<E, never, never, R, "exhausted", "compacts"> =>
   verdict({
     kind: "compact",
-    // its needs are in the verdict's type
+    // the services of the compaction are in the type of the verdict
     compaction: compaction as Compaction,
     run: Compacting.run
   })
 
-/** Any value. Arrays are named, so that an array literal as an answer is inferred as mutable. */
+/** The constraint of an answer: any value. It names arrays, so that an array literal is inferred as a mutable array. */
 type Answerable = Array<unknown> | {} | null | undefined
 
 /**
- * Answers in the place of the call. The answer is a value, or a function from the failure to an effect of a value. The value has its
- * literal type, as with `as const`. What the effect fails with and needs is in the types of the result.
+ * Answers in the place of the call. The answer is a value, or a function from the failure to an effect of a value. A value has its literal
+ * type, as with `as const`. The errors and services of the effect are in the type of the result.
  *
  * @example
  * ```ts
@@ -320,7 +320,7 @@ export function respondWith<E, const A extends Answerable>(
 export function respondWith(answer: unknown): Verdict<never, unknown, unknown, unknown> {
   return verdict({
     kind: "respondWith",
-    // a function is always the effectful form; its requirements are in the verdict's type
+    // a function is the form with an effect; its services are in the type of the verdict
     answer: Predicate.isFunction(answer)
       ? (answer as (error: unknown) => Effect.Effect<unknown, unknown>)
       : () => Effect.succeed(answer)
@@ -357,7 +357,7 @@ export function respondWith(answer: unknown): Verdict<never, unknown, unknown, u
 export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
 
 /**
- * Leaves the failure as it is: no other row decides.
+ * Lets the failure leave unchanged: no other row decides about it.
  *
  * @example
  * ```ts

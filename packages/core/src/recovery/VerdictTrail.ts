@@ -1,4 +1,4 @@
-/** The verdicts of a call as the data that a final error keeps of them. */
+/** Converts the verdicts of a call to the trail that its final error carries. */
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import type * as Trail from "../errors/Trail.ts"

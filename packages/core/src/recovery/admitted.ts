@@ -1,7 +1,7 @@
-/** Which verdicts a layer has: what it does not have is refused by name. */
+/** The verdicts that each layer allows. A table with another verdict is refused with an error that names it. */
 import type { Node, Rows } from "./Node.ts"
 
-/** What a table is for. */
+/** The layer that a table is for, as error texts name it. */
 export type Of = keyof typeof admitted
 
 const anywhere = ["retry", "respondWith", "rethrow"] as const
@@ -13,7 +13,10 @@ const admitted = {
   "a plain effect": anywhere
 } as const satisfies Record<string, ReadonlyArray<Node["kind"]>>
 
-/** The same rows; throws a `TypeError` where one has a verdict that its layer does not have. What a handler chooses is seen when it has. */
+/**
+ * Returns the rows unchanged. Throws a `TypeError` if a row has a verdict that its layer does not allow. It cannot check verdicts that a
+ * handler chooses without declaring them.
+ */
 export const checked = (rows: Rows, of: Of): Rows => {
   for (const [key, node] of rows) {
     const kind = foreignIn(node, admitted[of])

@@ -1,16 +1,16 @@
-/** The bounds of every call, which its tables cannot raise. */
+/** The limits of every call. Tables cannot raise them. */
 
 /** The most repairs of one call, over all rows and rungs. */
 export const maxRepairs = 8
 
 /**
- * The most attempts of one call: a last bound, for tables whose own counts are absurd. A rung that would run the call again
- * gives up there, and the next rung is asked.
+ * The most attempts of one call, as a guard against tables with absurd counts. A rung that would exceed the limit gives up, and the next
+ * rung decides.
  */
 export const maxAttemptsPerCall = 10_000
 
-/** The same in the words of an error. */
+/** The cap of attempts, for the text of an error. */
 export const attemptCap = `${maxAttemptsPerCall} attempts per call`
 
-/** How often the conversation may be shortened within one call of a model, over all rows and rungs, and all tables around it. */
+/** The most compactions within one model call, over all rows, rungs and surrounding tables. */
 export const maxCompactions = 2

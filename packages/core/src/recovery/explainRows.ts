@@ -1,4 +1,4 @@
-/** What a policy would do at worst: its rungs, and the script of failures that keeps it going for longest. */
+/** Computes the worst case of a table: its rungs, and the sequence of failures that keeps it busy for longest. */
 import * as Duration from "effect/Duration"
 import type { Explanation } from "./Explanation.ts"
 import { samplesFor, steps } from "./explainSchedule.ts"
@@ -11,24 +11,24 @@ type Row = Explanation["rows"][number]
 type Rung = Row["rungs"][number]
 type Worst = Explanation["worst"]
 
-/** What `explain` cannot read from a policy. */
+/** The facts that `explain` cannot read from a policy. */
 export interface Options {
   /**
-   * Failures that the policy may meet. Schedules that look at their input are tried on those of their row; without any, on the
-   * most generous advice that an error of this library gives for the tag of the row.
+   * Failures that the policy may meet. `explain` tries schedules out with the failures of their row. Without such failures, it uses the
+   * longest advice that an error of this library gives for the tag of the row.
    */
   readonly errors?: ReadonlyArray<unknown>
-  /** How long one attempt may take, its timeout say; without it `time` counts waits alone. */
+  /** The longest time of one attempt, such as a timeout. Without it, `time` counts waits only. */
   readonly attempt?: Duration.Input
-  /** The worst case of one attempt, if an inner layer recovers it. */
+  /** The worst case of one attempt, if an inner layer has a policy of its own. */
   readonly inner?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
-  /** Whether the guarded work has unsafe side effects: then only a row that acknowledges them repeats it. */
+  /** Whether the guarded work has unsafe side effects. Only a row with `acknowledge` then repeats it. */
   readonly isUnsafe?: boolean
-  /** Whether a lookup finds out what an interrupted run did: a run without effect may be repeated. */
+  /** Whether `verify` finds out the outcome of an interrupted run. A run that took no effect may then be repeated. */
   readonly isLookedUp?: boolean
 }
 
-/** `costOf` knows what one run of a fixer may cost, and of what shortens conversations. */
+/** Computes the worst case of a table. `costOf` gives the worst cost of one run of an agent that is a fixer or a compaction. */
 export const explainRows = (rows: Rows, options: Options, costOf: (agent: unknown) => Cost): Explanation => {
   const explained: ReadonlyArray<Row> = [...rows].map(([key, node]) => ({
     key,
@@ -38,10 +38,10 @@ export const explainRows = (rows: Rows, options: Options, costOf: (agent: unknow
   return { rows: explained, worst: worstOf(all, options) }
 }
 
-/** After these failures the tool has not run, or a lookup says that it had no effect: it may run in spite of its side effects. */
+/** The rows whose failures allow an unsafe tool to run again: it has not run, or `verify` says that it took no effect. */
 const repeatable: ReadonlySet<string> = new Set(["InvalidArgs", "DeserializationError", "ToolTimeoutError"])
 
-/** The rows that a timeout reaches when it has none of its own. */
+/** The rows that handle a timeout if the table has no row for `ToolTimeoutError`. */
 const beyondTimeouts: ReadonlySet<string> = new Set(["ExecutionError", "orElse"])
 
 const admittedTo = (
@@ -49,11 +49,11 @@ const admittedTo = (
   { isLookedUp = false, isUnsafe = false }: Options
 ): Pick<Reach, "repeats" | "repairs"> => {
   const repeats = !isUnsafe || repeatable.has(key) || (isLookedUp && beyondTimeouts.has(key))
-  // bad arguments are repaired by the rest of a table too: nothing has run
+  // `orElse` may also repair invalid arguments: the tool has not run then
   return { repeats, repairs: repeats || key === "orElse" }
 }
 
-/** The failures that reach a row, and what the row may do about them without an acknowledgement. */
+/** The failures of a row, and what the row may do about them without `acknowledge`. */
 interface Reach {
   readonly samples: ReadonlyArray<unknown>
   readonly repeats: boolean
@@ -61,7 +61,7 @@ interface Reach {
   readonly costOf: (agent: unknown) => Cost
 }
 
-/** The rungs that a verdict comes to; `ends` when it never gives up, so that no further rung is reached. */
+/** The rungs of a verdict. `ends` is true if the verdict never gives up, so that later rungs are unreachable. */
 interface Climb {
   readonly rungs: ReadonlyArray<Rung>
   readonly ends: boolean
@@ -118,7 +118,7 @@ const anything = ({ atMost }: Pick<When, "atMost">): Rung =>
       }
 
 /**
- * What a handler chooses among counts each by itself, but for options of retries: these are read against the same failures, so the
+ * The rungs of a handler that declares its verdicts. Each verdict counts for itself. Options of retries see the same failures, so the
  * longest of them bounds them all.
  */
 const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
@@ -148,7 +148,7 @@ const isCounting = ({ kind }: Pick<Node, "kind">): boolean =>
 const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined && node.atMost === undefined ? node.among.flatMap(flat) : [node]
 
-/** What a handler chooses among, but no more of it than it says itself. */
+/** The rungs of a handler, limited by its `atMost`. */
 const bounded = (node: When, climb: Climb): Climb => {
   const { atMost } = node
   if (atMost === undefined || sum(climb.rungs.map(repeats)) <= atMost) return climb
@@ -160,7 +160,7 @@ const repeats = ({ asks, atMost = 0, compactions = 0, fixerRuns, runsTool, unkno
     ? Infinity
     : waits.length + atMost + compactions + (runsTool ? fixerRuns : 0) + (asks?.times ?? 0)
 
-/** One rung for all retries, one for all fixers, one for all persons and one for all compactions, where there are any. */
+/** Merges verdicts into at most one rung for each kind: retries, fixers, persons and compactions. */
 const mending = (nodes: ReadonlyArray<Node>, reach: Reach): ReadonlyArray<Rung> => {
   const retries = nodes.filter((node) => node.kind === "retry")
   const fixes = nodes.filter((node) => node.kind === "fix")
@@ -191,7 +191,7 @@ const fixing = (nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => 
   }
 }
 
-/** A request that is made anew when it has expired waits for as long as a person lets it. */
+/** The rung of persons. With `onExpiry: "ask-again"` an expired request is made again, so the wait has no bound. */
 const persons = (nodes: ReadonlyArray<Ask>): Rung => {
   const times = Math.min(maxRepairs, Math.max(0, ...nodes.map(({ maxRuns }) => maxRuns)))
   const each = Math.max(
@@ -215,7 +215,7 @@ const dearestOf = (costs: ReadonlyArray<Cost>): Pick<Rung, "modelCalls" | "fixer
   fixerTime: Duration.millis(Math.max(0, ...costs.map(({ millis }) => millis)))
 })
 
-/** Each compaction gives up once at most, and the last one that is asked may be the dearest: that is one more than there are. */
+/** The worst cost of all compactions: each gives up at most once, and the last attempt may be the dearest again. */
 const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => number): number => {
   const costs = rungs.filter(({ compactions }) => compactions !== undefined).map(of)
   return sum(costs) + Math.max(0, ...costs)

@@ -1,4 +1,4 @@
-/** Tries schedules out: steps them by hand, with a clock that jumps from wait to wait and with the extremes of chance. */
+/** Measures schedules without waiting: steps them by hand, with a simulated clock and the extremes of `Random`. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,16 +17,16 @@ import { maxAttemptsPerCall } from "./bounds.ts"
 type Rung = Explanation["rows"][number]["rungs"][number]
 type Wait = Rung["waits"][number]
 
-/** The rows that more than one tag can reach. */
+/** The rows that failures with several tags can reach. */
 const wide: ReadonlySet<string> = new Set(["orElse", "ExecutionError", "InvalidArgs"])
 
-/** Those of a user that may reach the row, else the most generous advice that goes with its tag. */
+/** The given failures that may reach the row; without any, one failure with the longest advice for the tag of the row. */
 export const samplesFor = (key: string, errors: ReadonlyArray<unknown> = []): ReadonlyArray<unknown> => {
   const own = wide.has(key) ? errors : errors.filter((error) => tagOf(error) === key)
   return own.length > 0 ? own : [{ _tag: key, ...mostFor(key) }]
 }
 
-/** The shortest and the longest waits of these schedules, over all samples and all jitter. */
+/** The shortest and the longest waits of these schedules, over all sample failures and random draws. */
 export const steps = (
   schedules: ReadonlyArray<Retry["schedule"]>,
   samples: ReadonlyArray<unknown>
@@ -47,7 +47,7 @@ export const steps = (
   return { waits, maxHint }
 }
 
-/** The least and the greatest that chance can give, and the middle. */
+/** The least, the middle and the greatest random number. */
 const draws: ReadonlyArray<number> = [0, 0.5, 1]
 
 const waitsOf = (schedule: Retry["schedule"], sample: unknown, draw: number): ReadonlyArray<number> | undefined => {
@@ -63,7 +63,7 @@ const waitsOf = (schedule: Retry["schedule"], sample: unknown, draw: number): Re
       const wait = yield* Pull.matchEffect(step(now, sample), {
         onSuccess: ([, delay]) => Effect.succeed(Duration.toMillis(delay)),
         onDone: () => Effect.succeed(undefined),
-        // its own failure ends a schedule; a defect says that the sample is not what it expects
+        // a failure ends a schedule; a defect means that the schedule does not accept the sample
         onFailure: (cause) => (Cause.hasDies(cause) ? Effect.failCause(cause) : Effect.succeed(undefined))
       })
       if (wait === undefined) break
@@ -72,11 +72,11 @@ const waitsOf = (schedule: Retry["schedule"], sample: unknown, draw: number): Re
     }
     return waits
   })
-  // what the schedule needs is not here: then it cannot be tried out
+  // the services of the schedule are missing here, so one that needs a service cannot be measured
   const exit = Effect.runSyncExit(
     (stepping as Effect.Effect<ReadonlyArray<number>, unknown>).pipe(
       Effect.provideService(Random.Random, chance),
-      // none of these retries is made
+      // measuring makes no retry, so it takes nothing from a retry budget
       Effect.provideService(Latest, -Infinity)
     )
   )

@@ -1,4 +1,4 @@
-/** One run of a fixer around a failed call: what it reads, and when its answer is taken. */
+/** Runs a fixer once for a failed call: makes its input, and uses its answer. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -43,16 +43,16 @@ const inputOf = (rung: Fix, seen: unknown, fixRun: FixRun, broken: Broken): stri
   const input = new FixerInput((reads) =>
     reads === "arguments" || reads === "each" ? broken.raw : report(rung, seen, fixRun, broken, reads)
   )
-  // parts of a composition, for which this is, read one text each
+  // a composition gets the `FixerInput` itself, and each of its parts takes its own text
   return FixerInput.for(input, readsOf(rung.fixer)) as string
 }
 
-/** Of an agent: all other functions read the arguments. */
+/** The kind of input of a fixer. Only an agent declares one; any other function gets the raw arguments. */
 const readsOf = (fixer: Fix["fixer"]): Reads =>
-  // what has this mark is an agent
+  // only agents have this property
   Predicate.hasProperty(fixer, Reads) ? (fixer[Reads] as Reads) : "arguments"
 
-/** What a model-driven fixer reads. */
+/** The report that a fixer with a model reads. */
 const report = (rung: Fix, seen: unknown, fixRun: FixRun, { messageOf, raw, tool }: Broken, means: Means): string =>
   [
     `A call of tool '${tool.name}' failed.`,

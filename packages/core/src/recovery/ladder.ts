@@ -1,4 +1,4 @@
-/** Verdicts that are made of others: ladders, and handlers that choose. */
+/** Verdicts that consist of other verdicts: ladders, and handlers that choose a verdict. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
@@ -13,15 +13,16 @@ import type { AnyVerdict, OfVerdict, Said, Verdict } from "./verdictTypes.ts"
 
 /** What a handler declares. */
 interface HandlerOptions {
-  /** All verdicts that it may choose; choosing anything else is a defect. */
+  /** All verdicts that the handler may choose. Choosing any other one is a defect. */
   readonly among?: ReadonlyArray<AnyVerdict>
-  /** How often its verdicts may repeat one call: after that, a repeating verdict gives up instead. */
+  /** How often its verdicts may repeat one call. After that, a verdict that would repeat the call gives up. */
   readonly atMost?: number
 }
 
 /**
- * Chooses a verdict for each failure, by a function. Use it for a rung of a ladder, or for options; a bare function is a
- * row too. The function is called for each failure. Schedules, fixers and ladders keep their state while the function chooses the same one.
+ * Chooses a verdict for each failure, by a function. Use it as a rung of a ladder, or to declare options; without both, a row may be the
+ * function itself. The function is called for each failure. Schedules, fixers and ladders keep their state while the function chooses the
+ * same one.
  *
  * `among` names all verdicts that it may choose: choosing another one is a defect. `atMost` bounds how often they may repeat one call:
  * after that, a repeating verdict gives up. Without either, `explain` counts attempts up to the cap of a call.
@@ -63,7 +64,7 @@ export const when = <
   return verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
 }
 
-/** A handler: its verdict is checked after it has returned. */
+/** Makes a handler that checks the value of the user's function: it has to be a verdict or an effect. */
 const handled = (
   choose: (error: unknown, context: FailureContext) => unknown,
   whose: string,
@@ -81,16 +82,16 @@ const handled = (
   atMost: atMost === undefined ? undefined : Backoff.attempts({ retries: atMost }) - 1
 })
 
-/** The answer of a handler, whose failures and needs are in the type of its row. */
+/** Makes a verdict of the effect that a handler returned. Its failures and services are in the type of the row. */
 const answering = (answer: Effect.Effect<unknown, unknown, unknown>): Internal.RespondWith => ({
   kind: "respondWith",
   answer: () => answer as Effect.Effect<unknown, unknown>
 })
 
 /**
- * Tries verdicts, its *rungs*, in order. When a rung gives up, the next rung decides about the failure that made it give up. A rung that
- * gave up never decides again. A ladder has up to four rungs, and a rung may be a ladder. A rung is a verdict: {@link retry} makes one of a
- * schedule, {@link when} of a function.
+ * Tries verdicts, its *rungs*, in order. When a rung gives up, the next rung decides about the same failure. A rung that gave up never
+ * decides again. A ladder has up to four rungs, and a rung may be a ladder. Each rung has to be a verdict: {@link retry} makes one from a
+ * schedule, {@link when} from a function.
  *
  * @example
  * ```ts
@@ -127,7 +128,7 @@ export const ladder = <
   P4 = never
 >(
   first: Verdict<E, A1, X1, R1, Z1, P1>,
-  // not optional parameters: those admit `undefined`, and a rung that may be missing is no rung
+  // a rest parameter, because optional parameters would also accept `undefined` as a rung
   ...others:
     | []
     | [second: Verdict<E, A2, X2, R2, Z2, P2>]
@@ -146,28 +147,28 @@ export const ladder = <
   Given<P1 | P2 | P3 | P4>
 > => verdict({ kind: "ladder", rungs: [first, ...others].map(rungNode("Recovery.ladder")) })
 
-/** The end of an absent rung. */
+/** Stands for the end of a rung that is not given. */
 type Absent = "absent"
 
-/** The ends of two rungs: the second one acts if the first gives up. */
+/** The ways in which two rungs may end: the second decides if the first gives up. */
 type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhausted"> | Second
 
 /**
- * The node of a row in any form; throws a `TypeError` that names the row if the value is no row.
+ * Converts a row in any form to a node. Throws a `TypeError` that names the row if the value is no row.
  *
  * @internal
  */
 export const rowNode = (key: string, row: unknown): Internal.Node => {
   if (isVerdict(row)) return nodeOf(row)
-  // any error; what it fails with and needs is in the type of the row
+  // the schedule accepts any error; its failures and services are in the type of the row
   if (Schedule.isSchedule(row)) return nodeOf(retry(row as Schedule.Schedule<unknown, unknown>))
-  // what it takes and gives is in the type of the row
+  // the parameters and the result of the handler are in the type of the row
   if (Predicate.isFunction(row)) return handled(row as Parameters<typeof handled>[0], "The handler of row", key)
   const given = row === null ? "null" : typeof row
   throw new TypeError(`The row '${key}' of a table is ${given}, not a verdict, a schedule or a handler`)
 }
 
-/** The node of a rung: it has to be a verdict, which is checked for untyped programs. */
+/** Converts a rung to a node. For untyped programs it checks that the rung is a verdict. */
 const rungNode =
   (of: string) =>
   (rung: unknown, index: number): Internal.Node => {

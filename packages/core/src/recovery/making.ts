@@ -1,11 +1,11 @@
-/** How a verdict is made, and what it is made of. */
+/** The two conversions between a verdict and its node, the data that it consists of at run time. */
 import * as Predicate from "effect/Predicate"
 import type { FailureContext, Node } from "./Node.ts"
 import { type AnyVerdict, TypeId } from "./verdictTypes.ts"
 
 /**
- * `T`, but nothing is inferred for it from the place where the verdict stands: else a row would answer for its verdict.
- * `NoInfer` does the same, but stays in the types that users read.
+ * The type `T`, but without inference from the place where the verdict is used: otherwise a row would decide the type of its own verdict.
+ * `NoInfer` has the same effect, but stays visible in the types that users read.
  */
 export type Given<T> = [T][T extends unknown ? 0 : never]
 
@@ -16,13 +16,13 @@ export type Given<T> = [T][T extends unknown ? 0 : never]
  */
 export const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
 
-// every type parameter is carried by the type alone: `verdict` and `nodeOf` are the two ends of that
+// a verdict has its type parameters in its type only, so both conversions are casts
 export function verdict<V extends AnyVerdict>(node: Node): V {
   return { ...node, [TypeId]: TypeId } as unknown as V
 }
 
 /**
- * What a verdict is made of.
+ * Converts a verdict to its node.
  *
  * @internal
  */
@@ -30,6 +30,6 @@ export function nodeOf(self: AnyVerdict): Node {
   return self as unknown as Node
 }
 
-/** A callback of a policy. The driver hands it only the errors that its row admits. */
+/** Drops the error type of a callback. The driver passes only errors of the row to it. */
 export const erase = <E, B>(f: (error: E, context: FailureContext) => B) =>
   f as (error: unknown, context: FailureContext) => B

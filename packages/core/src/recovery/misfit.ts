@@ -1,12 +1,15 @@
-/** What the compiler says about a row that a layer does not have: a table may have any row there, and is compared afterwards. */
+/**
+ * The types that refuse a row in the wrong layer, with a sentence as the compiler's error. A table accepts any row first, and is compared
+ * afterwards.
+ */
 import type { ActsOf, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
 
-/** Any row for a failure `E` that answers with `A`. */
+/** Any row for a failure `E` that may answer with `A`. */
 export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
 
 /**
- * Nothing, or why a layer has no such row: its rows end as `End` and do no more than `Acts` on the way. Of a handler that the compiler has
- * not read yet nothing is known; such a row fits.
+ * `unknown` if the row fits a layer, otherwise the sentence that says why not. A row fits if it ends as `End`, and does no more than `Acts`
+ * before. A handler with a type that is not inferred yet fits.
  */
 export type Misfit<V, End, Acts> = [V] extends [Ends<End, Acts> | undefined]
   ? unknown
@@ -14,7 +17,7 @@ export type Misfit<V, End, Acts> = [V] extends [Ends<End, Acts> | undefined]
     ? unknown
     : Why<V, End, Acts>
 
-/** What is compared of a verdict: handlers take the compiler longer. */
+/** The compared properties of a verdict. Comparing them alone is faster than comparing whole rows. */
 interface Ends<out End, out Acts> {
   readonly [TypeId]: { readonly _End: () => End; readonly _Acts: () => Acts }
 }
@@ -46,25 +49,25 @@ type NoSuchAct<Act> = "repairs" extends Act
         ? UnsafeRetry
         : "This table does not allow what this verdict does before it ends"
 
-/** What the compiler says about a retry that could do harm: no verdict acts so. */
+/** The compiler's error for a retry that could do harm. No verdict has this act. */
 type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
 
-/** Refuses keys that are no row, and rows that the layer does not have. */
+/** Refuses keys that are no row, and rows that the layer does not allow. */
 export type Check<T, Keys, End, Acts> = IsTable<T> & {
   readonly [K in keyof T]: K extends Keys
     ? Misfit<T[K], End, Acts>
     : `There is no row for '${K & string}': nothing fails with that tag here`
 }
 
-/** What tells a row from a table: rows themselves take the compiler longer. */
+/** The shapes of a row that is not in a table. The types of rows would be more exact, but the compiler takes longer for them. */
 type Rowlike = { readonly [TypeId]: unknown } | { readonly "~effect/Schedule": unknown } | ((...args: never) => unknown)
 
-/** Refuses a row instead of a table. */
+/** Refuses a single row where a table is expected. */
 export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag: { orElse: row } is one" : unknown
 
 /**
- * Which options are given, and which of them are optional. Undeclared options are refused: `Elsewhere` names what to write instead. A mapped type without values: the compiler
- * compares the values with the types of the options alone.
+ * Checks the options of a call without using their values: the compiler compares the values with the types of the options alone. An
+ * undeclared option is refused, and `Elsewhere` names what to write instead.
  */
 export type Present<Given, Declared, Elsewhere> = {
   readonly [K in keyof Given]: K extends Declared
@@ -74,14 +77,14 @@ export type Present<Given, Declared, Elsewhere> = {
       : Refused<`There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K] & string}` : ""}`>
 }
 
-/** What no value has. Editors offer the values of a literal type, and would offer the sentence. */
+/** A type without values, for a sentence as the compiler's error. A literal type would make editors suggest the sentence as a value. */
 interface Refused<Sentence> {
   readonly [refused]: Sentence
 }
 
 declare const refused: unique symbol
 
-/** `Absent` where an option may be absent, although one is given. */
+/** `Absent` if the option may be missing from `Given`, although its type has it. */
 export type May<Given, Option extends PropertyKey, Absent> = Option extends keyof Given
   ? Given extends Record<Option, unknown>
     ? never

@@ -1,9 +1,9 @@
-/** Names for what a handler chooses: the same for what counts on, another for what begins anew. */
+/** Names for the verdicts that a handler chooses. Choices with the same name share one count. */
 import type { Node, Retry } from "./Node.ts"
 
 /**
- * Options are known by their values and fixers by their names, so that a handler may write them anew each time and they count on after
- * a restart; schedules are known by which they are, handlers by how often they may run something again.
+ * Names retries by the values of their options and fixers by their function names, so that a handler may create them anew at each failure
+ * and the counts survive a restart. Schedules are named by identity, and handlers by their `atMost`.
  */
 export class Names {
   readonly #numbers = new Map<object, number>()
@@ -26,7 +26,10 @@ export class Names {
     }
   }
 
-  /** Takes over the choices from before a restart: a single one is taken to be the same; of several it is unknown which is which. */
+  /**
+   * Continues the numbering of schedules after a restart. A single schedule is taken to be the same one. With several, nothing tells them
+   * apart, so each gets a new number.
+   */
   resume(chosen: ReadonlyArray<string>): void {
     const before = new Set(chosen.flatMap((name) => name.match(/#\d+/g) ?? []))
     this.#first = before.size > 1 ? before.size : 0
@@ -39,8 +42,8 @@ export class Names {
   }
 }
 
-/** Whether a retry is made of options: their values say all of it. */
+/** Whether a retry was made from options. Their values identify it. */
 export const isOptions = ({ madeOf }: Retry): boolean => Object.getPrototypeOf(madeOf) === Object.prototype
 
-/** A `Duration.Input` may be a bigint, which JSON does not have. */
+/** Converts a bigint, which a `Duration.Input` may be, to a string: JSON has no bigints. */
 const bigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value)

@@ -1,4 +1,4 @@
-/** A person as a rung: what the request says of the failed call, and what each decision means. */
+/** Implements `Recovery.ask`: what a request says about the failed call, and what each decision does. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,28 +19,28 @@ import type { Ask, Asked, AskedCall, Fixed, FixRun } from "./Node.ts"
 import * as Render from "./Render.ts"
 import type { Verdict } from "./verdictTypes.ts"
 
-/** What a person is asked, and how often. */
+/** The options of `Recovery.ask`. */
 interface Options<X> {
-  /** The reason that the request states; by default, that the call has failed. */
+  /** The reason in the request; by default, that the call has failed. */
   readonly reason?: string
-  /** How long a decision holds; one day by default. */
+  /** How long a request waits for its decision; one day by default. */
   readonly validFor?: Duration.Input
   /** How often a person may be asked about one call; once by default. */
   readonly times?: number
-  /** What becomes of a call without a decision in time, as with `Tool.requireApproval`. */
+  /** What happens to a call without a decision in time, as in `Tool.requireApproval`. */
   readonly onExpiry?: X
 }
 
-/** What a call may fail with whose request expires. */
+/** The error of a call whose request expires, with `onExpiry: "fail"`. */
 type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 
 /**
- * Asks a person how a failed call goes on. It is a rung for tables of tools. The person sees the arguments, the failure, and whether the
- * tool may have taken effect, and approves (the tool runs again), approves with other arguments, gives the result, or refuses. The calls
- * need an `Approver`, as those of a tool with `Tool.requireApproval` do; with `start` the run is suspended instead.
+ * Asks a person how to continue a failed call. It is a rung for tables of tools. The person sees the arguments, the failure, and whether
+ * the tool may have taken effect, and approves (the tool runs again), approves with other arguments, gives the result, or refuses. The
+ * calls need an `Approver`, as those of a tool with `Tool.requireApproval` do; with `start` the run is suspended instead.
  *
- * A tool with `unsafe` side effects needs no acknowledgement: the person consents. If such a tool has begun and has a `verify`, that is
- * asked first, and a person only if it finds no result. A failure after the decision goes to the next rung.
+ * A tool with `unsafe` side effects needs no acknowledgement: the person consents. If such a tool has begun and has a `verify`, then
+ * `verify` runs first, and a person is asked only if it finds no result. A failure after the decision goes to the next rung.
  *
  * @example
  * ```ts
@@ -121,7 +121,7 @@ const run: Ask["run"] = (self, seen, fixRun, asked) =>
     return expire(call)
   })
 
-/** A failed call, as it was when its failure reached this rung. */
+/** A failed call, with its state when the failure reached this rung. */
 class Failed {
   readonly self: Ask
   readonly seen: unknown
@@ -132,9 +132,9 @@ class Failed {
   readonly state: AskedCall["state"]
   readonly hasBegun: boolean
   readonly wasCleared: boolean
-  /** The request that the run was suspended with. */
+  /** The request with which the run was suspended; `undefined` if it was not. */
   readonly from: Approval.ApprovalRequest | undefined
-  /** What the request says of the call. */
+  /** The fields of the request that identify the call. */
   readonly about: Pick<Approval.ApprovalRequest, "runId" | "agent" | "tool" | "callId" | "key" | "arguments">
 
   constructor(self: Ask, seen: unknown, fixRun: FixRun, asked: Asked) {
@@ -163,13 +163,13 @@ class Failed {
 
 const argumentsOf = ({ args, decoded }: AskedCall["state"]): Schema.Json => decoded?.json ?? args
 
-/** Whether it was looked up that the tool has not taken effect. */
+/** Whether `verify` found that the tool took no effect. */
 const isCleared = ({ state }: AskedCall): boolean => state.runs > 0 && !state.mayHaveActed
 
-/** The call is denied, or waits. */
+/** The outcome for a call that was denied, or whose run is suspended. */
 const over = ({ fixRun: { error } }: Failed): Fixed => ({ type: "left", why: "rethrown", error })
 
-/** Of an unsafe tool that has begun: what its `verify` says. */
+/** Runs the `verify` of an unsafe tool that has begun; `undefined` for any other call. */
 const lookedUp = ({ asked, hasBegun, tool, wasCleared }: Failed): Effect.Effect<Verified | undefined> => {
   const { sideEffects, verify } = tool
   if (!hasBegun || wasCleared || sideEffects !== "unsafe" || verify === undefined) return Effect.undefined
@@ -183,12 +183,12 @@ const lookedUp = ({ asked, hasBegun, tool, wasCleared }: Failed): Effect.Effect<
   })
 }
 
-/** What `verify` says: a result, no effect, or why it is unknown. */
+/** The outcome of `verify`: a result, no effect, or the reason why the outcome is unknown. */
 type Verified = { readonly found: unknown } | Said
 
 type Said = NonNullable<NonNullable<Approval.ApprovalRequest["failed"]>["verified"]>
 
-/** The request with which the run was suspended, if it is still the same; it may have expired meanwhile. */
+/** The request with which the run was suspended, if the call still matches it and it has not expired. */
 const earlier = ({ about, asked, self, site, tool }: Failed, from: Approval.ApprovalRequest) =>
   Effect.gen(function* () {
     const isLate = (yield* Clock.currentTimeMillis) > from.expiresAt
@@ -236,24 +236,24 @@ const answer = (call: Failed, decision: Approval.Decision): Effect.Effect<Fixed>
     case "result":
       return Effect.succeed(fitting(asked.answer({ value: decision.value })))
     default:
-      // everything else refuses, also a value of another type: JSON that was not decoded
+      // any other decision is a refusal, also an unknown type from JSON that was not decoded
       return Effect.succeed(
         deny(call, `a person has refused to run it once more: ${String(decision.reason)}`, String(decision.reason))
       )
   }
 }
 
-/** The decision about these arguments is an approval of them, too. */
+/** Repeats the call with the same arguments. The decision counts as their approval as well. */
 const approve = ({ call: { state }, change }: Asked): Fixed => {
   if (state.type === "Raw" || state.type === "Decoded") change({ edited: canonical(argumentsOf(state)) })
   return { type: "repaired" }
 }
 
-/** Other arguments pass every gate, but for the approval. */
+/** Repeats the call with other arguments. They pass every gate except the approval. */
 const edit = ({ accept }: Asked, args: Schema.Json): Effect.Effect<Fixed> =>
   Effect.map(accept(args), (error) => (error === undefined ? { type: "repaired" } : unfitting(error)))
 
-/** The failure of the call stays what is decided about, also where an answer of a person does not fit. */
+/** Replaces the outcome of an answer that does not fit: the person is asked again about the failure of the call. */
 const fitting = (fixed: Fixed): Fixed => (fixed.type === "failed" ? unfitting(fixed.error) : fixed)
 
 const unfitting = (unfit: unknown): Fixed => ({ type: "not-counted", unfit })
@@ -265,7 +265,7 @@ const expire = (call: Failed): Fixed => {
     : deny(call, "no decision about running it once more came in time", Render.undecided)
 }
 
-/** A call that has run is told as failed; the model reads both. */
+/** Ends the call as denied. If the tool has run, the model reads the failure and the denial in one text. */
 const deny = (call: Failed, then: string, reason: string): Fixed => {
   const { about, asked, fixRun, hasBegun, seen } = call
   const failure = ErrorCause.trimmed(Render.labelled(seen, fixRun.context))
@@ -277,8 +277,8 @@ const deny = (call: Failed, then: string, reason: string): Fixed => {
 const sentenceOf = (clause: string): string => clause.charAt(0).toUpperCase() + clause.slice(1)
 
 /**
- * The failure as data: with it the call goes on in another process with an error of the same class. An error of this library is written by
- * the schema that its class is.
+ * Encodes the failure as JSON, so that another process can continue with an error of the same class. An error of this library is encoded by
+ * its own class, which is a schema.
  */
 const encoded = ({ fixRun: { error }, tool: { failure } }: Failed): Schema.Json | undefined => {
   const own = ownClassOf(error)
@@ -291,13 +291,13 @@ const ownTags: ReadonlySet<string> = new Set(tags)
 
 const ownClassOf = (error: unknown): Schema.Codec<unknown, unknown> | undefined => {
   const made = property(error, "constructor")
-  // the classes of this library have no needs
+  // the error classes of this library need no services
   return Schema.isSchema(made) && ownTags.has(ErrorCause.tagOf(error))
     ? (made as Schema.Codec<unknown, unknown>)
     : undefined
 }
 
-/** A failure and what lies beneath it, in one text. */
+/** The messages of a failure and of its causes, one per line. */
 const inFull = (error: unknown): string => {
   const lines: Array<string> = []
   let at = error

@@ -1,9 +1,9 @@
-/** What the cost of an agent with skills is worked out of. */
+/** The data from which `explain` computes the cost of an agent with skills. */
 import type * as Duration from "effect/Duration"
 import type { OnExpiry } from "../data/Approval.ts"
 import type { Rows } from "./Node.ts"
 
-/** Its limits, its tables, its tools. */
+/** An agent with skills: its limits, tables and tools. */
 export interface Plan {
   readonly budget: { readonly maxTurns: number; readonly maxToolCalls: number }
   readonly model?: unknown
@@ -12,15 +12,15 @@ export interface Plan {
   readonly work: Skilled | Choice
   readonly output?: unknown
   readonly outputRetries?: number
-  /** Set if the run may have a last turn at a limit. */
+  /** Set if the run may have a last turn when it reaches a limit. */
   readonly around?: unknown
-  /** Shortens the conversation before turns. */
+  /** The compaction that shortens the conversation before turns (`Agent.compactAt`). */
   readonly ahead?: { readonly compaction: { readonly name: string; readonly agent?: unknown } }
-  /** The checks of its guardrails. */
+  /** The guardrail checks of the agent. */
   readonly guards?: { readonly checks: ReadonlyArray<Check> } | undefined
 }
 
-/** The work of one skill: only a loop calls a model. */
+/** The work of one skill. Only a loop calls a model. */
 export type Skilled = Loop | { readonly kind: "function" }
 
 interface Loop {
@@ -34,7 +34,7 @@ interface Choice {
   readonly works: ReadonlyMap<string, Skilled>
 }
 
-/** A tool, and the tables that guard it, nearest first. */
+/** A tool, and the recovery tables that guard it, nearest first. */
 export interface Entry {
   readonly tool: {
     readonly run: unknown
@@ -42,21 +42,21 @@ export interface Entry {
     readonly verify: unknown
     readonly sideEffects: string
     readonly timeout: Duration.Duration | undefined
-    /** How long a deferred tool may wait. */
+    /** The deferral of the tool, with the longest wait for its result. */
     readonly deferral?: { readonly longest: Duration.Duration | undefined }
     readonly callTimeout: Duration.Duration | undefined
-    /** How long a person may take to decide whether it runs. */
+    /** The approval that the tool requires, with the time that a person has for the decision. */
     readonly approval?: { readonly validFor: Duration.Duration; readonly onExpiry: OnExpiry } | undefined
   }
   readonly levels: ReadonlyArray<{ readonly rows: Rows }>
 }
 
-/** A check: of what the user says, or of each reply. */
+/** A guardrail check of each user message or of each reply. */
 export interface Check {
   readonly side: "input" | "output"
-  /** The agent that it calls, where that is known. */
+  /** The agent that the check calls, if it is known. */
   readonly agent?: unknown
   readonly timeout: Duration.Duration
-  /** Whether a reply is checked more than once while it is written. */
+  /** Whether a reply is checked several times while it is streamed. */
   readonly isRepeated: boolean
 }

@@ -1,4 +1,4 @@
-/** What a table decides about the failures of one call, failure by failure, and the counts that it keeps meanwhile. */
+/** The state of one call under a table: decides about each failure, and keeps counts, schedules and errors. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,27 +27,27 @@ import { begun, type StoredSlot, type SlotPath, replayed, type Seen, type Slot, 
 
 export type { Ending } from "./repairing.ts"
 
-/** What a policy has to know of the layer that it is for. */
+/** The parts of a layer that a policy uses. */
 export interface Guarded<R> {
   readonly repairs: Repairs<R>
   readonly bounds: Bounds
   readonly observe: (decision: VerdictRecord) => Effect.Effect<void>
 }
 
-/** A failure at a position of the table: its row, and the rungs that were reached within it. */
+/** A failure at a position in the table: its row, and the indices of the rungs on the way. */
 interface Failure {
   readonly error: unknown
   readonly row: Row
   readonly rungs: ReadonlyArray<number>
-  /** What handlers have chosen on the way down. */
+  /** The names of the verdicts that handlers chose on the way. */
   readonly chosen?: ReadonlyArray<string> | undefined
-  /** Whether a person was asked about it before the run was suspended: it counts already. */
+  /** Whether a person was asked about this failure before the run was suspended. That request is counted already. */
   readonly wasAsked?: boolean
-  /** Where a handler has chosen options of a retry: all failures about which it was asked. */
+  /** All failures for which a handler was called; set only if it chose a retry made from options. */
   readonly asked?: ReadonlyArray<Seen> | undefined
 }
 
-/** Counts, schedules and errors of one call. */
+/** The policy of one call: its counts, schedules and errors. */
 export class Policy<R> implements Progress {
   readonly #layer: Guarded<R>
   readonly #clock: Clock.Clock
@@ -61,9 +61,9 @@ export class Policy<R> implements Progress {
   #attempts: number
   #repairs: number
   #metadata = Schedule.CurrentMetadata.defaultValue()
-  /** The index of the present failure among all. */
+  /** The index of the present failure in `#failures`. */
   #present = 0
-  /** Whether the next failure was decided about before. */
+  /** Whether the next failure is the one about which a person was asked before the run was suspended. */
   #wasAsked: boolean
 
   constructor(layer: Guarded<R>, clock: Clock.Clock, start: number, from?: Origin) {
@@ -76,7 +76,7 @@ export class Policy<R> implements Progress {
     this.#wasAsked = failed !== undefined
     this.#failures = [...failures]
     this.#trail = [...trail]
-    // it is made once the first attempt has failed
+    // a policy is made at the first failure, so one attempt has been made
     this.#attempts = position?.attempts ?? 1
     this.#repairs = position?.repairs ?? 0
     if (position !== undefined) this.#names.resume(position.slots.flatMap(({ chosen = [] }) => chosen))
@@ -90,7 +90,7 @@ export class Policy<R> implements Progress {
     return { attempts: this.#made, failures: this.#failures, trail: this.#trail }
   }
 
-  /** Of the schedule that let the next attempt be made. */
+  /** The metadata of the schedule step that led to the next attempt. */
   metadata(): Schedule.Metadata {
     return this.#metadata
   }
@@ -100,12 +100,12 @@ export class Policy<R> implements Progress {
     return this.#made
   }
 
-  /** All attempts of the call so far. */
+  /** The number of attempts of the call so far. */
   get #made(): number {
     return this.#attempts + (this.#layer.bounds.extra?.made ?? 0)
   }
 
-  /** The position of the policy, before a wait of `delay`. */
+  /** The position of the policy before a wait of `delay`. */
   position(delay = Duration.zero): Position {
     return {
       version: 2,
@@ -188,8 +188,8 @@ export class Policy<R> implements Progress {
   }
 
   /**
-   * What a handler has chosen counts by itself, by what it is made of. Options are read against all failures that
-   * the handler was asked about; a schedule sees those for which it was chosen.
+   * Counts a choice of a handler under its name. A retry made from options reads all failures of the handler; a schedule reads only the
+   * failures for which it was chosen.
    */
   #chosen(node: Node, failure: Failure, slot: Slot): Failure {
     const { seen } = failure.row
@@ -199,14 +199,14 @@ export class Policy<R> implements Progress {
     return { ...failure, chosen, asked: node.kind === "retry" && isOptions(node) ? asked : undefined }
   }
 
-  /** Notes a failure at a slot, if a position is wanted. */
+  /** Stores a failure in the slot, if the layer stores positions. */
   #noted(slot: Slot, error: unknown): Slot {
     const seen = this.#layer.bounds.keep?.(error)
     if (seen !== undefined) slot.steps = [...slot.steps, { at: this.#clock.currentTimeMillisUnsafe(), seen }]
     return slot
   }
 
-  /** Goes on with the rung that was reached; one that gave up is never asked again. */
+  /** Follows the reached rung of a ladder. A rung that gave up never decides again. */
   #climb(ladder: Ladder, failure: Failure): Effect.Effect<Step, never, R> {
     const slot = this.#slotOf("ladder", failure)
     const reached = slot.count
@@ -240,7 +240,7 @@ export class Policy<R> implements Progress {
     const { seen } = failure.row
     const at = this.#clock.currentTimeMillisUnsafe()
     const deadline = bounds.deadline()
-    // what the run has no time for is not made
+    // a retry that would start after the deadline takes nothing from a retry budget
     return Pull.matchEffect(Effect.provideService(stepper(at, seen), Latest, deadline), {
       onSuccess: ([output, delay]) => {
         if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
@@ -283,7 +283,7 @@ export class Policy<R> implements Progress {
     )
   }
 
-  /** Runs a fixer, or asks a person, until an answer fits. */
+  /** Runs a fixer or asks a person, until an answer fits or the rung gives up. */
   #fix(node: Fix | Ask, failure: Failure, unfit?: unknown): Effect.Effect<Step, never, R> {
     const { fix } = this.#layer.repairs
     const slot = this.#slotOf(node.kind, failure)
@@ -316,7 +316,7 @@ export class Policy<R> implements Progress {
         }
       }
     )
-    // what was decided before the run was suspended is noted already
+    // the decision of this rung was recorded before the run was suspended
     return wasAsked ? fixed : this.#then(node.kind, failure, fixed)
   }
 
@@ -342,7 +342,7 @@ export class Policy<R> implements Progress {
     })
   }
 
-  /** Notes a decision, and goes on. */
+  /** Records a decision of the policy, then continues with `next`. */
   #then<A, E, R2>(
     verdict: VerdictRecord["verdict"],
     { error, rungs }: Failure,

@@ -1,4 +1,4 @@
-/** The steps of a policy, and what handlers mean for the call. */
+/** The steps that a policy may take after a failure, and the outcome of its callbacks. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { tagOf } from "../data/ErrorCause.ts"
@@ -8,7 +8,7 @@ import type { RespondWith } from "./Node.ts"
 
 type Spoken = Says<unknown, unknown, unknown>
 
-/** How a table ends a failure. */
+/** The ways in which a table ends a call. */
 export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
 
 export type Step = Ending | { readonly type: "repeat" }
@@ -22,7 +22,7 @@ export const answerOf = (
 ): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))
 
-/** A callback of the table has failed: its failure leaves unwrapped, its defects and interruptions pass. */
+/** The outcome of a failed callback: its error leaves the policy unwrapped; its defects and interruptions pass. */
 export const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {
   const passing = untouchable(cause)
   if (passing !== undefined) return Effect.failCause(passing)

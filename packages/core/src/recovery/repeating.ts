@@ -1,8 +1,8 @@
-/** Which verdicts repeat a call. */
+/** Finds out whether a verdict may repeat a call. */
 import * as Predicate from "effect/Predicate"
 import type { Ask, Compact, Fix, Node, Retry } from "./Node.ts"
 
-/** Whether a verdict may repeat the call. A ladder may if a rung may; a handler always may. */
+/** Whether a verdict may repeat the call. A ladder may if one of its rungs may; a handler always counts as such. */
 export const isRepeating = (node: Node): boolean =>
   node.kind === "ladder" ? node.rungs.some(isRepeating) : ["retry", "fix", "ask", "compact", "when"].includes(node.kind)
 

@@ -1,6 +1,6 @@
 /**
- * The tables of `Agent.resilient`: the best policy that needs no knowledge of the tools. What repeats is what the failure itself says may
- * pass, and what may be done twice; everything else the model reads.
+ * The tables of `Agent.resilient`, a policy that knows nothing about the tools. It repeats a call if the failure says that it may pass and
+ * a repetition does no harm. The model reads all other failures.
  */
 import * as Duration from "effect/Duration"
 import * as ForeignFailure from "../errors/ForeignFailure.ts"
@@ -13,25 +13,25 @@ import { truncated } from "./truncation.ts"
 import { ladder, when } from "./ladder.ts"
 import * as Verdict from "./Verdict.ts"
 
-/** How patient the tables are. */
+/** How often the table for tools repeats a call. */
 export interface ToolOptions {
-  /** How often a call is run again; 3 by default. */
+  /** The number of repetitions of a tool call; 3 by default. */
   readonly toolRetries?: number
 }
 
-/** How patient the tables are with models. */
+/** How often the table for model calls repeats a call, and how it shortens conversations. */
 export interface ModelOptions<R = never> {
-  /** How often a model call is made again; 4 by default. */
+  /** The number of repetitions of a model call; 4 by default. */
   readonly modelRetries?: number
-  /** What makes a conversation shorter that is too long; by default long results are cut, then the oldest messages are dropped. */
+  /** Shortens a conversation that is too long. By default long results are cut, then the oldest messages are dropped. */
   readonly compaction?: Compaction<R>
 }
 
 /**
- * For all tools: a failure that may pass is met with another run, after half a second, then twice as long each time and 10 seconds at most,
- * with jitter, and as late as a server asks for. Then, and for every other failure, the model reads what it can do. A tool with unsafe
- * side effects never runs again, and a tool that declares none only where nothing was sent. The table stands behind all other rows: the
- * model also reads the failures that these rows give up.
+ * The table for tools. It repeats a call whose failure may pass: first after 500 ms, then after twice as long each time up to 10 seconds,
+ * with jitter, and never earlier than a server asks for. The model reads any other failure, and a failure that remains after the
+ * repetitions. An `unsafe` tool never runs again. A tool with `undeclared` side effects runs again only if its request was not sent. The
+ * table decides after all other rows, so the model also reads failures that those rows gave up.
  */
 export const resilientTools = ({ toolRetries = 3 }: ToolOptions = {}) => {
   const retry = Verdict.retry<unknown>({
@@ -48,13 +48,13 @@ export const resilientTools = ({ toolRetries = 3 }: ToolOptions = {}) => {
   return { orElse: Verdict.backstop(orElse, telling) }
 }
 
-/** Whether another run may help, and does no harm. */
+/** Whether another run may help and does no harm. */
 const mayRepeat = (error: unknown, { sideEffects }: Verdict.FailureContext): boolean => {
   if (outlookOf(error)?.isRetryable !== true) return false
   return sideEffects === "none" || sideEffects === "idempotent" || (sideEffects === "undeclared" && isUnsent(error))
 }
 
-/** Whether a failure came before anything was sent. */
+/** Whether the request failed before it was sent. */
 const isUnsent = (error: unknown): boolean => {
   const failure = ForeignFailure.of(error)
   return failure?.type === "connection" && beforeSending.has(failure.connection)
@@ -67,7 +67,7 @@ const beforeSending: ReadonlySet<ReturnType<typeof ForeignFailure.connectionOf>>
   "slow-connect"
 ])
 
-/** Cuts every text that a tool call was settled with to 2,000 characters. */
+/** Cuts the text of every settled tool call to 2,000 characters. */
 const shrinkResults = Compactions.make("shrinkResults", ({ transcript }) =>
   transcript.map((message) =>
     message.role === "assistant" ? { ...message, content: message.content.map(shrunk) } : message
@@ -80,8 +80,9 @@ const shrunk = (part: Message.Assistant["content"][number]): Message.Assistant["
     : part
 
 /**
- * For model calls, in the place of the resends of transports: a call whose failure may pass is repeated after a second, then twice as long
- * each time and 30 seconds at most, with jitter, and as late as the server asks for. A conversation that is too long is shortened.
+ * The table for model calls. It replaces the resends of transports, and repeats a call whose failure may pass: first after 1 second, then
+ * after twice as long each time up to 30 seconds, with jitter, and never earlier than the server asks for. It shortens a conversation that
+ * is too long.
  */
 export const resilientModel = <R = never>({ compaction, modelRetries = 4 }: ModelOptions<R> = {}) => {
   const retry = Verdict.retry<LlmError>({

@@ -1,4 +1,4 @@
-/** The counts and schedules at each position of a table. */
+/** The counts and schedules of a policy, one slot for each position in its table. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
@@ -7,7 +7,7 @@ import type { Retry } from "./Node.ts"
 import type { Position } from "./Position.ts"
 import { Latest } from "./RetryBudget.ts"
 
-/** A failure that a schedule or a handler has seen, and when. */
+/** A failure that a schedule or a handler has read, and the instant of the reading. */
 export interface Seen {
   readonly at: number
   readonly seen: unknown
@@ -17,29 +17,29 @@ export type StoredSlot = Position["slots"][number]
 
 export type SlotPath = Omit<StoredSlot, "count" | "steps">
 
-/** The counts at a position of the table. */
+/** The counts and the schedule at one position of the table. */
 export interface Slot extends SlotPath {
-  /** Fixer runs, or the rung that was reached. */
+  /** The runs of a fixer, the index of the reached rung, the requests to a person, or the repetitions of a handler. */
   count: number
-  /** The schedule, once its first failure has come. */
+  /** The started schedule; `undefined` until its first failure. */
   stepper: Stepper | undefined
-  /** Its steps, if a position is wanted. */
+  /** The steps of the schedule, if the layer stores positions. */
   steps: StoredSlot["steps"]
-  /** What its schedule knew at its last step. */
+  /** The metadata of the last step of the schedule. */
   last: Schedule.InputMetadata<unknown> | undefined
-  /** The failures for which the handler was called. */
+  /** The failures for which the handler of this slot was called. */
   readonly asked: Array<Seen>
-  /** How many of these a schedule that it has chosen has read. */
+  /** How many failures of the handler (`Failure.asked`) the schedule of this slot has read. */
   read: number
 }
 
-/** A schedule at work: gives the next wait, or nothing when it is done. */
+/** A started schedule. It returns the next wait, or ends. */
 export type Stepper = (
   now: number,
   seen: unknown
 ) => Pull.Pull<readonly [output: unknown, wait: Duration.Duration], unknown, unknown>
 
-/** The schedule of a slot starts with the first failure that reaches it, and serves the slot from then on. */
+/** Starts the schedule of a slot at its first failure, and stores it in the slot. */
 export const begun = (node: Retry, slot: Slot): Effect.Effect<Stepper> =>
   Effect.flatMap(Schedule.toStep(node.schedule), (step) => {
     const stepper: Stepper = (now, input) => {
@@ -52,7 +52,10 @@ export const begun = (node: Retry, slot: Slot): Effect.Effect<Stepper> =>
     return Effect.as(replayed(stepper, slot.steps), stepper)
   })
 
-/** Steps that were made before: what ended the schedule then would have ended the call, and what was withdrawn is withdrawn. */
+/**
+ * Passes earlier failures to a schedule, which makes the same steps again. Their waits and ends are ignored, and they take nothing from a
+ * retry budget.
+ */
 export const replayed = (stepper: Stepper, steps: ReadonlyArray<Seen>): Effect.Effect<void> =>
   steps.length === 0
     ? Effect.void

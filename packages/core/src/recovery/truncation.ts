@@ -1,13 +1,13 @@
-/** Cutting a long text for a model at a place where a reader would cut it. */
+/** Cuts a long text for a model, if possible at the end of a paragraph, a sentence or a word. */
 
-/** The places, best first; after each of them the text may end. */
+/** The separators at which a text may be cut, best first. */
 const seams: ReadonlyArray<string> = ["\n\n", "\n", ". ", ", ", " "]
 
 const mark = "..."
 
 /**
- * At most `max` characters (code points) of a text. It is cut at the last blank line, line end, sentence, comma or space
- * that keeps at least half of `max`, else hard, and ends with `...` where there is room for more than that.
+ * At most `max` characters (code points) of a text. It is cut at the last blank line, line end, sentence, comma or space that keeps at
+ * least half of `max`, otherwise at the limit. It ends with `...` if `max` is more than three.
  *
  * @internal
  */
@@ -18,7 +18,7 @@ export const truncated = (text: string, max: number): string => {
   if (max <= mark.length) return chars.slice(0, max).join("")
   const room = max - mark.length
   const head = chars.slice(0, room).join("")
-  // the blank after a seam may be the first character that is left out
+  // one character more, because a blank at the limit still ends a sentence or a word
   const wide = chars.slice(0, room + 1).join("")
   for (const seam of seams) {
     const at = wide.lastIndexOf(seam)

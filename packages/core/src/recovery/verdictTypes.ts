@@ -1,4 +1,4 @@
-/** The types of verdicts and of rows: what they may answer, fail with, need, end with and do is computed from these. */
+/** The types of verdicts and rows. Other types compute from them what a row may answer, fail with, need, do, and how it may end. */
 import type * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
 import type * as Internal from "./Node.ts"
@@ -7,9 +7,9 @@ import type { FailureContext } from "./Node.ts"
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
 
 /**
- * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
- * failures and requirements of its own handlers, `End` is how it may end, and `Acts` is what it may do on the way:
- * `"repeats"`, run something again, `"repairs"`, change the arguments, `"consults"`, ask a person, and `"compacts"`, shorten what a model reads.
+ * A value that says what to do about a failure of type `E`. `A` may answer in place of the result; `Err` and `R` are the failures and
+ * services of its handlers; `End` is how it may end; `Acts` is what it may do before: run something again (`"repeats"`), change the
+ * arguments (`"repairs"`), ask a person (`"consults"`), or shorten the conversation (`"compacts"`).
  */
 export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Acts = never> {
   readonly [TypeId]: {
@@ -24,15 +24,15 @@ export interface Verdict<in E, out A = never, out Err = never, out R = never, ou
 }
 
 /**
- * A verdict of which nothing is known.
+ * A verdict with any type parameters.
  *
  * @hidden
  */
 export type AnyVerdict = Verdict<never, unknown, unknown, unknown, unknown, unknown>
 
 /**
- * What a handler decides: an effect that answers in the place of what failed, as with `Effect.catchTag`, or a verdict. The
- * handler is called for each failure.
+ * A handler as a row. It is called for each failure, and returns a verdict, or an effect that answers in place of the result, as with
+ * `Effect.catchTag`.
  */
 export type Handler<E, A, End, Acts> = (
   error: E,
@@ -45,10 +45,10 @@ export type RowOf<E, A, End, Acts> =
   | ("repeats" extends Acts ? Schedule.Schedule<unknown, E, unknown, unknown> : never)
   | Handler<E, A, End, Acts>
 
-/** A row of which nothing is known. */
+/** A row with any type parameters. */
 export type AnyRow = AnyVerdict | Schedule.Schedule<unknown, never, unknown, unknown> | ((...args: never) => unknown)
 
-/** The verdict that a row stands for. */
+/** The verdict that a row is equivalent to. */
 type Meant<V> = V extends AnyVerdict
   ? V
   : V extends (...args: never) => infer Out
@@ -57,29 +57,29 @@ type Meant<V> = V extends AnyVerdict
       ? Retry<never, Err, R, "repeats">
       : never
 
-/** The verdict that a handler says, or answers with. */
+/** The verdict that a handler returns, or the one that is equivalent to the effect that it returns. */
 export type Said<Out> = Out extends AnyVerdict
   ? Out
   : Out extends Effect.Effect<infer A, infer Err, infer R>
     ? Verdict<never, A, Err, R>
     : never
 
-/** What the handlers of a row may answer. */
+/** The type of the answers of a row. */
 export type AnswerOf<V> = OfVerdict<Meant<V>>["answer"]
 
-/** What the handlers of a row may fail with. */
+/** The type of the errors of a row's handlers. */
 export type ErrorOf<V> = OfVerdict<Meant<V>>["error"]
 
-/** What the handlers of a row need. */
+/** The services that the handlers of a row need. */
 export type ServicesOf<V> = OfVerdict<Meant<V>>["services"]
 
-/** How a row may end. */
+/** The ways in which a row may end. */
 export type EndOf<V> = OfVerdict<Meant<V>>["end"]
 
-/** What a row may do on the way. */
+/** What a row may do before it ends. */
 export type ActsOf<V> = OfVerdict<Meant<V>>["acts"]
 
-/** What a verdict may answer, fail with and need, how it may end, and what it may do on the way. */
+/** All type parameters of a verdict in one type. */
 export type OfVerdict<V> =
   V extends Verdict<never, infer A, infer Err, infer R, infer End, infer P>
     ? { readonly answer: A; readonly error: Err; readonly services: R; readonly end: End; readonly acts: P }
@@ -101,7 +101,7 @@ export interface Retry<in E, out Err = never, out R = never, out Acts = never> e
   readonly kind: "retry"
 }
 
-/** The consent that a policy may run a tool twice although its side effects are unsafe. */
+/** The consent to run a tool again although its side effects are unsafe. */
 export interface Acknowledged {
   readonly acknowledge: "may run twice"
 }

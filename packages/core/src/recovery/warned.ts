@@ -1,7 +1,7 @@
-/** A warning where two layers of retries multiply. */
+/** Warns if two layers of retries multiply. */
 import type { Explanation } from "./Explanation.ts"
 
-/** The same, with a warning where its attempts and the sends of the transport multiply. */
+/** Adds a warning to a worst case if its attempts and the sends of the transport multiply. */
 export const warned = (model: Explanation, transport: Explanation | undefined): Explanation => {
   const { attempts } = model.worst
   const sends = transport?.worst.requests ?? 1
