@@ -1,5 +1,5 @@
 /**
- * An interceptor runs around each step of a run. Steps are model calls, tools, approvals, policies and waits. There is none by default.
+ * An interceptor runs around each step of a run: model calls, tools, approvals, policies and waits. By default there is none.
  * Durable runs have one, and `FaultPlan` of `@kintsugi/core/testing` injects faults with one. Fixers and sub-agents have the interceptor of
  * their program too.
  */
@@ -19,7 +19,7 @@ import { Collector } from "./parts.ts"
 import * as ModelCall from "./ModelCall.ts"
 
 /**
- * A step that a run is about to take.
+ * A step that a run is about to take, as an interceptor sees it.
  *
  * @hidden
  */
@@ -30,12 +30,12 @@ export type InterceptedStep =
       readonly request: Model.Request
       readonly isStreamed: boolean
       /**
-       * Goes on from what a reader has seen of the reply before the process died; `undefined` where that is not possible. Absent if the run
-       * continues no text.
+       * Continues a reply from the text that a reader saw before the process died. Returns `undefined` if the model cannot continue it.
+       * Absent if the run continues no replies.
        */
       readonly goOn?: (shown: string) => Rest | undefined
     }
-  /** A part of a streamed reply has arrived, before any listener gets it. */
+  /** A part of a streamed reply has arrived, and no listener has got it yet. */
   | { readonly type: "stream part"; readonly model: string; readonly part: Model.Part }
   /** One run of a tool; `attempt` counts from 1. */
   | {
@@ -45,47 +45,55 @@ export type InterceptedStep =
       readonly callId: string
       readonly idempotencyKey: string
       readonly attempt: number
-      /** Whether the tool is an agent, whose run has steps of its own. */
+      /** Whether the tool is an agent. The run of an agent has steps of its own. */
       readonly isAgent: boolean
       readonly stored: Stored
     }
-  /** The `verify` of a tool after an attempt that was cut off. */
+  /** The `verify` of a tool, after an attempt that was interrupted. */
   | { readonly type: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
   /** One poll of a deferred tool. */
   | { readonly type: "poll"; readonly tool: string; readonly callId: string; readonly stored: Stored }
-  /** The `cancel` of a deferred tool whose call no longer waits. */
+  /** The `cancel` of a deferred tool, after its call stopped waiting. */
   | { readonly type: "cancel"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
-  /** A background reply that its model call no longer waits for is cancelled; gives the usage that the provider then reports. */
+  /**
+   * The cancellation of a background reply that its model call no longer waits for. The result is the usage that the provider then reports.
+   */
   | { readonly type: "job cancel"; readonly model: string }
-  /** The compensation of a tool call whose run has failed. */
+  /** The compensation of a tool call, after its run failed. */
   | {
       readonly type: "compensation"
       readonly tool: string
       readonly callId: string
-      /** The place of the call, as in `RunContext`. */
+      /** The position of the call, as in `RunContext`. */
       readonly callKey: string | undefined
       readonly idempotencyKey: string
     }
   | { readonly type: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
   /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` chooses what happens at a limit. */
   | { readonly type: "choice"; readonly about: "route" | "limit" }
-  /** The functions of `Agent.prepareTurn` choose what a turn is made with. A replay runs the step again if the result `hasModel`. */
+  /**
+   * The functions of `Agent.prepareTurn` choose the model, tools and options of a turn. If the result has `hasModel`, a replay runs the
+   * step again.
+   */
   | { readonly type: "choice"; readonly about: "turn"; readonly schema: Schema.Codec<unknown, unknown> }
-  /** All tool policies of the agent together. */
+  /** All tool policies of the agent, as one step. */
   | { readonly type: "policy"; readonly tool: string; readonly callId: string }
-  /** Waits for a decision. With `endsAt`, the wait ends after that instant as expired; otherwise a late decision leads to another request. */
+  /**
+   * The wait for a person's decision. With `endsAt`, the wait ends as expired after that instant; without it, a late decision leads to
+   * another request.
+   */
   | { readonly type: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
-  /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
+  /** Looks for a grant that admits a call and returns its id, or stores a new grant. */
   | { readonly type: "grant"; readonly tool: string; readonly callId: string }
-  /** A long result is put aside in a store. */
+  /** Stores a long result outside of the transcript. */
   | { readonly type: "put aside"; readonly tool: string; readonly callId: string }
-  /** `Agent.compactAt` shortens a conversation. `isAgent`: by an agent, whose run has steps of its own. */
+  /** `Agent.compactAt` shortens a conversation. `isAgent` is true if an agent does it, whose run has steps of its own. */
   | { readonly type: "compaction"; readonly compaction: string; readonly isAgent: boolean }
-  /** The provider counts the tokens of a request for `Agent.compactAt`: gives `null` if it does not say. */
+  /** The provider counts the tokens of a request for `Agent.compactAt`. The result is `null` if it reports none. */
   | { readonly type: "token count"; readonly model: string }
-  /** The definitions of tools are compared with what their servers have now. */
+  /** The definitions of tools are compared with the current ones of their servers. */
   | { readonly type: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
-  /** The check of a guardrail decides about a text. */
+  /** A guardrail checks a text. */
   | {
       readonly type: "guardrail"
       readonly guard: string
@@ -95,77 +103,83 @@ export type InterceptedStep =
   /** A listener is about to get an event. */
   | { readonly type: "listener"; readonly event: AgentEvent.AgentEvent }
 
-/** The rest of a streamed reply. */
+/** The continuation of a streamed reply that broke off. */
 type Rest = {
-  /** The whole text that the reply goes on from. */
+  /** The whole text from which the model continues. */
   readonly kept: string
-  /** What the parts of the reply begin with. */
+  /** The text with which the reply begins, before `parts`. */
   readonly before: string
   readonly parts: Stream.Stream<Model.Part, LlmError>
 }
 
-/** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
+/** The schemas for a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
 type Stored = {
   readonly success: Schema.Codec<unknown, unknown>
   readonly failure: Schema.Codec<unknown, unknown> | undefined
 }
 
 /**
- * A tool attempt of another process without a recorded outcome. The run then looks the outcome up, as after an attempt that was cut off.
+ * The outcome of a tool attempt that another process started without recording its result. The run then calls `verify`, as after an
+ * interrupted attempt.
  */
 export class Lost {
   readonly _tag = "Lost"
 }
 
 /**
- * Runs instead of the steps of a program.
+ * A wrapper around the steps of a program.
  *
  * @hidden
  */
 export interface Interceptor {
-  /** Runs instead of a step. It may run `self`, the step itself; its result and its failure have the types of those of `self`. */
+  /**
+   * Runs in place of a step. It may run `self`, which is the step. Its result and its error must have the same types as those of `self`.
+   */
   readonly intercept: (step: InterceptedStep, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
-  /** Replaces the models of all agents; they are not built then. */
+  /** Replaces the models of all agents, whose own models are then not built. */
   readonly model?: Model.Service
-  /** Whether the words of all runs are events while they are written, also of runs whose caller has not asked for them. */
+  /** Whether all runs stream their model calls, even if their callers do not ask for it. */
   readonly isStreamed?: boolean
-  /** Replaces the wait before the next attempt. */
+  /** Replaces the wait before another attempt. */
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
-  /** Replaces the wait of deferred calls. */
+  /** Replaces the wait for the settlements of deferred calls. */
   readonly deferring?: DeferringElsewhere
-  /** Gives the messages that have come to a run since the safe point before this one, or since its last answer. */
+  /** Returns the messages that have come to a run since its previous safe point, or since its last answer. */
   readonly said?: (run: RunContext.RunContext) => Effect.Effect<ReadonlyArray<Message.SaidMessage>>
-  /** Runs work that no replay finds again: none of its steps is one of the program, and its time is that of the process. */
+  /** Runs work that a replay does not repeat. Its steps are not intercepted, and its clock is that of the process. */
   readonly outside?: <A, E>(self: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** The messages to a run that no safe point has read, at the end of that run: they are returned. */
+  /** Returns the messages to a run that it has not read at its end. */
   readonly unread?: (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
-  /** Whether an interruption only takes the run to another process: what stops now has not ended. */
+  /** Whether an interruption only moves the run to another process. The interrupted work has then not ended. */
   readonly isLeft?: () => boolean
-  /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
+  /** Runs before a call that has waited for other calls of its reply. `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
 }
 
-/** The wait of deferred calls for their settlements, where these are stored outside of the process. */
+/** The wait for the settlements of deferred calls, if another process stores the settlements. */
 type DeferringElsewhere = {
-  /** A part of the tokens of the program: where their settlements are stored. */
+  /** The part of each token that names the store of the settlements. */
   readonly store: string
-  /** The settlement of a call; nothing at its deadline. From then on no other settlement counts. A message may withdraw the call before. */
+  /**
+   * Waits for the settlement of a call; `undefined` at its deadline, `"withdrawn"` if a message withdraws the call. After that no other
+   * settlement counts.
+   */
   readonly wait: (call: DeferredCall) => Effect.Effect<Exit.Exit<unknown, unknown> | "withdrawn" | undefined>
-  /** A call has begun whose run goes on. No message withdraws it. */
+  /** Registers a deferred call whose run continues without waiting. No message withdraws it. */
   readonly begun: (call: DeferredCall) => Effect.Effect<void>
-  /** What has come of such calls until now, in their order: the settlement, or that the deadline has passed. */
+  /** Reads the outcomes of such calls so far, in their order: the settlement, or `"late"` after the deadline. */
   readonly look: (
     calls: ReadonlyArray<LookedAt>
   ) => Effect.Effect<ReadonlyArray<Exit.Exit<unknown, unknown> | "late" | undefined>>
-  /** From now on no settlement with this token counts: the call has ended without one. */
+  /** Refuses all later settlements for this token, because the call has ended without one. */
   readonly close: (token: string) => Effect.Effect<void>
 }
 
-/** A deferred call whose run has gone on. */
+/** A deferred call whose run continued without waiting. */
 type LookedAt = DeferredCall & {
-  /** The run, as the call finds it. */
+  /** The `RunContext` in which the call was made. */
   readonly run: RunContext.RunContext
-  /** What a poll has found, if one was due. */
+  /** The result of a poll, if a poll was due and found one. */
   readonly found: Exit.Exit<unknown, unknown> | undefined
 }
 
@@ -176,26 +190,26 @@ type DeferredCall = {
   readonly tool: string
   /** What `start` has returned. */
   readonly handle: Schema.Json
-  /** When the wait ends, in milliseconds since the epoch. */
+  /** The end of the wait, in milliseconds since the epoch. */
   readonly expiresAt: number
   readonly stored: Stored
-  /** Polls until there is a settlement, or until the schedule ends without one; `pause` is the wait before the next poll. */
+  /** Polls until there is a settlement, or until the schedule ends. `pause` waits before the next poll. */
   readonly polls:
     | (<E>(
         pause: (delay: Duration.Duration) => Effect.Effect<void, E>
       ) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined, E>)
     | undefined
-  /** When its run has begun to wait for it, in milliseconds since the epoch, if the run had gone on before. */
+  /** The instant at which the run began to wait for the call, if it had continued before; in milliseconds since the epoch. */
   readonly since?: number
 }
 
-/** The interceptor of this program; `undefined` by default. */
+/** The interceptor of the program; `undefined` by default. */
 export const Current = Context.Reference<Interceptor | undefined>("@kintsugi/core/Interception/Current", {
   defaultValue: () => undefined
 })
 
 /**
- * A step, or the effect that the interceptor runs instead of it.
+ * Runs a step, through the interceptor if there is one.
  *
  * @internal
  */
@@ -207,18 +221,18 @@ export const step = <A, E, R>(
     const interceptor = fiber.getRef(Current)
     if (interceptor === undefined) return self()
     return Effect.contextWith((context: Context.Context<R>) => {
-      // with all that it needs, and with the services of the fiber in which the interceptor runs it
+      // the step gets its own services, and those of the fiber in which the interceptor runs it
       const original = Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) =>
         Context.merge(context, around)
       )
-      // by its contract it succeeds and fails with nothing else
+      // an interceptor has to keep the success and error types of the step
       return interceptor.intercept(describe(), original) as Effect.Effect<A, E>
     })
   })
 
 /**
- * Waits before the next attempt, by the interceptor's way to wait if it has one. The wait is over at once when another call ends the run.
- * A message that interrupts the run ends it with `interrupted`.
+ * Waits before another attempt, through the interceptor if it replaces waits. The wait ends at once when another call ends the run. A
+ * message that interrupts the run ends the wait with `interrupted`.
  *
  * @internal
  */
@@ -240,8 +254,7 @@ export const wait = (
   )
 
 /**
- * A decision for which a call waits. It counts no more when another call ends the run. A durable run waits for it all the same: it would
- * wait so in a replay.
+ * Waits for a person's decision, unless another call ends the run first. A durable run always waits, because its replay would wait too.
  *
  * @internal
  */
@@ -251,7 +264,7 @@ export const untilDecided = <A>(run: RunContext.RunContext, decided: Effect.Effe
   )
 
 /**
- * Runs before a call that has waited for other calls of its reply.
+ * Calls `beforeCall` of the interceptor, for a call that has waited for other calls of its reply.
  *
  * @internal
  */
@@ -259,7 +272,7 @@ export const beforeCall = (key: string): Effect.Effect<void> =>
   Effect.withFiber((fiber) => fiber.getRef(Current)?.beforeCall?.(key) ?? Effect.void)
 
 /**
- * How a streamed call goes on from what a reader has seen: with the model and the request for the rest.
+ * Continues a streamed call from the text that a reader has seen. The result has the model and the request for the rest.
  *
  * @internal
  */
@@ -272,7 +285,7 @@ export type GoesOn = (
   | undefined
 
 /**
- * A model whose calls, and the parts of whose streamed replies, are steps. `goesOn` is how a call goes on from a text.
+ * Makes each call of a model a step, and each part of its streamed replies as well. `goesOn` continues a call from a text.
  *
  * @internal
  */
@@ -311,7 +324,7 @@ export const model = (self: Model.Service, goesOn?: GoesOn): Model.Service => ({
   }
 })
 
-/** An interceptor may store the parts, so each count in them has to be in its bounds. */
+/** Corrects invalid counts in the parts, because an interceptor may store them. */
 const soundParts = (
   parts: Stream.Stream<Model.Part, LlmError>,
   request: Model.Request

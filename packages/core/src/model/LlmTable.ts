@@ -1,4 +1,4 @@
-/** Tables for model calls, and functions instead of a table. */
+/** The types of recovery tables for model calls, and of functions in place of a table. */
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Rows } from "../recovery/Node.ts"
@@ -22,19 +22,19 @@ export type LlmRows<Answer> = {
   >
 }
 
-/** A function instead of a table: it is called for each failure, see `Recovery.when`. */
+/** A function in place of a table. It is called for each failure, as with `Recovery.when`. */
 export type LlmHandler<Answer> = Handler<LlmError, Answer, unknown, unknown>
 
 type End = "exhausted" | "rethrow"
 
 type Acts = "repeats" | "compacts"
 
-/** Refuses keys that are no row, and what model calls do not have. */
+/** Refuses keys that are no row, and rows that model calls do not allow. */
 export type CheckRows<Given> = Given extends AnyHandler
   ? Misfit<Given, End, Acts>
   : Check<Given, LlmError["_tag"] | "orElse", End, Acts>
 
-/** The table that is meant: a function stands for one row that all failures have. */
+/** The table that `Given` is equivalent to: a function counts as a table with the row `orElse`. */
 export type TableOf<Given> = Given extends AnyHandler
   ? {
       readonly orElse: Recovery.Verdict<
@@ -48,30 +48,30 @@ export type TableOf<Given> = Given extends AnyHandler
     }
   : Given
 
-/** A table after an earlier one: its rows are added, while a function takes the place of all. */
+/** The table after a second `onLlmError`. A table adds its rows to the earlier ones; a function replaces them all. */
 export type After<Earlier, Given> = Given extends AnyHandler ? TableOf<Given> : Recovery.Merge<Earlier, Given>
 
-/** A table that an agent has from the start; where it has no model, it has no table. */
+/** The table of a new agent. An agent without a model has no table. */
 export type First<Table, Given> = Table extends object ? After<Table, Given> : Table
 
 type AnyHandler = (...args: never) => unknown
 
-/** What a function instead of a table declares. */
+/** The options of a function in place of a table. */
 export interface HandlerOptions {
-  /** All that the function may choose, for `explain`; choosing anything else is a defect. */
+  /** All verdicts that the function may choose, for `explain`. Choosing any other one is a defect. */
   readonly among?: ReadonlyArray<Recovery.AnyVerdict>
 }
 
-/** What a table for model calls may be given besides. */
+/** The options of a table for model calls. */
 export interface TableOptions extends HandlerOptions {
   /**
-   * `"off"` has this table take the place of what transports send again by themselves: all of its requests are sent once, those too of
-   * models in an order or with something around them. Otherwise the attempts of both multiply.
+   * With `"off"`, this table replaces the retries of transports: each of its requests is sent once, also those of composed models.
+   * Otherwise the retries of both multiply.
    */
   readonly transport?: "off"
 }
 
-/** Rows after those that were there: those of a table are added, a function takes the place of all. */
+/** The rows after a second `onLlmError`. A table adds its rows to the earlier ones; a function replaces them all. */
 export const rowsAfter = (earlier: Rows, given: object, options: HandlerOptions = {}): Rows => {
   if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given, "a model call")])
   return Recovery.rowsOf({ orElse: Recovery.when(given, options) }, "a model call")
@@ -79,5 +79,5 @@ export const rowsAfter = (earlier: Rows, given: object, options: HandlerOptions 
 
 const isHandler = (given: object): given is LlmHandler<unknown> => typeof given === "function"
 
-/** Rows with others behind them: those decide about failures that no row is for. */
+/** Adds rows that decide about the failures for which `rows` has no row. */
 export const behind = (rows: Rows, others: Rows): Rows => (rows.has("orElse") ? rows : new Map([...others, ...rows]))

@@ -22,8 +22,8 @@ export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.t
 export type { Adaptation } from "../event/Happening.ts"
 
 /**
- * Whether models behind a network may be called: `"forbidden"` under `ScriptedModel.noRealModels`. An implementer
- * of such a model puts its calls behind `leaving`.
+ * Whether code may call models over the network. `ScriptedModel.noRealModels` sets `"forbidden"`. An implementer of such a model wraps its
+ * calls with `leaving`.
  *
  * @internal
  */
@@ -31,7 +31,7 @@ export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/c
   defaultValue: () => "allowed"
 })
 
-/** Guards a model call that leaves the process. The call dies where real models are forbidden (`ScriptedModel.noRealModels`). */
+/** Guards a model call that leaves the process. The call dies if `ScriptedModel.noRealModels` forbids real models. */
 export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(RealCalls, (calls) =>
     calls === "allowed"
@@ -52,7 +52,7 @@ export { collected } from "./parts.ts"
 export { sendingOnce } from "./resending.ts"
 
 /**
- * A model whose failures are handled: its type has the failures that are left. If these are `LlmError`s alone, it is a `Service`.
+ * A model with a recovery table. `E` are the failures that the table leaves. If they are `LlmError`s only, the model is a `Service`.
  *
  * @hidden
  */
@@ -65,16 +65,16 @@ export interface GuardedModel<E, R> {
 
 type AnyLayer = Layer.Layer<Model, unknown, unknown>
 
-/** A model, or a layer of one. */
+/** A model, or a layer that provides one. */
 type AnyModel = Service | AnyLayer
 
-/** The type of a model, or of its layer, behind a table. */
+/** The type of a model, or of its layer, with a recovery table. */
 type OnError<M, Table> =
   M extends Layer.Layer<Model, infer E, infer R>
     ? Layer.Layer<Model, E, R | ServicesOf<RowsOf<Table>>>
     : GuardedModel<Residue<LlmError.LlmError, Table>, ServicesOf<RowsOf<Table>>>
 
-/** The model of a layer may fail with `LlmError`s only, so its handlers may not add other errors. */
+/** Refuses a table with other errors than `LlmError`s for a layer: the model of a layer fails with `LlmError`s only. */
 type Fitting<M, Table> = M extends AnyLayer
   ? [ErrorOf<RowsOf<Table>>] extends [LlmError.LlmError]
     ? unknown
@@ -83,8 +83,8 @@ type Fitting<M, Table> = M extends AnyLayer
 
 /**
  * Recovers from failures of a model, by a table or function. The model may also be a layer. The verdicts are those of `Agent.onLlmError`;
- * `respondWith` gives a reply. The type has the failures that are left. A streamed reply is retried before its first text, thought or call
- * only; a later failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
+ * `respondWith` gives a reply. The type has the failures that the table leaves. A streamed reply is retried before its first text, thought
+ * or call only; a later failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
  */
 export const onError: {
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
@@ -113,14 +113,14 @@ export const onError: {
   }
 )
 
-/** When the next model is called. */
+/** The option of `Model.fallback`. */
 interface FallbackOptions {
-  /** The failures after which the next model is called, instead of the default. */
+  /** Whether the next model is called after this failure. It replaces the default. */
   readonly when?: (error: LlmError.LlmError) => boolean
 }
 
 /**
- * The layer of an order of models.
+ * The layer that `Model.fallback` makes of several layers.
  *
  * @hidden
  */
@@ -156,7 +156,7 @@ export const fallback: {
     services.length === models.length
       ? inOrder(services, when)
       : explaining(Layer.effect(Model, ofAll), explainsAll(models))
-  // the overloads compute what it is from what is given
+  // the overloads declare the type of this value
   return made as never
 }
 
@@ -200,7 +200,7 @@ export const around: {
   })
 })
 
-/** A service, or a layer of the same failures and needs. */
+/** The type of a model or layer after `Model.around`: a layer keeps its errors and services. */
 type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
 
 /**
@@ -211,14 +211,14 @@ type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R>
 export const explain = (model: GuardedModel<unknown, unknown> | AnyModel, options: Options = {}): Explanation =>
   over(explained(model, options.errors ?? []), options.transport)
 
-// every layer here is a layer of a model
+// every layer in this file provides a model
 const isLayer = (given: AnyModel | FallbackOptions): given is AnyLayer => Layer.isLayer(given)
 
 const isModel = (given: AnyModel | FallbackOptions): given is AnyModel => isLayer(given) || "generate" in given
 
-/** The model of a layer, which lives as long as the present scope; a service is its own. */
+/** Builds the model of a layer, for the present scope. A service stays as it is. */
 const built = (self: AnyModel): Effect.Effect<Service, unknown, Scope.Scope> =>
   isLayer(self)
-    ? // what the layer needs is in the type of what is made of it
+    ? // the missing services of the layer are in the type of the result
       Effect.map(Layer.build(self as Layer.Layer<Model, unknown>), (context) => Context.get(context, Model))
     : Effect.succeed(self)

@@ -1,4 +1,4 @@
-/** One call of a model: each of the models that it is made of is called by itself. */
+/** Calls single models, and each member of a composed model by itself. Also checks and measures replies. */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { property, quietly } from "../data/Foreign.ts"
@@ -18,11 +18,11 @@ import { type Asker, compositionOf, type Counted, withPartial, streamed } from "
 export type { Asker, Counted } from "./parts.ts"
 export { onlyPartial, withPartial } from "./parts.ts"
 
-/** The single models that a model may call: itself, unless it is composed. */
+/** The single models that a model may call. For a model that is not composed, the model itself. */
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
   compositionOf(model)?.members.flatMap(leavesOf) ?? [model]
 
-/** The window that a model declares: that of the single model with this name, else the smallest one. */
+/** The context window of the single model with this name, otherwise the smallest window that a member declares. */
 export const windowOf = (model: Service, name?: string): number | undefined => {
   const windows = leavesOf(model).flatMap((leaf) =>
     isWindow(leaf.contextWindow) ? [{ name: leaf.name, window: leaf.contextWindow }] : []
@@ -31,14 +31,16 @@ export const windowOf = (model: Service, name?: string): number | undefined => {
   return own?.window ?? (windows.length === 0 ? undefined : Math.min(...windows.map(({ window }) => window)))
 }
 
-/** What counts the tokens of a request: the single model with this name, else the first one. */
+/**
+ * The model that counts the tokens of a request: the single model with this name, otherwise the first one. `undefined` if it cannot count.
+ */
 export const counterOf = (model: Service, name: string | undefined): Service | undefined => {
   const leaves = leavesOf(model)
   const asked = leaves.find((leaf) => leaf.name === name) ?? leaves[0]
   return asked?.countTokens === undefined ? undefined : asked
 }
 
-/** The tokens of a request, as the provider counts them. */
+/** The number of tokens of a request by the provider's count; `undefined` if the model cannot count. */
 export const count = (model: Service, request: Request): Effect.Effect<unknown, LlmError> =>
   model.countTokens === undefined
     ? Effect.undefined
@@ -47,25 +49,25 @@ export const count = (model: Service, request: Request): Effect.Effect<unknown, 
 const isWindow = (window: number | undefined): window is number =>
   window !== undefined && Number.isFinite(window) && window > 0
 
-/** Asks a model; of a composed model, each member by itself. */
+/** Calls a model. For a composed model, its strategy calls the members. */
 export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>): Effect.Effect<A, LlmError, R> => {
   const composition = compositionOf(model)
   return composition === undefined ? asker.ask(model, request) : composition.strategy(request, asker)
 }
 
-/** The reply of a single model. */
+/** Calls a single model for a whole reply. */
 export const generate = (model: Service, request: Request): Effect.Effect<Message.Reply, LlmError> =>
   Returned.effect(model.generate(request), "The generate of model", model.name)
 
-/** The parts of a single model's reply. */
+/** Calls a single model for a streamed reply. */
 export const stream = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>
   streamed(model.stream(request), "The stream of model", model.name)
 
-/** A reply that says which model gave it. */
+/** Adds the name of the model to a reply, unless it has one. */
 export const named = (model: Service, reply: Message.Reply): Message.Reply =>
   reply.model === undefined ? { ...reply, model: model.name } : reply
 
-/** A filtered reply without calls is empty. */
+/** The error for a filtered reply without tool calls; `undefined` for any other reply. */
 export const refused = (model: Service, reply: Message.Reply): LlmError | undefined =>
   reply.finish === "filtered" && Message.callsOf(reply).length === 0
     ? withPartial(
@@ -78,7 +80,10 @@ export const refused = (model: Service, reply: Message.Reply): LlmError | undefi
       )
     : undefined
 
-/** A reply without text and calls. A paused reply is not empty, nor a reply with items of the provider. */
+/**
+ * The error for a reply without text and tool calls; `undefined` for any other reply. A paused reply is not empty, nor is a reply with
+ * items of the provider.
+ */
 export const empty = (model: Service, { content, finish }: Message.Reply): LlmError | undefined =>
   finish === "paused" || content.some(says)
     ? undefined
@@ -86,16 +91,16 @@ export const empty = (model: Service, { content, finish }: Message.Reply): LlmEr
 
 const says = (part: Message.Reply["content"][number]): boolean => {
   if (part.type === "text") return part.text !== ""
-  // a remark about the prompt is no answer
+  // an item that says the prompt was truncated is no answer
   return part.type !== "reasoning" && !(part.type === "provider-item" && part.kind === truncatedPrompt)
 }
 
-/** The kind of the item with which a codec remarks that the server has cut the prompt. */
+/** The kind of the provider item that says the server has truncated the prompt. */
 export const truncatedPrompt = "truncated_prompt"
 
 /**
- * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad
- * call, by the rows of its tool.
+ * The call in a `MalformedToolCallError`, for which the provider rejected the model's arguments. Without a row for that error, the rows of
+ * the called tool decide about it.
  */
 export const rejected = (error: unknown, { tools }: Request, turn: number): Message.ToolCall | undefined => {
   if (!(error instanceof MalformedToolCallError) || error.rawArgs === undefined) return undefined
@@ -112,17 +117,14 @@ export const cutOff = (model: Service): NetworkError =>
     model: model.name
   })
 
-/**
- * The same reply with countable amounts. A usage that is negative, infinite or no number is replaced by an estimate, and such a cost
- * is left out.
- */
+/** Corrects invalid amounts of a reply. An estimate replaces a usage that is negative, infinite or no number; such a cost is left out. */
 export const sound = <A extends Counted>(counted: A, request: Request, content: Message.Reply["content"]): A => {
   const isPaid = counted.cost === undefined || Usage.isAmount(counted.cost)
   const isCounted = Usage.isSound(counted.usage)
   if (isPaid && isCounted) return counted
   const { cost, ...others } = counted
   const priced = isPaid && cost !== undefined ? { ...others, cost } : others
-  // the same fields, of which the cost may be left out
+  // the result has the same fields, except perhaps the cost
   return (isCounted ? priced : { ...priced, usage: usageOf(request, content), isEstimated: true }) as A
 }
 
@@ -131,17 +133,17 @@ const usageOf = ({ messages, output, tools }: Request, content: Message.Reply["c
   return Usage.make({ inputTokens: tokensOf(asked), outputTokens: tokensOf(lengthOf(content)) })
 }
 
-/** The tokens of values that a model will read as JSON, by their length. */
+/** Estimates the tokens of values that a model will read as JSON, by their length. */
 export const estimateOf = (values: ReadonlyArray<unknown>): number =>
   tokensOf(values.reduce((sum: number, value) => sum + lengthOf(value), 0))
 
-/** About four characters are a token. */
+/** Estimates one token for four characters. */
 const tokensOf = (length: number): number => Math.ceil(length / 4)
 
-/** The estimate for a picture or a document, whose bytes are no text: about a thousand tokens. */
+/** A text as long as the estimate for a picture or document: about a thousand tokens, independent of its size. */
 const attachment = "x".repeat(4000)
 
-/** The length of a value as JSON. The output of a model may be any value. */
+/** The length of a value as JSON; 0 if JSON cannot represent it, as the output of a model may be any value. */
 const lengthOf = (value: unknown): number => {
   const shown = isUser(value) ? value.content.map((part) => (part.type === "text" ? part.text : attachment)) : value
   return quietly(() => JSON.stringify(shown).length, 0)

@@ -1,6 +1,6 @@
 /**
- * The layers of agents, each built once for the runs of a runtime. A layer is known by its value, as in Effect: agents with one layer share
- * what it builds. The runtime is the innermost one around the run, a `ManagedRuntime` or an `Effect.provide` of a layer. Its memo map
+ * Builds the layers of agents, each once for all runs of a runtime. A layer is identified by its value, as in Effect, so agents with the
+ * same layer share its services. The runtime is the innermost `ManagedRuntime` or `Effect.provide` of a layer around the run. Its memo map
  * shares the build, and its scope closes it.
  */
 import * as Clock from "effect/Clock"
@@ -19,20 +19,23 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "./Interception.ts"
 import { mayClose, type Runtime, runtimeOf } from "./runtimes.ts"
 
-/** A layer whose needs are in the type of its agent. */
+/** A layer whose missing services are in the type of its agent. */
 type AnyLayer = Layer.Layer<never, unknown>
 
-/** How long a layer without a runtime stays built after its last run, in milliseconds. */
+/** How long, in milliseconds, a layer without a runtime stays built after its last run. */
 export const defaultIdle = 5 * 60_000
 
-/** Milliseconds from the option of an agent. Throws a `RangeError` on a negative duration, and on what is none. */
+/** Converts the option `modelIdle` to milliseconds. Throws a `RangeError` for an invalid or negative duration. */
 export const idleOf = (agent: string, input: Duration.Input): number => {
   const millis = Option.match(Duration.fromInput(input), { onNone: () => -1, onSome: Duration.toMillis })
   if (millis >= 0 && !Number.isNaN(input)) return millis
   throw new RangeError(`Agent '${agent}': modelIdle must be a duration of at least 0, got ${String(input)}`)
 }
 
-/** Runs `use` with what the layer builds, or has built for another run. The idle time, in milliseconds, counts where no runtime closes the layer. */
+/**
+ * Runs `use` with the services of a layer, and builds the layer unless another run has done so. `idle` is the time in milliseconds that the
+ * layer stays built without a run. It counts only if no runtime closes the layer.
+ */
 export const within = <L, A, E>(
   layer: Layer.Layer<L, unknown>,
   idle: number,
@@ -45,7 +48,7 @@ export const within = <L, A, E>(
       const slot = owner === undefined ? alone(layer, memoMap) : slotIn(owner.layers, layer)
       const leased = () => {
         const [join, leave] = (slot.build ?? begin(slot, layer, owner, context)).lease(idle)
-        // a build gives what its layer gives
+        // the build of a layer provides exactly the services of that layer
         return Effect.ensuring(restore(Effect.flatMap(join, use as (services: Services) => Effect.Effect<A, E>)), leave)
       }
       const retire = slot.last?.build?.retire
@@ -56,29 +59,29 @@ export const within = <L, A, E>(
 
 type Services = Context.Context<never>
 
-/** One build of a layer, from the first run that asks for it until it is closed. */
+/** One build of a layer, from the first run that needs it until the layer is closed. */
 interface Build {
-  /** For one more run: waits for the services, and leaves them after the run. */
+  /** Registers one more run. `join` waits for the services; `leave` unregisters the run at its end. */
   readonly lease: (idle: number) => readonly [join: Effect.Effect<Services, unknown>, leave: Effect.Effect<void>]
-  /** No further run uses it: it is closed after the last one. */
+  /** Accepts no further run, and closes the layer after the last one. */
   readonly retire: Effect.Effect<void>
 }
 
-/** Where a layer is built: in one runtime, or where no runtime owns it, under the memo map of its last run. */
+/** The build of a layer in one runtime. If no runtime owns the layer, the slot belongs to the memo map of its last run. */
 interface Slot {
   build?: Build | undefined
   readonly memoMap?: Layer.MemoMap | undefined
-  /** The slot of the same layer under another memo map; its build is closed before this one is used. */
+  /** The slot of the same layer under the previous memo map. Its build is closed before this slot is used. */
   last?: Slot | undefined
 }
 
-/** A fiber of its own builds the layer: the interruption of one run does not end the build for others. */
+/** Builds a layer in a separate fiber, so that the interruption of one run does not end the build for others. */
 const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context: Context.Context<never>): Build => {
   const scope = Scope.makeUnsafe()
-  // the runs that use it or wait for it
+  // the number of runs that use the layer or wait for it
   let runs = 0
   let isRetired = false
-  // without a runtime: the instant at which it is closed, and the clock of the fiber that waits for it
+  // without a runtime: the instant at which the layer is closed, and the clock of the fiber that waits for that instant
   let idleUntil = 0
   let clock: Clock.Clock | undefined
   const drop = () => {
@@ -89,7 +92,7 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
     drop()
     return runs === 0 ? Effect.uninterruptible(Scope.close(scope, Exit.void)) : Effect.void
   })
-  /** One fiber waits for the end of the idle time, however many runs come in between. */
+  /** Waits for the end of the idle time, then closes the layer. One fiber does this, however many runs come in between. */
   const expire = (own: Clock.Clock): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (clock !== own) return Effect.void
@@ -112,7 +115,7 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
       Effect.runForkWith(outsideRuns(context))(expire(own))
       return Effect.void
     })
-  /** It is closed with the runtime. */
+  /** Closes the layer together with the runtime. */
   const bind = (runtime: Scope.Scope) => {
     const bound = Scope.forkUnsafe(runtime)
     return Effect.andThen(Scope.addFinalizer(scope, Scope.close(bound, Exit.void)), Scope.addFinalizer(bound, retire))
@@ -125,7 +128,7 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
         if (runs > 0) return Effect.void
         const exit = fiber.pollUnsafe()
         if (exit === undefined) {
-          // each run that waited was interrupted
+          // every run that waited for the build was interrupted
           drop()
           return Fiber.interrupt(fiber)
         }
@@ -144,7 +147,7 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
   const fiber: Fiber.Fiber<Services, unknown> = Effect.runForkWith(outsideRuns(context))(
     (owner === undefined
       ? services
-      : // its memo map is there already, perhaps with more layers
+      : // the run already has the runtime's memo map, and that of this build must not replace it
         Effect.map(Effect.andThen(bind(owner.scope), services), Context.omit(Layer.CurrentMemoMap))
     ).pipe(
       Effect.onExit((exit) => {
@@ -157,10 +160,10 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
   return build
 }
 
-/** What a layer captures of its context stays in later runs, so it must not be that of one run. */
+/** Removes the services of a single run from the context: a layer keeps its context for later runs. */
 const outsideRuns = Context.omit(RunContext.Current, Interception.Current, Room.Current, Tracer.ParentSpan)
 
-/** A runtime with the layers of agents in it. */
+/** A runtime, with the layers of agents that it owns. */
 interface Owner extends Runtime {
   readonly layers: WeakMap<AnyLayer, Slot>
 }
@@ -177,7 +180,7 @@ const ownerOf = (memoMap: Layer.MemoMap): Owner | undefined => {
   return owner
 }
 
-/** The layers that no runtime owns. */
+/** The slots of layers that no runtime owns. */
 const unowned = new WeakMap<AnyLayer, Slot>()
 
 const slotIn = (layers: WeakMap<AnyLayer, Slot>, layer: AnyLayer, fresh: Slot = {}): Slot => {
@@ -186,7 +189,7 @@ const slotIn = (layers: WeakMap<AnyLayer, Slot>, layer: AnyLayer, fresh: Slot = 
   return slot
 }
 
-/** Under another memo map there are other services, so the layer is built anew. */
+/** The slot of a layer without a runtime. Under another memo map the services differ, so the layer is built again. */
 const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Slot => {
   const last = slotIn(unowned, layer, { memoMap })
   if (last.memoMap === memoMap) return last
@@ -195,12 +198,12 @@ const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Slot => {
   return slot
 }
 
-/** The clock of a program that sets none. */
+/** The default clock of Effect, for a program that provides none. */
 const system = Context.get(Context.empty(), Clock.Clock)
 
 const MAX_MILLIS = 2 ** 31 - 1
 
-/** The timer of a signal does not keep a process alive, as that of `Effect.sleep` does. */
+/** Sleeps without keeping the process alive: the timer of an `AbortSignal` does not, while that of `Effect.sleep` does. */
 const pause = (clock: Clock.Clock, millis: number): Effect.Effect<void> =>
   clock === system
     ? Effect.callback((resume) => {

@@ -1,4 +1,4 @@
-/** Models that are composed of others, or that have code around each of their calls. */
+/** Composed models, and models with code around each of their calls. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Pull from "effect/Pull"
@@ -14,7 +14,7 @@ import { explained, explaining, type Explains, uncounted } from "../recovery/Exp
 import { ask, cutOff, generate, named, refused, stream } from "./ModelCall.ts"
 import type { Part, Request, Service } from "./service.ts"
 
-/** A model that is composed of others. */
+/** Makes one model of several members. The strategy decides which members a call uses. */
 export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
@@ -29,7 +29,7 @@ type Way<A, R> = Omit<Asker<A, R>, "compactions" | "extra">
 
 const askerOf = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
 
-/** The model with something around each call of it. A composed model stays composed: a run calls each of its members by itself. */
+/** Surrounds each call of a model with code. A composed model stays composed, so a run still calls each of its members by itself. */
 export const around = (model: Service, given: Surrounding): Service => {
   const surrounding: Surrounding = {
     generate: (...asked) => Returned.effect(given.generate(...asked), "The generate of Model.around"),
@@ -56,7 +56,7 @@ export const around = (model: Service, given: Surrounding): Service => {
   return explaining(composed, (errors) => explained(model, errors))
 }
 
-/** The model with a function around its attempts. Each counts as an attempt of its caller: a run emits events and books an entry for it. */
+/** Surrounds the attempts of a model with a function. Each attempt counts: a run emits events and a ledger entry for it. */
 export const attempting = (model: Service, f: Attempting): Service =>
   compose(
     [model],
@@ -66,7 +66,7 @@ export const attempting = (model: Service, f: Attempting): Service =>
         attempts.begin(1 + asker.extra.made)
         const each = attempts.each({
           attempt: () => ask(model, request, asker),
-          // what a reader has seen is not said again
+          // no further attempt is made after a reader has seen a part of the reply
           isPassing: () => asker.isShown()
         })
         return attempts.run(Returned.effect(f(each, request, model), "The function of Model.around"))
@@ -88,7 +88,7 @@ const whole: Way<Message.Reply, never> = {
   within: (model, call, { generate }, request) => generate(call, request, model)
 }
 
-/** Asks for parts, and succeeds with the first text, thought or call: after it, a reader has seen something of the reply. */
+/** Makes streamed attempts. An attempt succeeds with the first text, thought or call, because a reader then sees a part of the reply. */
 const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
@@ -96,7 +96,7 @@ const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   within: (model, call, { stream }, request) => opened(model, stream(Stream.unwrap(call), request, model))
 }
 
-/** A stream of which a reader is about to see something; a stream without parts fails. */
+/** Pulls from a stream until it has a text, thought or call. Fails if the stream has no parts. */
 const opened = (
   model: Service,
   stream: Stream.Stream<Part, LlmError>
@@ -122,7 +122,7 @@ const opened = (
     return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
   })
 
-/** The parts of one model up to its end, and what is wrong with them as a failure with the text so far. */
+/** The parts of one model up to its `finish` part. An error of the stream or a filtered reply is a failure with the text so far. */
 const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>
   Stream.suspend(() => {
     const collector = new Collector()

@@ -1,4 +1,4 @@
-/** Models in an order: the next model is called after the model before it has failed for good. */
+/** Implements `Model.fallback`: calls models in order, the next one after a failure of the one before. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,13 +21,13 @@ export const fallback = (models: ReadonlyArray<Service>, admits: Admits = byAdvi
     explainsAll(models)
   )
 
-/** Of models, or of their layers: at worst, all are called. */
+/** The worst case of several models or layers: all of them are called. */
 export const explainsAll =
   (models: ReadonlyArray<unknown>): Explains =>
   (errors) =>
     inTurn(models.map((model) => explained(model, errors)))
 
-/** Another model may do what this one cannot, or not just now. */
+/** The default for `when`: the advice of the error says that another model, or a later call, may succeed. */
 const byAdvice: Admits = ({ recovery }) => recovery === "fallback" || recovery === "resend"
 
 const from = <A, R>(
@@ -43,7 +43,7 @@ const from = <A, R>(
     : Effect.catchCause(ask(model, request, asker), (cause) => {
         const passing = untouchable(cause)
         if (passing !== undefined) return Effect.failCause(passing)
-        // models fail with nothing else
+        // the error type of a model is `LlmError`
         const error = Cause.squash(cause) as LlmError
         if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
         const rung = earlier.length

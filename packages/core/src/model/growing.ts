@@ -1,4 +1,4 @@
-/** A text that grows by pieces. Each piece needs memory besides its characters, so every so many are joined. */
+/** A text that grows piece by piece. Each piece costs memory beyond its characters, so 1,024 pieces are joined at a time. */
 export class Growing {
   #joined = ""
   #pieces: Array<string> = []

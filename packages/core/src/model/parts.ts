@@ -1,4 +1,4 @@
-/** Composed models, and the conversion between replies and their parts. */
+/** The types of composed models, and the conversion between whole replies and their parts. */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -13,18 +13,18 @@ import type { Compactions } from "../recovery/Layer.ts"
 import { Growing } from "./growing.ts"
 import type { Part, Request, Service } from "./service.ts"
 
-/** Asks single models for a reply, or for the parts of one. */
+/** The way in which a composed model calls its members: for whole replies (`A` is a reply), or for streams. */
 export interface Asker<A, R> {
   readonly ask: (model: Service, request: Request) => Effect.Effect<A, LlmError, R>
-  /** A reply that no model gave. */
+  /** Makes the result from a reply that a recovery table gave in place of a model. */
   readonly given: (reply: Message.Reply) => A
-  /** Whether a reader has seen a part of the present attempt: no other attempt may be made then. */
+  /** Whether a reader has seen a part of the present attempt. No other attempt is then possible. */
   readonly isShown: () => boolean
-  /** How often any table has shortened this request. */
+  /** The number of times that tables have shortened this request. */
   readonly compactions: Compactions
-  /** The attempts of functions around models, beyond those of the tables. */
+  /** The number of attempts that functions around models have added, beyond those of the tables. */
   readonly extra: Extra
-  /** Puts a `Surrounding` around all attempts of one request. */
+  /** Surrounds all attempts of one request with a `Surrounding`, once. */
   readonly within: (
     model: Service,
     call: Effect.Effect<A, LlmError, R>,
@@ -34,8 +34,8 @@ export interface Asker<A, R> {
 }
 
 /**
- * Code around a call of a model. A run calls a composed model for one reply, streamed or not: `generate` is around
- * that call.
+ * Code around each call of a model. In a run, `generate` surrounds the call of a composed model, whole or streamed, because the run asks it
+ * for one reply.
  *
  * @hidden
  */
@@ -52,10 +52,7 @@ export interface Surrounding {
   ) => Stream.Stream<Part, LlmError>
 }
 
-/**
- * A function around the attempts of a model: the effect is one attempt, of a reply or of the beginning of a stream, and each time it is
- * run it is another one.
- */
+/** A function around the attempts of a model. Each run of the effect makes one attempt: a whole reply, or the beginning of a stream. */
 export type Attempting = <A, R>(
   attempt: Effect.Effect<A, LlmError, R>,
   request: Request,
@@ -65,7 +62,7 @@ export type Attempting = <A, R>(
 /** The tokens and the cost of a reply, or of a part of it. */
 export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated" | "resent">
 
-/** Which models are called, in which order, and what is done about their failures. */
+/** The algorithm of a composed model: which members it calls, in which order, and what it does about failures. */
 export type Strategy = <A, R>(request: Request, asker: Asker<A, R>) => Effect.Effect<A, LlmError, R>
 
 const Composed: unique symbol = Symbol.for("~@kintsugi/core/Model/Composed")
@@ -75,7 +72,7 @@ export interface Composition {
   readonly strategy: Strategy
 }
 
-// not enumerable: a changed copy of a service is another model, and no composition
+// not enumerable: a copy of the service with another `generate` is not composed any more
 export const marked = (service: Service, composition: Composition): Service =>
   Object.defineProperty(service, Composed, { value: composition })
 
@@ -83,18 +80,18 @@ export const compositionOf = (model: Service): Composition | undefined =>
   // only `marked` sets this property
   Predicate.hasProperty(model, Composed) ? (model[Composed] as Composition) : undefined
 
-/** The same failure with that text; without any, it stays the same object. */
+/** Adds the partial text to a failure. An empty text leaves the failure unchanged. */
 export const withPartial = (error: LlmError, partial: string): LlmError =>
   partial === "" || !isLlmError(error) ? error : copyWith(error, { partial })
 
-/** The same failure with that text and no other. */
+/** Sets or removes the partial text of a failure. */
 export const onlyPartial = (error: LlmError, partial: string): LlmError => {
   if (partial !== "" || !isLlmError(error) || error.partial === undefined) return withPartial(error, partial)
   const { partial: _partial, ...rest } = error
   return copyOf(error, rest)
 }
 
-/** The same failure, after those of other models; without any, it stays the same object. */
+/** Adds the failures of earlier models to a failure. Without any, the failure stays the same object. */
 export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): LlmError =>
   earlier.length === 0 || !isLlmError(error)
     ? error
@@ -107,18 +104,18 @@ export const withUsage = (error: LlmError, usage: Usage.Usage): LlmError =>
 const copyWith = (error: LlmError, more: object): LlmError => copyOf(error, { ...error, ...more })
 
 const copyOf = (error: LlmError, fields: object): LlmError => {
-  // the constructor of an error of the union is that of its class, and takes what the error has
+  // each class of the union has a constructor that takes the fields of its errors
   const made = error.constructor as new (fields: object) => LlmError
   const cause = "cause" in error ? { cause: error.cause } : {}
-  // one that its own schema refuses, because nothing has checked it, stays as it is
+  // an error with invalid fields, which its schema refuses, is not copied
   const copy = quietly(() => new made({ ...cause, message: error.message, ...fields }), error)
   if (copy === error) return error
-  // where it was made says more than where it was copied
+  // the stack shows where the error was made, not where it was copied
   Object.defineProperty(copy, "stack", { value: error.stack, configurable: true, writable: true })
   return copy
 }
 
-/** The stream itself; any other value is a defect of the function, see `Returned`. */
+/** Returns the stream of a user's function. Any other value becomes a stream that dies with an error about that function. */
 export const streamed = (
   given: Stream.Stream<Part, LlmError>,
   whose: string,
@@ -126,12 +123,12 @@ export const streamed = (
 ): Stream.Stream<Part, LlmError> =>
   Stream.isStream(given) ? given : Stream.die(Returned.wrong(given, "a Stream", whose, name))
 
-/** Puts a streamed reply together, part by part. */
+/** Collects the parts of a streamed reply. */
 export class Collector {
   readonly #content: Array<Message.Reply["content"][number]> = []
   #end: Extract<Part, { readonly type: "finish" }> | undefined
   #counted: Extract<Part, { readonly type: "usage" | "finish" }> | undefined
-  /** The text or thought that may go on. */
+  /** The last text or thought, which the next part may continue. */
   #last: { readonly type: "text" | "reasoning"; readonly growing: Growing } | undefined
   /** The texts before it. */
   #said = ""
@@ -160,17 +157,17 @@ export class Collector {
     return [...this.#content, { type, text: growing.text }]
   }
 
-  /** The texts so far: what a reader has seen. */
+  /** The text so far, without thoughts. */
   get partial(): string {
     return this.#last?.type === "text" ? this.#said + this.#last.growing.text : this.#said
   }
 
-  /** Whether a reader has got anything that must not come twice: a text, a thought or a whole call. Usage is none of these. */
+  /** Whether a reader has got a text, a thought or a whole call. After that, no other attempt may be made. Usage does not count. */
   get isShown(): boolean {
     return this.#isShown
   }
 
-  /** The same failure, with the text so far and the usage that the provider has counted. */
+  /** Adds the text so far and the provider's usage to a failure. */
   broken(error: LlmError): LlmError {
     const failure = withPartial(error, this.partial)
     const usage = this.#counted?.isEstimated === true ? undefined : this.#counted?.usage
@@ -179,14 +176,14 @@ export class Collector {
     return withUsage(failure, usage)
   }
 
-  /** The usage that the provider has reported so far. */
+  /** The usage and the content so far; `undefined` until the provider has reported a usage. */
   get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
     const { cost, isEstimated, resent, usage } = this.#counted
     const content = () => this.content
     return {
       usage,
-      // put together when it is read: a run takes this after every chunk
+      // computed when it is read: a run reads `spent` after every chunk
       get content() {
         return content()
       },
@@ -196,7 +193,7 @@ export class Collector {
     }
   }
 
-  /** The whole reply, or `undefined` while the end has not come. */
+  /** The whole reply; `undefined` before the `finish` part. */
   reply(): Message.Reply | undefined {
     if (this.#end === undefined) return undefined
     this.#close()
@@ -221,8 +218,7 @@ export class Collector {
 }
 
 /**
- * A whole reply as its parts would have been put together: neighbouring texts are one, empty ones are left out. So a
- * reply leaves the same transcript whether it was streamed or not.
+ * Normalises a whole reply: joins neighbouring texts and drops empty ones. So a whole reply leaves the same transcript as a streamed one.
  *
  * @internal
  */
@@ -239,7 +235,7 @@ type Content = Message.Reply["content"][number]
 const isShown = (part: Part): boolean =>
   part.type === "tool-call" || ((part.type === "text-delta" || part.type === "reasoning-delta") && part.text !== "")
 
-/** A call whose arguments can be written down. */
+/** Replaces the arguments of a tool call that JSON cannot represent. */
 const readable = <P extends Content>(part: P): P => {
   if (part.type !== "tool-call") return part
   const args = Arguments.readable(part.arguments)
@@ -252,7 +248,7 @@ const standsAlone = (part: Content, before: Content | undefined): boolean => {
   return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
 }
 
-/** The parts of a whole reply, as if it were streamed. */
+/** Splits a whole reply into parts, as if it were streamed. */
 export const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Part> => [
   ...content.map(toPart),
   { type: "finish", ...end }

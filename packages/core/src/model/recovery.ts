@@ -1,4 +1,4 @@
-/** A model that has a table of its own. */
+/** Implements `Model.onError`: a model with a recovery table of its own. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -19,7 +19,7 @@ import { trailOf } from "../recovery/VerdictTrail.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Rows, CompactEvent } from "../recovery/Node.ts"
 
-/** The model behind a table. `services`: what the handlers of the table need, if a layer has provided it. */
+/** Surrounds a model with a recovery table. `services` are those of the layer that made it, for the handlers of the table. */
 export const guarded = (
   model: Service,
   rows: Rows,
@@ -35,13 +35,13 @@ export const guarded = (
       )
       return services === undefined
         ? driving
-        : // the services of the caller are newer than those of the layer
+        : // the services of the caller replace those of the layer
           Effect.updateContext(driving, (here) => Context.merge(services, here) as typeof here)
     },
     explainsTable(model, rows, transport)
   )
 
-/** Of a model, or of its layer. */
+/** The worst case of a model or layer with a recovery table. */
 export const explainsTable =
   (model: unknown, rows: Rows, transport: TableOptions["transport"]): Explains =>
   (errors) => {
@@ -65,7 +65,7 @@ const layerOf = <A, R>(
       compactions: asker.compactions,
       compact: ({ compaction, run: compact }, error) => {
         if (asker.isShown()) return Effect.succeed({ type: "gave up" })
-        // rows see nothing but failures of models
+        // a table for models gets only failures of models
         const overflow = { transcript: request.messages, error: error as LlmError }
         const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
         return compact(compaction, overflow, within, (messages) => {
@@ -77,9 +77,9 @@ const layerOf = <A, R>(
     observe: (decision) => RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision })),
     end: {
       succeeded: Effect.succeed,
-      // a table for models answers with replies, by its type
+      // the types of a table for models allow only replies as answers
       answered: ({ value }) => Effect.succeed(asker.given(value as Message.Reply)),
-      // not the policy has given up, the run is over; failures of the model, and of handlers, are in the type of what is guarded
+      // a late failure means that the run is out of time; other failures of models and handlers are in the type of the guarded model
       left: ({ error, isLate }, { trail }) =>
         isLate === true && run !== undefined
           ? RunContext.endOfTime(run, { cause: error, trail: trailOf(trail) })

@@ -1,4 +1,4 @@
-/** A transport handles the failures of its requests by a table, as every layer does: it resends or answers. */
+/** Applies a recovery table to the requests of a transport, to resend a request or to answer in its place. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
@@ -11,11 +11,13 @@ import { rowOf } from "../recovery/Layer.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Rows } from "../recovery/Node.ts"
 
-/** Whether transports resend by themselves. A table that replaces their retries sets `"off"`. Transports read it. */
+/**
+ * Whether transports resend requests by themselves; implementers of a transport read it. A table that replaces these retries sets `"off"`.
+ */
 export const Resending = Context.Reference<"on" | "off">("@kintsugi/core/Model/Resending", { defaultValue: () => "on" })
 
 /**
- * The same effect, within which no transport resends by itself.
+ * Runs an effect in which no transport resends a request.
  *
  * @internal
  */
@@ -23,7 +25,7 @@ export const sendingOnce = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effec
   Effect.provideService(self, Resending, "off")
 
 /**
- * A table for the requests of a transport: it answers with replies, and needs nothing.
+ * A recovery table for the requests of a transport. Its answers are replies, and it needs no services.
  *
  * @hidden
  */
@@ -43,25 +45,25 @@ type TransportRow<E> =
       | Effect.Effect<Message.Reply, LlmError>
       | Recovery.Verdict<E, Message.Reply, LlmError, never, "exhausted" | "rethrow", "repeats">)
 
-/** A request that failed, and whether the same request may be sent again. */
+/** A failed request, and whether it may be sent again. */
 type Unsent = {
   readonly error: LlmError
   readonly resend: boolean
 }
 
-/** A request, and what bounds it. */
+/** A request, and its limits. */
 type Sending<A, R> = {
   readonly attempt: Effect.Effect<A, Unsent, R>
-  /** The instant after which nothing is sent, in milliseconds since the epoch. */
+  /** The instant after which no request is sent, in milliseconds since the epoch. */
   readonly deadline: number
-  /** Makes the result from a reply that no server gave. */
+  /** Makes the result from a reply that a row gave in place of the server. */
   readonly given: (reply: Message.Reply) => A
 }
 
 /**
- * Sends a request, and follows a table on failure. Implementers of a transport use it. A request that must not be resent is not resent,
- * even if its row says so, and `orElse` does not see it. A send that the run has no time for ends the run. Throws a `TypeError` for a value
- * that is no row.
+ * Sends a request, and applies a table to its failures. Implementers of a transport use it. A request that must not be resent is never
+ * resent, even if its row is a `retry`, and `orElse` does not see its failure. If the next send would pass the deadline of the run, the run
+ * ends. Throws a `TypeError` for a value that is no row.
  */
 export const resending = (table: TransportRows): (<A, R>(sending: Sending<A, R>) => Effect.Effect<A, LlmError, R>) => {
   const rows = Recovery.rowsOf(table, "a send")
@@ -91,9 +93,9 @@ const driven = <A, R>(
     observe: (decision) => RunContext.emit(run, () => ({ type: "verdict", layer: "transport", ...decision })),
     end: {
       succeeded: Effect.succeed,
-      // a table of a transport answers with replies, by its type
+      // the types of a table for transports allow only replies as answers
       answered: ({ value }) => Effect.succeed(given(value as Message.Reply)),
-      // rows of a transport fail with failures of models alone, by their type
+      // the rows of such a table fail with `LlmError`s only, by their types
       left: ({ error, isLate }, { trail }) =>
         isLate === true && run !== undefined && ofRun <= deadline
           ? RunContext.endOfTime(run, { cause: error, trail: trailOf(trail) })

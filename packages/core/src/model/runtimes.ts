@@ -1,18 +1,18 @@
-/** The runtime around a run: a memo map, and a scope that closes with it. */
+/** The runtime around a run: a memo map of layers, and the scope that closes them. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 
-/** A runtime, or an `Effect.provide` of a layer. The memo map is for what is closed with the scope. */
+/** A `ManagedRuntime` or an `Effect.provide` of a layer. Layers that are closed with `scope` are built with `memoMap`. */
 export interface Runtime {
   readonly memoMap: Layer.MemoMap
   readonly scope: Scope.Scope
 }
 
 /**
- * Effect hides the scope of a memo map. The layers in it have scopes, and those close with the runtime; the layer that was built last closes
- * first. `undefined` for a memo map without layers, and for one of an Effect that stores them elsewhere.
+ * Finds the runtime of a memo map. Effect hides the scope, but each built layer has one that closes with the runtime; the last layer closes
+ * first. `undefined` if the memo map has no layers, or if another version of Effect stores them elsewhere.
  */
 export const runtimeOf = (memoMap: Layer.MemoMap): Runtime | undefined => {
   const { map } = memoMap as { readonly map?: unknown }
@@ -26,8 +26,8 @@ export const mayClose = (scope: Scope.Scope | undefined): boolean =>
   scope?.state !== undefined && scope.state._tag !== "Closed"
 
 /**
- * The layers of the runtime, and more of its own. It reads a layer of the runtime for a closed scope, which holds no layer: with a scope that
- * does, the layers of the runtime would wait for those here, which wait for the end of the runtime.
+ * A memo map that reads the layers of a runtime and stores its own. It passes a closed scope to the runtime's memo map. An open one would
+ * keep the runtime's layers until these layers close, and these close only after the runtime: neither would ever close.
  */
 class Inner implements Layer.MemoMap {
   readonly "~effect/Layer/MemoMap" = "~effect/Layer/MemoMap"

@@ -1,4 +1,4 @@
-/** The request to a model, and its reply. */
+/** The interface of a model: its request, its reply parts and its service. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
@@ -8,28 +8,27 @@ import type * as Usage from "../data/Usage.ts"
 import type { Price } from "../budget/Price.ts"
 import type { Adaptation } from "../event/Happening.ts"
 
-/**
- * One request to a model. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
- * so a model that stores it has to copy it.
- */
+/** One request to a model. `messages` belongs to the run and grows after the call, so a model that stores it has to copy it. */
 export interface Request {
   readonly messages: Message.Transcript
   readonly tools: ReadonlyArray<Message.ToolSpec>
   readonly toolChoice: ToolChoice
-  /** The form of the final text, if it has to be JSON; providers without such a feature ignore it. */
+  /** The form of the final text, if it has to be JSON. Providers without such a feature ignore it. */
   readonly output?: OutputSpec
   /**
-   * Further fields of the body of this request, under their names on the wire. They win over the `extra` of the model, and over its other
-   * options, such as its temperature. One that only the library writes, such as `messages`, is an `InvalidRequestError`.
+   * Further fields for the body of this request, under their names on the wire. They override the `extra` of the model and its other
+   * options, such as its temperature. A field that only the library writes, such as `messages`, is an `InvalidRequestError`.
    */
   readonly options?: Readonly<Record<string, Schema.Json>>
-  /** The kinds of provider calls that tools of the agent answer, see `Tool.provider`; absent if there are none. */
+  /** The kinds of provider calls that tools of the agent answer (`Tool.provider`); absent if there are none. */
   readonly providerCalls?: ReadonlyArray<string>
-  /** Set by a run that asks a model with `background`. */
+  /** Set if the run calls the model with `background`. */
   readonly background?: {
-    /** Gets the item that names a background reply, as soon as its provider has begun it: from then on the run cancels it. */
+    /**
+     * Gets the item that names a background reply, as soon as its provider has begun it. From then on the run is able to cancel the reply.
+     */
     readonly begun: (item: Message.ProviderItem) => void
-    /** Set if the run has found the reply that the request names in its records: one that is cancelled by now is begun anew. */
+    /** Set if the run has found the named reply in its records. If the provider has cancelled that reply, the model begins a new one. */
     readonly isFound?: true
   }
 }
@@ -45,16 +44,17 @@ export interface OutputSpec {
 }
 
 /**
- * Whether the model may call tools: as it likes, not at all, at least one, or just this one.
+ * Whether the model may call tools: `auto` leaves it to the model, `none` forbids calls, `required` demands at least one, and `{ tool }`
+ * demands this one.
  *
  * @hidden
  */
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
 
 /**
- * A part of a streamed reply. A tool call comes whole, when its arguments are complete. `usage` is the total that the provider has counted
- * for this reply so far: it replaces the part before, and is booked if the stream is cut off. `finish` is the
- * last part of every complete stream: nothing is read after it.
+ * A part of a streamed reply. A tool call is one part, after its arguments are complete. `usage` is the provider's total for this reply so
+ * far; it replaces an earlier one, and is booked if the stream breaks off. `finish` is the last part of every complete stream; later parts
+ * are not read.
  */
 export type Part =
   | { readonly type: "text-delta"; readonly text: string }
@@ -84,44 +84,44 @@ export type Part =
 
 /** A model: one request in, one reply out, whole or streamed. */
 export interface Service {
-  /** The model's name, as its provider knows it. */
+  /** The name of the model at its provider. */
   readonly name: string
   /** The provider: `openai`, `anthropic` … */
   readonly provider: string
-  /** How many tokens a request and its reply may have together, for `Agent.compactAt`; absent if that is not known. */
+  /** The most tokens of a request and its reply together, for `Agent.compactAt`; absent if unknown. */
   readonly contextWindow?: number
   /**
-   * What it costs; `reported` if its replies say their cost (`Message.Reply.cost`). A price of the budget with its name replaces it. Without
-   * either, `maxCost` fails with an `UnknownPriceError`.
+   * The price of the model; `reported` if its replies state their cost (`Message.Reply.cost`). A price of the budget for this name replaces
+   * it. Without either, `maxCost` fails with an `UnknownPriceError`.
    */
   readonly price?: Price | "reported"
   /**
-   * Whether the provider runs tools on its own side for it, such as a search: a guardrail of the input passes before it is called. The models
-   * of `@kintsugi/providers` say so by their own options; of the `options` of one request it is not known.
+   * Whether the provider runs tools for the model, such as a search. An input guardrail then has to pass before the model is called. The
+   * models of `@kintsugi/providers` derive it from their own options, not from the `options` of a request.
    */
   readonly providerTools?: boolean
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
   readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
   /**
-   * Set if the model goes on from a message of its own: a request may then end with an assistant message that is `incomplete`. The reply is
-   * the `rest` of the message, or the `whole` of it. A model without this is never continued by `onPartial: "continue"`.
+   * Set if the model can continue its own message: a request may then end with an `incomplete` assistant message. The reply is the `rest`
+   * of the message, or the `whole` of it. `onPartial: "continue"` never continues a model without this.
    */
   readonly continuation?: "rest" | "whole" | undefined
-  /** Set if its provider may make replies in the background: a paused reply then names one in an item of the kind `background_job`. */
+  /** Set if the provider can make replies in the background. A paused reply then has an item of the kind `background_job`. */
   readonly background?: {
-    /** Cancels the reply that the last message of the request names; gives the usage that the provider then reports. */
+    /** Cancels the reply that the last message of the request names. Returns the usage that the provider then reports. */
     readonly cancel: (request: Request) => Effect.Effect<Usage.Usage | undefined>
   }
   /**
-   * What it changes of a request before it sends it, because the model does not take the request as it was asked; `undefined` if it changes
-   * nothing. A run emits `request-adapted` then.
+   * The changes that the model makes to a request before it sends it, because it does not support the request as it is; `undefined` without
+   * changes. A run then emits `request-adapted`.
    */
   readonly adapts?: (request: Request) => Adaptation | undefined
   /**
-   * Asks the provider how many tokens a request has, for `Agent.compactAt`; absent if the provider does not say. It is no attempt of a run, and the
-   * ledger has no entry of it.
+   * Asks the provider for the number of tokens of a request, for `Agent.compactAt`; absent if the provider does not count. It is no attempt
+   * of a run and has no ledger entry.
    */
   readonly countTokens?: (request: Request) => Effect.Effect<number, LlmError.LlmError>
-  /** Whether its wire carries this image or file in the result of a tool; it carries none by default. */
+  /** Whether the model accepts this image or file in the result of a tool. Absent means that it accepts none. */
   readonly showsInResults?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
 }
