@@ -1,6 +1,6 @@
 /**
- * The operations of runs (the runs themselves, attempts of model calls, tool calls), put together from their events: where
- * each begins, what happens within it, and how it ends. Unfinished operations are dropped with the end of their run.
+ * Computes the operations of runs from their events. An operation is a run, an attempt of a model call, or a tool call, with its begin, its
+ * inner events and its end. The end of a run also ends its unfinished operations.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,7 +9,7 @@ import type * as Message from "../data/Message.ts"
 import { ToolDeniedError } from "../errors/ToolError.ts"
 import { quietly } from "../data/Foreign.ts"
 
-/** An event with which an operation begins. */
+/** The events that begin an operation. */
 export type Beginning = AgentEvent.OfType<"run-start" | "model-start" | "tool-start">
 
 export type Terminal = AgentEvent.OfType<"run-completed" | "run-suspended" | "run-failed" | "run-interrupted">
@@ -17,16 +17,16 @@ export type Terminal = AgentEvent.OfType<"run-completed" | "run-suspended" | "ru
 export interface Ending {
   /** Nanoseconds since the epoch. */
   readonly at: bigint
-  /** `interrupted` also where the end of its run cut it off. */
+  /** How the operation ended. If the end of its run cut it off, it is `interrupted`. */
   readonly how: "completed" | "failed" | "suspended" | "interrupted"
-  /** What it failed with, where that is known. */
+  /** The error of the operation, if it is known. */
   readonly error?: unknown
   readonly isDefect?: boolean
-  /** The event of its own end; absent where it was cut off. */
+  /** The event that ended the operation; absent if the end of its run interrupted it. */
   readonly event?: AgentEvent.AgentEvent
 }
 
-/** Makes something of operations: a span, or a measurement. */
+/** Makes a span or a measurement of each operation. */
 export interface Watcher<Operation> {
   readonly begin: (event: Beginning, context: Context.Context<never>, now: bigint) => Operation
   readonly within: (operation: Operation, event: AgentEvent.AgentEvent, now: bigint) => void
@@ -42,13 +42,13 @@ interface ActiveRun<Operation> {
 interface ActiveCall<Operation> {
   readonly callId: string
   readonly operation: Operation
-  /** What its last attempt, or the last repair of it, has failed with. */
+  /** The error of the last attempt of the call, or of its last repair. */
   failure?: { readonly error: unknown }
-  /** The time of its last event. */
+  /** The instant of the last event of the call. */
   heard: bigint
 }
 
-/** All unfinished operations in a tree of runs. */
+/** The unfinished operations of a tree of runs. */
 export class Operations<Operation> {
   readonly #runs = new Map<string, ActiveRun<Operation>>()
   readonly #watcher: Watcher<Operation>
@@ -61,17 +61,17 @@ export class Operations<Operation> {
     this.#clock = Context.get(context, Clock.Clock)
   }
 
-  /** How many runs are unfinished. */
+  /** The number of unfinished runs. */
   get size(): number {
     return this.#runs.size
   }
 
-  /** The operation that begins with the event, if one does. A failure of the watcher does not reach the run. */
+  /** Reads an event, and returns the operation that begins with it, if one does. A failure of the watcher does not reach the run. */
   readonly hear = (event: AgentEvent.AgentEvent, context?: Context.Context<never>): Operation | undefined =>
     quietly(() => this.#hear(event, context ?? this.#context), undefined)
 
   #hear(event: AgentEvent.AgentEvent, context: Context.Context<never>): Operation | undefined {
-    // nothing begins, ends or is noted with these, and the time is dear to read
+    // these events begin and end no operation, and reading the clock is slow
     if (event.type === "turn-start") return undefined
     const active = this.#runs.get(event.runId)
     if (event.type === "turn-end" && active?.calls.length === 0) return undefined
@@ -123,7 +123,7 @@ export class Operations<Operation> {
     }
   }
 
-  /** An event that neither begins nor ends an operation goes to the nearest unfinished one. */
+  /** Passes an event that neither begins nor ends an operation to the nearest unfinished one. */
   #note(active: ActiveRun<Operation>, event: AgentEvent.AgentEvent, now: bigint): undefined {
     const call = "callId" in event && event.callId !== undefined ? callOf(active, event.callId) : undefined
     if (call !== undefined) {
@@ -140,8 +140,8 @@ export class Operations<Operation> {
   }
 
   /**
-   * A call that ends its run is settled at the end of the turn, and was over when it was last heard of. One that was stopped is
-   * left to the end of the run, which says why.
+   * Ends the operation of a settled call. A call that ends its run is settled at `turn-end` only; it was over at its last event. An
+   * interrupted call stays open until the end of the run, whose event has the reason.
    */
   #settle(
     active: ActiveRun<Operation>,
@@ -163,7 +163,7 @@ export class Operations<Operation> {
   #endRun(active: ActiveRun<Operation>, event: Terminal, at: bigint): undefined {
     this.#runs.delete(event.runId)
     const ending = endingOf(event, at)
-    // a run that fails cuts off what is open; a defect has come out of that, if it is only one
+    // a failing run interrupts its open operations; if only one operation is open, a defect must have come from it
     const isCulprit = ending.isDefect === true && active.calls.length + (active.model === undefined ? 0 : 1) === 1
     const how = ending.how === "failed" && !isCulprit ? "interrupted" : ending.how
     const cut: Ending = how === "failed" ? { at, how, error: ending.error, isDefect: true } : { at, how }
@@ -192,6 +192,6 @@ const isOfModel = (event: AgentEvent.AgentEvent): boolean =>
   event.type === "request-adapted" ||
   (event.type === "verdict" && event.layer === "transport")
 
-/** The oldest unfinished call with this id: with some models ids repeat within one reply. */
+/** The oldest unfinished call with this id. Some models repeat an id within one reply. */
 const callOf = <Operation>(active: ActiveRun<Operation>, callId: string): ActiveCall<Operation> | undefined =>
   active.calls.find((call) => call.callId === callId)

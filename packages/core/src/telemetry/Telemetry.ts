@@ -12,13 +12,13 @@ import { Operations } from "./Operations.ts"
 import * as Spans from "./spans.ts"
 import * as RunContext from "../event/RunContext.ts"
 
-/** Which signals the layer emits, and whether they have contents. */
+/** The signals that the layer emits, and whether they have contents. */
 type Options = {
   /** Whether the layer makes spans; `true` by default. */
   readonly spans?: boolean
-  /** Whether the layer counts metrics; `true` by default. */
+  /** Whether the layer measures metrics; `true` by default. */
   readonly metrics?: boolean
-  /** Whether spans have the redacted content: messages, arguments and results of tools, texts of errors. `false` by default. */
+  /** Whether spans contain redacted messages, arguments and results of tools, and texts of errors; `false` by default. */
   readonly content?: boolean
 }
 

@@ -1,4 +1,7 @@
-/** What spans and metrics say of events: names, counts, codes and decisions, never the text of a user, a model or a tool. */
+/**
+ * The attributes of spans and metrics: names, counts, codes and decisions of events. They never contain the text of a user, a model or a
+ * tool.
+ */
 import * as Duration from "effect/Duration"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -10,19 +13,19 @@ import type { Ending, Terminal } from "./Operations.ts"
 
 export type Attributes = Readonly<Record<string, unknown>>
 
-/** Attributes of events, by their types. */
+/** For each event type, the function that makes its attributes. */
 export type Table = {
   readonly [Type in AgentEvent.AgentEvent["type"]]?: (event: AgentEvent.OfType<Type>) => Attributes
 }
 
-/** The attributes of an event; `undefined` for a type that the table does not have. */
+/** The attributes of an event; `undefined` if the table has no function for its type. */
 export const of = (table: Table, event: AgentEvent.AgentEvent): Attributes | undefined => {
-  // each function takes the events of the type at which it is
+  // the function under an event type takes the events of that type
   const attributesOf = table[event.type] as ((event: AgentEvent.AgentEvent) => Attributes) | undefined
   return attributesOf?.(event)
 }
 
-/** The attributes of an operation, from the events of its beginning and its end. */
+/** The attributes of operations, from the events that begin and end them. */
 export const ofOperation: Table = {
   "run-start": ({ agent, parent, runId, startedIn }) => ({
     "gen_ai.operation.name": "invoke_agent",
@@ -84,9 +87,9 @@ const finishReasons: Record<Message.FinishReason, string> = {
 }
 
 /**
- * What a reply says about itself. The conventions have names for its id and its model; for a service tier only of OpenAI
- * (`openai.response.service_tier`, semantic conventions for GenAI, looked up on 2026-11-26); for the id of a request, and the word of a
- * provider for a finish reason, they have none.
+ * The facts that a reply states about its call. The conventions have names for the model and the id of a reply, and for OpenAI's service
+ * tier (`openai.response.service_tier`, looked up on 2026-11-26). They have none for other service tiers, for the id of a request, and for
+ * the provider's word for a finish reason.
  */
 const ofFacts = (
   { model, rawFinish, requestId, responseId, serviceTier }: Message.Reply,
@@ -115,7 +118,7 @@ const ofUsage = (usage: Usage.Usage): Attributes => ({
   ...positive("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens)
 })
 
-/** A provider that reports no such tokens counts as zero. */
+/** An attribute for a count of tokens; none if the count is zero, which may mean that the provider reports no such count. */
 const positive = (key: string, count: number): Attributes => (count > 0 ? { [key]: count } : {})
 
 const given = (key: string, value: unknown): Attributes => (value === undefined ? {} : { [key]: value })
@@ -126,14 +129,14 @@ const ofRun = ({ ledger, turn, usage }: Terminal): Attributes => ({
   ...given("kintsugi.cost", costOf(ledger))
 })
 
-/** The sum of the costs that are known; nothing where none is. */
+/** The sum of all known costs; `undefined` if no cost is known. */
 const costOf = (ledger: ReadonlyArray<Ledger.Entry>): number | undefined =>
   ledger.reduce<number | undefined>(
     (sum, { cost }) => (cost === undefined ? sum : Usage.sum(sum ?? 0, cost)),
     undefined
   )
 
-/** What is noted of an event within an operation; nothing of those that say how far something is. */
+/** The attributes of events within an operation. Events that only report progress are absent. */
 export const ofNote: Table = {
   verdict: ({ attempt, delay, error, gaveUp, hint, layer, rung, verdict }) => ({
     ...ofCode(error),
@@ -178,7 +181,7 @@ export const ofNote: Table = {
     "kintsugi.server": server,
     "kintsugi.change_action": action
   }),
-  // for one reader, and none of the run
+  // this event belongs to one reader, and says nothing about the run
   "events-lost": () => ({}),
   "request-adapted": ({ changes, family }) => ({
     "kintsugi.family": family,
@@ -215,7 +218,7 @@ const ofLimit = ({ limit, reason, spent }: AgentEvent.OfType<"budget-warning" | 
 
 const ofCode = (error: unknown): Attributes => ({ "kintsugi.code": labelsOf(error).code })
 
-/** The class of the error that an operation has failed with. */
+/** The class of the error with which an operation failed. */
 export const errorType = (ending: Ending): string =>
   ending.error === undefined ? "_OTHER" : labelsOf(ending.error).code
 
@@ -224,7 +227,7 @@ export const ofError = (ending: Ending): Attributes => ({
   "kintsugi.retryable": labelsOf(ending.error).retryable
 })
 
-/** An error as an exporter may show it, with no stack and no cause. */
+/** An error for an exporter, without stack and cause. */
 export interface Report {
   readonly name: string
   readonly message: string
@@ -232,7 +235,10 @@ export interface Report {
 
 const titles: ReadonlyMap<string, string> = new Map(tags.map((tag) => [tag, describe(tag).title]))
 
-/** Of an error of ours its title, of any other no more than its code: what errors say may be anything. */
+/**
+ * A safe report of an error. It has the title of an error of this library, and the code of any other error, because messages may contain
+ * anything.
+ */
 export const reportOf = (ending: Ending): Report => {
   const { name } = ErrorCause.summarise(ending.error)
   return { name, message: titles.get(name) ?? errorType(ending) }

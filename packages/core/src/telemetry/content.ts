@@ -1,16 +1,16 @@
-/** The content of a run, for spans that show it: in the shape of the GenAI conventions, credentials redacted. */
+/** The contents of a run as attributes of spans, in the format of the GenAI conventions, with credentials redacted. */
 import * as Redaction from "../data/Redaction.ts"
 import * as Message from "../data/Message.ts"
 import { jsonOf } from "../event/Json.ts"
 import type { Table } from "./attributes.ts"
 
-/** The longest text in an attribute, in characters. */
+/** The limit for the length of a text in an attribute, in characters. */
 const longest = 16_384
 
 const text = (value: unknown): string =>
   Redaction.foreign(typeof value === "string" ? value : (JSON.stringify(jsonOf(value)) ?? ""), longest)
 
-/** What was said with the events that begin and end operations. */
+/** The contents of the events that begin and end operations. */
 export const ofOperation: Table = {
   "run-start": ({ transcript }) => ({ "gen_ai.input.messages": text(transcript.map(messageOf)) }),
   "tool-start": (event) => ({ "gen_ai.tool.call.arguments": text(event.arguments) }),

@@ -1,4 +1,7 @@
-/** Metrics of runs: those of the GenAI conventions of OpenTelemetry, the errors and the verdicts. */
+/**
+ * The metrics of runs: durations, tokens and costs by the GenAI conventions of OpenTelemetry, and counts of errors, verdicts and blocked
+ * texts.
+ */
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import type * as AgentEvent from "../event/AgentEvent.ts"
@@ -10,13 +13,13 @@ const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 
-/** The exporters of Effect read the unit from the attribute `unit`. */
+/** Makes a histogram of seconds. Effect's exporters read the unit of a metric from its attribute `unit`. */
 const duration = (name: string, description: string, boundaries: ReadonlyArray<number> = seconds) =>
   Metric.histogram(name, { description, boundaries, attributes: { unit: "s" } })
 
 /**
- * Counts every error that left a run, once, with the attributes `code` and `retryable`. An error that passes unchanged from a
- * run to its parent counts once. Completions, suspensions and interruptions are none.
+ * Counts each error that left a run once, with the attributes `code` and `retryable`. An error that passes unchanged from a run to its
+ * parent counts once. Completions, suspensions and interruptions do not count.
  */
 const errors = counter("kintsugi.errors", "Errors that left a run")
 
@@ -26,7 +29,7 @@ const verdicts = counter("kintsugi.verdicts", "Decisions of recovery policies")
 /** Counts the texts that guardrails have blocked, with the attributes `guardrail` and `side`. */
 const blocks = counter("kintsugi.guardrail.blocks", "Texts that guardrails have blocked")
 
-/** Adds up what model calls cost, where the budget knows their prices. */
+/** Adds up the costs of model calls, if the budget knows their prices. */
 const cost = counter("kintsugi.cost", "Cost of model calls, where prices are known")
 
 /** `gen_ai.client.token.usage`: tokens of each attempt of a model call; `gen_ai.token.type` is `input` or `output`. */
@@ -36,13 +39,13 @@ const tokens = Metric.histogram("gen_ai.client.token.usage", {
   attributes: { unit: "{token}" }
 })
 
-/** `gen_ai.client.operation.duration`: how long each attempt of a model call took, in seconds. */
+/** `gen_ai.client.operation.duration`: the duration of each attempt of a model call, in seconds. */
 const modelDuration = duration("gen_ai.client.operation.duration", "Duration of attempts of model calls")
 
-/** `gen_ai.execute_tool.duration`: how long tool calls took, with their retries and repairs, in seconds. */
+/** `gen_ai.execute_tool.duration`: the duration of tool calls with their retries and repairs, in seconds. */
 const toolDuration = duration("gen_ai.execute_tool.duration", "Duration of tool calls, recovery included")
 
-/** `gen_ai.invoke_agent.duration`: how long runs took, in seconds. */
+/** `gen_ai.invoke_agent.duration`: the duration of runs, in seconds. */
 const agentDuration = duration(
   "gen_ai.invoke_agent.duration",
   "Duration of runs",
@@ -97,7 +100,10 @@ type Labels = Readonly<Record<string, string>>
 const answeredBy = (event: AgentEvent.AgentEvent | undefined): Labels =>
   event?.type === "model-end" && event.reply.model !== undefined ? { "gen_ai.response.model": event.reply.model } : {}
 
-/** A failed attempt has mostly cost nothing, and one that was interrupted what its provider had told until then. */
+/**
+ * Counts the tokens and the cost of an attempt. A failed attempt usually has none; an interrupted one has those that the provider had
+ * reported.
+ */
 const countSpent = ({ event }: Ending, context: Context.Context<never>, labels: Labels): void => {
   if (event?.type !== "model-end" && event?.type !== "model-failed" && event?.type !== "model-interrupted") return
   const { usage, cost: spent } = event.entry
@@ -116,7 +122,7 @@ const count = <State>(
 
 /** Counts the errors that leave runs. An error that passes unchanged from a run to its parent counts once. */
 export const errorCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
-  /** The errors of the children of a run, by its id. */
+  /** The errors of child runs, by the id of the parent run. */
   const ofChildren = new Map<string, ReadonlyArray<unknown>>()
   return (event) => {
     if (event.type === "run-completed" || event.type === "run-suspended" || event.type === "run-interrupted") {

@@ -1,4 +1,4 @@
-/** Metrics of what a run promises beside its answer: people who decide, messages that are read, text that stays. */
+/** Metrics of approvals, returned messages, replaced or continued texts, and stored results. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
@@ -6,10 +6,10 @@ import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Approval from "../data/Approval.ts"
 import { quietly } from "../data/Foreign.ts"
 
-/** `kintsugi.approval.duration`: seconds from a request to the decision of a person that counts, also over a suspension. */
+/** `kintsugi.approval.duration`: seconds from the request to the person's decision, with the time of a suspension. */
 const decided = Metric.histogram("kintsugi.approval.duration", {
   description: "Time that people took to decide about a call",
-  // from a second to more than a week
+  // from one second to twelve days
   boundaries: Array.from({ length: 11 }, (_, index) => 4 ** index),
   attributes: { unit: "s" }
 })
@@ -20,40 +20,40 @@ const expired = Metric.counter("kintsugi.approval.expired", {
   incremental: true
 })
 
-/** `kintsugi.messages.returned`: messages that were said to a run that ended before it had read them. */
+/** `kintsugi.messages.returned`: messages that a run had not read at its end. */
 const returned = Metric.counter("kintsugi.messages.returned", {
   description: "Messages that a run did not read",
   incremental: true
 })
 
-/** `kintsugi.text.discarded`: characters of streamed text that a later attempt or answer has replaced. */
+/** `kintsugi.text.discarded`: characters of streamed text that a later attempt or answer replaced. */
 const discarded = Metric.counter("kintsugi.text.discarded", {
   description: "Characters that were shown and do not count",
   incremental: true,
   attributes: { unit: "{character}" }
 })
 
-/** `kintsugi.text.continued`: characters of replies that broke off, from which a later attempt went on. */
+/** `kintsugi.text.continued`: characters of broken-off replies that a later attempt continued. */
 const continued = Metric.counter("kintsugi.text.continued", {
   description: "Characters of replies that broke off and went on",
   incremental: true,
   attributes: { unit: "{character}" }
 })
 
-/** `kintsugi.results.put_aside`: bytes of results that the model reads in part. */
+/** `kintsugi.results.put_aside`: bytes of long results that were stored outside of the transcript. */
 const putAside = Metric.counter("kintsugi.results.put_aside", {
   description: "Bytes of results that were put aside",
   incremental: true,
   attributes: { unit: "By" }
 })
 
-/** Hears the events of a tree of runs, and counts. */
+/** Makes a listener that counts the events of a tree of runs. */
 export const promiseCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
   const clock = Context.get(context, Clock.Clock)
-  /** The requests without a decision, by run and call. */
+  /** The open requests, by run and call. */
   const waiting = new Map<string, Approval.ApprovalRequest>()
 
-  /** How many characters of the present reply are counted, by run. */
+  /** For each run, the characters of its present reply that are counted already. */
   const counted = new Map<string, number>()
 
   const hear = (event: AgentEvent.AgentEvent): void => {
@@ -63,7 +63,7 @@ export const promiseCounter = (context: Context.Context<never>): ((event: AgentE
         return
       case "approval-decided": {
         const request = waiting.get(keyOf(event))
-        // a call that a grant admits has none
+        // an approval by a grant has no request to a person
         if (request === undefined || event.by !== undefined) return
         waiting.delete(keyOf(event))
         const took = clock.currentTimeMillisUnsafe() - request.requestedAt

@@ -1,4 +1,6 @@
-/** Spans of runs, model calls and tool calls, by the GenAI conventions of OpenTelemetry; what is ours is `kintsugi.*`. */
+/**
+ * Spans of runs, model calls and tool calls, by the GenAI conventions of OpenTelemetry. Attributes of this library begin with `kintsugi.`.
+ */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,21 +12,21 @@ import * as Attributes from "./attributes.ts"
 import * as Content from "./content.ts"
 import type { Beginning, Ending, Watcher } from "./Operations.ts"
 
-/** `hasContent`: whether spans have the content, too. */
+/** Makes a span for each operation. With `hasContent`, spans also contain texts and arguments. */
 export const watcher = (hasContent: boolean): Watcher<Operation> => ({
   begin: (event, context, now) => new Operation(event, context, now, hasContent),
   within: (operation, event, now) => operation.note(event, now),
   end: (operation, ending) => operation.end(ending)
 })
 
-/** One operation, and its span. */
+/** An operation with its span. */
 class Operation {
   readonly span: Tracer.Span
   readonly #began: bigint
   readonly #hasContent: boolean
   #isStreamed = false
 
-  /** The span has the tracer, the parent and the annotations that any span would have there. */
+  /** Makes the span with the tracer, the parent and the annotations of `context`, like any span of the program. */
   constructor(event: Beginning, context: Context.Context<never>, now: bigint, hasContent: boolean) {
     const { kind, name } = titleOf(event)
     const attributes = Attributes.of(Attributes.ofOperation, event)
@@ -70,7 +72,10 @@ class Operation {
   }
 }
 
-/** What an effect gives that waits for nothing. `runSync` brings a scheduler, for which all that a fiber reads is looked up anew. */
+/**
+ * Runs an effect that finishes without a wait. Faster than `Effect.runSync`, which adds a scheduler and so makes each fiber read its
+ * services again.
+ */
 const made = <A>(effect: Effect.Effect<A>, context: Context.Context<never>): A => {
   const exit = Effect.runForkWith(context)(effect).pollUnsafe()
   if (exit === undefined) throw new TypeError("Telemetry: a tracer makes a span at once")
