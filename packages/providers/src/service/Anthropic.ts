@@ -18,19 +18,22 @@ import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /**
- * The Files API is no beta since 2026-08-20 (`anthropic-sdk-python` 1.2.0 of 2026-08-27 sends no header any more); gateways and other hosts
- * ask for the header (portkey.ai, "Files", of 2026-09-15). Looked up on 2026-11-26. So requests that name a stored file have it, and no
- * others.
+ * The beta header of the Files API. Requests that name a stored file have this header, and no others. Anthropic itself does not need it
+ * since 2026-08-20 (`anthropic-sdk-python` 1.2.0 of 2026-08-27 no longer sends it), but gateways and other hosts do (portkey.ai, "Files",
+ * of 2026-09-15). Looked up on 2026-11-26.
  */
 const filesBeta = "files-api-2025-04-14"
 
-/** `baseUrl` is `https://api.anthropic.com` by default. */
+/** Options of Anthropic's Messages API. `baseUrl` is `https://api.anthropic.com` by default. */
 export interface Options extends AnthropicParameters, ByName.Reach {
   /** The version of the API; `2023-06-01` by default, with `vertex` `vertex-2023-10-16`. */
   readonly version?: string
   /** Beta features to enable: the values of the header `anthropic-beta`. */
   readonly betas?: ReadonlyArray<string>
-  /** Whether the key goes as a bearer token, as other hosts want it, in place of `x-api-key`; `false` by default, `true` with `vertex`. */
+  /**
+   * Whether the API key is sent as a bearer token instead of in the header `x-api-key`, because some hosts require it. `false` by default,
+   * `true` with `vertex`.
+   */
   readonly bearer?: boolean
   /**
    * Whether the server is Google's Vertex: the model is in the path, and the version in the body. `baseUrl` is then
@@ -43,13 +46,16 @@ export interface Options extends AnthropicParameters, ByName.Reach {
 /** The options, with model and key. */
 interface LayerOptions extends Options {
   readonly model: string
-  /** An effect is asked with each send, for tokens that expire; if it fails, the call is an `AuthenticationError`. */
+  /**
+   * The API key, or an effect that gives it. The effect runs before each send, for tokens that expire; if it fails, the call fails with an
+   * `AuthenticationError`.
+   */
   readonly apiKey: Secret
 }
 
 const variables = { apiKey: "ANTHROPIC_API_KEY", baseUrl: "ANTHROPIC_BASE_URL" }
 
-/** The base URL of the provider. */
+/** The base URL of Anthropic itself. */
 const own = "https://api.anthropic.com"
 
 /**
@@ -99,8 +105,9 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 }
 
 /**
- * Whether a budget is for all thoughts of a turn: it may then exceed `max_tokens` (docs.anthropic.com, "Extended thinking", "Interleaved
- * thinking", looked up on 2026-11-26). A budget that stands for an effort stays below it, for models that do not know the feature.
+ * Whether the options enable interleaved thinking. Then a thinking budget covers all thoughts of a turn, and may exceed `max_tokens`
+ * (docs.anthropic.com, "Extended thinking", "Interleaved thinking", looked up on 2026-11-26). It applies only to a `reasoning` given as an
+ * object: a budget computed from an effort stays below `max_tokens`, for models without this feature.
  */
 const isInterleaved = ({ betas = [], headers = {}, reasoning }: Options): boolean =>
   Predicate.isObject(reasoning) &&
@@ -109,8 +116,8 @@ const isInterleaved = ({ betas = [], headers = {}, reasoning }: Options): boolea
   )
 
 /**
- * The paths and bodies of Vertex: `anthropic_version` takes the place of `model`. Looked up on 2026-11-26 in public clients
- * (tensorzero, `gcp_vertex_anthropic`); Google's page was not among those that could be read.
+ * The URLs and the codec for Claude on Google's Vertex. The model is in the path, and the body has `anthropic_version` instead of `model`.
+ * Looked up on 2026-11-26 in public clients (tensorzero, `gcp_vertex_anthropic`), because Google's own page could not be read.
  */
 const onVertex = (codec: Codec, source: Source.Source, baseUrl: string, version = "vertex-2023-10-16") => {
   const segment = PathSegment.segment(source.model)
@@ -118,7 +125,7 @@ const onVertex = (codec: Codec, source: Source.Source, baseUrl: string, version 
   const inPath: Codec = {
     ...codec,
     encode: (request, mode) => {
-      // the codec writes an object
+      // the codec always encodes a JSON object
       const { model: _, ...body } = JSON.parse(codec.encode(request, mode)) as Readonly<Record<string, unknown>>
       return JSON.stringify({ anthropic_version: version, ...body })
     }

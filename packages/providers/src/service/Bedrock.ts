@@ -19,18 +19,18 @@ import * as Provider from "./Provider.ts"
 
 export type { Credentials } from "./aws.ts"
 
-/** `baseUrl` is `https://bedrock-runtime.REGION.amazonaws.com` by default. */
+/** Options of Amazon Bedrock's Converse API. `baseUrl` is `https://bedrock-runtime.REGION.amazonaws.com` by default. */
 export interface Options extends BedrockParameters, ByName.Reach {
-  /** The region of the model, and of the signature, such as `us-east-1`. */
+  /** The AWS region that serves the model, and for which requests are signed, such as `us-east-1`. */
   readonly region?: string
   /**
-   * The key that signs each send, or an effect that is asked for it at each send: for credentials that expire, as those of STS. Cache
-   * it as long as they hold, with `Effect.cachedWithTTL`. A failure of the effect is an `AuthenticationError`.
+   * The AWS credentials that sign each send, or an effect that gives them before each send, for temporary ones such as those of STS. Cache
+   * that effect while the credentials are valid, with `Effect.cachedWithTTL`. If it fails, the call fails with an `AuthenticationError`.
    */
   readonly credentials?: Aws.Credentials | Effect.Effect<Aws.Credentials, unknown>
   /**
-   * An API key of Bedrock, in the place of `credentials`, or an effect that is asked for it at each send: it goes as a bearer token, and
-   * nothing is signed, with credentials or without (docs.aws.amazon.com/bedrock/latest/userguide, "API keys", looked up on 2026-11-26).
+   * An API key of Bedrock, or an effect that gives it before each send. It is sent as a bearer token, and requests are not signed, even if
+   * `credentials` are given too (docs.aws.amazon.com/bedrock/latest/userguide, "API keys", looked up on 2026-11-26).
    */
   readonly apiKey?: Secret
 }
@@ -76,7 +76,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     (asked, able) => BedrockConverse.make(source, asked, able),
     { output: "none", continuation: "none" }
   )
-  // invalid options are refused at once
+  // throws for invalid options when the layer is made, not at the first call
   Transport.explain(transport)
   const provider = {
     source,
@@ -122,7 +122,7 @@ export const layerConfig = (
     })
   )
 
-/** The key of the environment: an API key, as the SDKs of AWS do, before the others. */
+/** Reads the access from environment variables. An API key has precedence over an access key, as in the SDKs of AWS. */
 const accessIn = Effect.gen(function* () {
   const apiKey = yield* ByName.read("AWS_BEARER_TOKEN_BEDROCK")
   if (apiKey !== "") return { apiKey: Redacted.make(apiKey) }

@@ -10,10 +10,10 @@ import * as ChatProvider from "./chatProvider.ts"
 import * as Prices from "./prices.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://api.deepseek.com` by default. */
+/** Options of DeepSeek's chat completions. `baseUrl` is `https://api.deepseek.com` by default. */
 export interface Options
   extends Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "toolChoice" | "extra">, ByName.Reach {
-  /** An effort, `high` or `max`, switches thinking on; `none` switches it off. */
+  /** The reasoning effort: `high` or `max` switches thinking on, `none` switches it off. */
   readonly reasoning?: string
 }
 

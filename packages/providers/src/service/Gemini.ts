@@ -15,27 +15,29 @@ import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://generativelanguage.googleapis.com/v1beta` by default. */
+/** Options of the Gemini API. `baseUrl` is `https://generativelanguage.googleapis.com/v1beta` by default. */
 export interface Options extends GeminiParameters, ByName.Reach {
-  /** Whether the key goes as a bearer token, as Vertex wants it, in place of `x-goog-api-key`; `false` by default. */
+  /** Whether the API key is sent as a bearer token, as Vertex requires, instead of in the header `x-goog-api-key`. `false` by default. */
   readonly bearer?: boolean
 }
 
 /** The options, with model and key. */
 interface LayerOptions extends Options {
   /**
-   * `gemini-3.8-flash`, or a name with its collection, `tunedModels/my-model`. The name is one path segment: any
-   * other slash is escaped. A name that cannot be escaped, as `..`, makes each call fail with an
-   * `InvalidRequestError`.
+   * The model's name, such as `gemini-3.8-flash`, or with its collection, such as `tunedModels/my-model`. The name is one path segment: any
+   * other slash is escaped. A name that cannot be escaped, such as `..`, makes each call fail with an `InvalidRequestError`.
    */
   readonly model: string
-  /** An effect is asked with each send, for tokens that expire; if it fails, the call is an `AuthenticationError`. */
+  /**
+   * The API key, or an effect that gives it. The effect runs before each send, for tokens that expire; if it fails, the call fails with an
+   * `AuthenticationError`.
+   */
   readonly apiKey: Secret
 }
 
 const variables = { apiKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], baseUrl: "GEMINI_BASE_URL" }
 
-/** The base URL of the provider. */
+/** The base URL of Google's Gemini API itself. */
 const own = "https://generativelanguage.googleapis.com/v1beta"
 
 /** A model over your own `HttpClient`. */

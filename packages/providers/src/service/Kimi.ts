@@ -10,12 +10,15 @@ import * as ChatProvider from "./chatProvider.ts"
 import * as Prices from "./prices.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://api.moonshot.ai/v1` by default. In China it is `https://api.moonshot.cn/v1`. */
+/**
+ * Options of Kimi's chat completions. `baseUrl` is `https://api.moonshot.ai/v1` by default; in China the server is
+ * `https://api.moonshot.cn/v1`.
+ */
 export interface Options
   extends
     Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "extra">,
     ByName.Reach {
-  /** The cache key that requests with the same prefix share. */
+  /** A cache key of your choice. Requests with the same key and the same beginning share a cached prompt. */
   readonly promptCache?: { readonly key: string }
 }
 
@@ -44,15 +47,16 @@ const kimi: ChatProvider.ChatProvider = {
   prices: Prices.kimi,
   baseUrl: "https://api.moonshot.ai/v1",
   variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
-  // The server treats an empty text as absent.
+  // The reasoning of an earlier message without any is sent as a blank, because the server treats an empty text as absent.
   dialect: {
     capabilities,
     maxTokensField: "max_tokens",
     reasoning: "thinking",
     missingReasoning: " ",
-    // platform.kimi.ai/docs/guide/use-kimi-vision-model, looked up on 2026-11-26
+    // the scheme of URLs of stored images: platform.kimi.ai/docs/guide/use-kimi-vision-model, looked up on 2026-11-26
     storedImages: "ms://",
-    // measured with K2.6 in github.com/lm15-dev/lm15-contract, `research/tool-result-content`, looked up on 2026-11-26
+    // models that read images in tool results: measured with K2.6 in github.com/lm15-dev/lm15-contract, `research/tool-result-content`,
+    // looked up on 2026-11-26
     resultImages: /^kimi-k(?:2\.[5-9]|[3-9])/,
     continuation: { field: "partial", reply: "rest" }
   }

@@ -14,9 +14,9 @@ import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `http://localhost:11434` by default. */
+/** Options of Ollama's chat API. `baseUrl` is `http://localhost:11434` by default. */
 export interface Options extends OllamaParameters, ByName.Reach {
-  /** The key, for servers that need one: `https://ollama.com` does, a local server does not. */
+  /** The API key. `https://ollama.com` needs one, a local server does not. */
   readonly apiKey?: Secret
 }
 
@@ -63,7 +63,10 @@ const key = Config.map(Config.withDefault(Config.String("OLLAMA_API_KEY"), ""), 
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.overAny(layerConfig({ ...options, model: name }))
 
-/** Completes a host without scheme or port. `0.0.0.0` is an address to listen on, so localhost replaces it. */
+/**
+ * Makes a URL of Ollama's `OLLAMA_HOST` variable, which may lack the scheme or the port. `0.0.0.0` means "listen on all addresses", so a
+ * client uses `localhost` instead.
+ */
 const urlOf = (host: string): string => {
   const trimmed = host.trim()
   const scheme = /^https?:\/\//i.exec(trimmed)?.[0]

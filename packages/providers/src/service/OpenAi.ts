@@ -26,7 +26,7 @@ interface Account extends ByName.Reach {
 
 /** Options of the chat completions. */
 export interface Options extends Omit<ChatParameters, "providerTools">, Account {
-  /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, depending on the model. */
+  /** The reasoning effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, depending on the model. */
   readonly reasoning?: string
 }
 
@@ -66,7 +66,10 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   return ChatProvider.layer({ ...account, dialect: { ...account.dialect, ...mistral }, takes: takenByMistral }, options)
 }
 
-/** Mistral's own server; other servers of its models know OpenAI's fields (docs.mistral.ai/api, looked up on 2026-11-26). */
+/**
+ * The dialect of Mistral's own server. Other servers with Mistral's models use OpenAI's fields (docs.mistral.ai/api, looked up on
+ * 2026-11-26).
+ */
 const mistral: Dialect = {
   maxTokensField: "max_tokens",
   seedField: "random_seed",
@@ -98,7 +101,7 @@ export const layerResponses = (
         options,
         ModelFamilies.openAiResponses,
         (asked, able) => OpenAiResponses.make(source, asked, undefined, able, account),
-        // only chat completions refuse efforts beside tools
+        // the Responses API accepts a reasoning effort together with tools; only chat completions refuse that
         { reasoningBesideTools: "any" }
       ),
     Background.make,

@@ -25,8 +25,8 @@ export { type Host, hosts } from "./hosts.ts"
 type HostInput = keyof typeof hosts | Host
 
 /**
- * What a request says, and where it goes. `maxTokensField`, `streamOptions` and `strict` override what is known of the host:
- * the field of `maxTokens`, whether a stream asks for its usage, and whether schemas are sent as strict.
+ * Options of a request to a host, and of its address. `maxTokensField`, `streamOptions` and `strict` override the known facts about the
+ * host: the name of the field for `maxTokens`, whether a streamed request asks for usage, and whether schemas are sent as strict.
  */
 export interface Options
   extends
@@ -34,23 +34,23 @@ export interface Options
     ByName.Reach,
     Pick<Dialect, "maxTokensField" | "streamOptions" | "strict"> {}
 
-/** The hosts whose base URL has the account or the region in it. */
+/** The hosts without a default base URL, because theirs contains your account or your region. */
 type Regional = {
   readonly [Name in keyof typeof hosts]: (typeof hosts)[Name] extends { readonly baseUrl: string } ? never : Name
 }[keyof typeof hosts]
 
-/** The options that a host requires in addition. */
+/** The options that become required for a host: a host with your account or region in its URL requires `baseUrl`. */
 type Needed<Input> = Input extends Regional ? { readonly baseUrl: string } : unknown
 
 type ResponsesOptions = ResponsesParameters & ByName.Reach
 
 interface Chosen {
   readonly model: string
-  /** The key; absent for no key. An effect is run for each send, for tokens that expire. */
+  /** The API key; absent if the host needs none. An effect runs before each send, for tokens that expire. */
   readonly apiKey?: Secret
 }
 
-/** Programs without types pass any name. */
+/** Looks up a host by its name. An unknown name throws, because JavaScript programs may pass any name. */
 const of = (host: HostInput): Host => {
   if (typeof host !== "string") return host
   if (Object.hasOwn(hosts, host)) return hosts[host]

@@ -10,13 +10,16 @@ import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://openrouter.ai/api/v1` by default. Set `plugins` and similar fields in `extra`. */
+/**
+ * Options of OpenRouter's chat completions. `baseUrl` is `https://openrouter.ai/api/v1` by default. Set `plugins` and similar fields in
+ * `extra`.
+ */
 export interface Options extends Omit<ChatParameters, "promptCache">, ByName.Reach {
-  /** Marks for the cache of models that cache only what is marked, those of Anthropic for example; none by default. */
+  /** Cache marks, for models that cache only marked content, such as those of Anthropic. No marks by default. */
   readonly promptCache?: Cache
-  /** The URL of your application, sent as `HTTP-Referer`. */
+  /** The URL of your application, sent in the header `HTTP-Referer`. */
   readonly referer?: string
-  /** The name of your application, sent as `X-Title`. */
+  /** The name of your application, sent in the header `X-Title`. */
   readonly title?: string
   /** Which providers behind the router may serve a request, and in which order. */
   readonly routing?: Routing
@@ -24,9 +27,12 @@ export interface Options extends Omit<ChatParameters, "promptCache">, ByName.Rea
   readonly fallbacks?: ReadonlyArray<string>
 }
 
-/** Where OpenRouter puts marks (openrouter.ai/docs/guides/best-practices/prompt-caching, looked up on 2026-11-26). */
+/** Options of the cache marks, see openrouter.ai/docs/guides/best-practices/prompt-caching (looked up on 2026-11-26). */
 interface Cache {
-  /** `automatic`: the provider marks the last block that it can cache; `system`: a mark behind the system text. `automatic` by default. */
+  /**
+   * Where the marks stand. `automatic`, the default: the provider marks the last block that it can cache. `system`: a mark behind the
+   * system text.
+   */
   readonly breakpoints?: ReadonlyArray<"automatic" | "system">
   /** How long the provider caches marked content; `5m` by default. */
   readonly ttl?: "5m" | "1h"
@@ -56,7 +62,7 @@ interface Routing {
 interface LayerOptions extends Options, ChatProvider.Chosen {}
 
 /**
- * What requests to OpenRouter may contain. What a model supports depends on the provider behind it.
+ * The capabilities of requests to OpenRouter. What a model supports depends on the provider behind OpenRouter.
  *
  * @internal
  */

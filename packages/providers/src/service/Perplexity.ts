@@ -27,9 +27,9 @@ interface AgentOptions
     >,
     ByName.Reach {
   readonly api?: "agent"
-  /** An effort: `minimal`, `low`, `medium`, `high`, `xhigh` or `max`, for reasoning models. */
+  /** The reasoning effort, for models that reason: `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. */
   readonly reasoning?: string
-  /** Tools that Perplexity runs itself; `[{ type: "web_search" }]` by default, and for a preset those of the preset. */
+  /** Tools that Perplexity runs itself. By default `[{ type: "web_search" }]`, and for a preset the preset's own tools. */
   readonly providerTools?: ResponsesParameters["providerTools"]
 }
 
@@ -40,7 +40,7 @@ interface AgentOptions
 interface ChatOptions
   extends Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "extra">, ByName.Reach {
   readonly api: "chat"
-  /** An effort: `minimal`, `low`, `medium` or `high`, for reasoning models. */
+  /** The reasoning effort, for models that reason: `minimal`, `low`, `medium` or `high`. */
   readonly reasoning?: string
 }
 
@@ -83,7 +83,7 @@ export const chatCapabilities: Capabilities = {
   promptCache: "none"
 }
 
-/** The presets by their names of today, then by their former ones (docs.perplexity.ai, looked up on 2026-11-26). */
+/** The names of Perplexity's presets: the current ones, then the former ones (docs.perplexity.ai, looked up on 2026-11-26). */
 const presets = [
   "fast",
   "low",
@@ -97,7 +97,10 @@ const presets = [
   "advanced-deep-research"
 ]
 
-/** The server refuses a request without a number of tokens for models of Anthropic. */
+/**
+ * The dialect of the agent API. Requests to models of Anthropic get a limit of 8,192 output tokens by default, because the server refuses
+ * requests without a limit.
+ */
 const agent: Parameters<typeof OpenAiResponses.make>[2] = {
   capabilities,
   items: "plain",
@@ -138,7 +141,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     encryptedReasoning: false,
     providerTools: providerTools ?? (isPreset ? [] : [{ type: "web_search" }])
   }
-  // a name without a vendor is one of the older API, and the server refuses it
+  // a name without a vendor, such as `sonar-pro`, belongs to the older API; the agent API refuses it
   const catalog = isPreset || model.includes("/") ? ModelFamilies.none : ModelFamilies.perplexity
   return ChatProvider.at(account, "/v1/agent", { ...options, baseUrl: ByName.withoutVersion(baseUrl) }, (source) => ({
     ...fitting(source, asked, catalog, (one, able) => OpenAiResponses.make(source, one, agent, able)),

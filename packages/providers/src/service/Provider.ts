@@ -26,43 +26,46 @@ export type { Source } from "../transport/Source.ts"
 
 type Headers = Readonly<Record<string, Header>>
 
-/** The parts of a model over HTTP. */
+/** The parts from which `layer` makes a model over HTTP: a codec, a source, URLs and headers. */
 interface Provider {
   readonly source: Source
   readonly codec: Codec
-  /** The URL of whole replies. */
+  /** The URL for whole replies. */
   readonly url: string
-  /** The URL of streamed replies, if it differs. */
+  /** The URL for streamed replies, if it differs from `url`. */
   readonly streamUrl?: string
-  /** The URL of requests that end with the beginning of their reply, if it differs. */
+  /** The URL for requests in which the model continues a message that the request ends with, if it differs from `url`. */
   readonly continuationUrl?: string | undefined
-  /** Sent with every request. A secret is `Redacted`, and also among the secrets of `source`; or an effect that gives one for each send. */
+  /**
+   * The headers of every request. A secret is a `Redacted` that is also among the secrets of `source`, or an effect that gives a `Redacted`
+   * before each send.
+   */
   readonly headers: Headers
-  /** Further headers of some requests; they replace those of the same name. */
+  /** Additional headers for the requests to which `applies` returns true. They replace headers of the same name. */
   readonly headersFor?: { readonly applies: (request: Model.Request) => boolean; readonly headers: Headers }
   readonly transport?: Transport.Options
-  /** What the model costs; `reported` if each reply has its cost. */
+  /** The price of the model, or `reported` if each reply states its own cost. */
   readonly price?: Model.Service["price"] | undefined
   /**
-   * Makes the headers of each send that has not begun yet.
+   * Makes further headers for each send, such as a signature of the body.
    *
    * @internal
    */
   readonly headersOf?: HeadersOf
   /**
-   * Reads the messages of Amazon's event stream.
+   * Decodes a message of Amazon's binary event stream to text.
    *
    * @internal
    */
   readonly frame?: (message: Uint8Array) => string
   /**
-   * Asks for replies that the provider makes in the background.
+   * Makes the functions that wait for replies made in the background (jobs). Without it, requests that name such a reply are refused.
    *
    * @internal
    */
   readonly background?: typeof Background.make | undefined
   /**
-   * Counts the tokens of requests.
+   * Asks the provider how many tokens a request has. Without it, the model has no `countTokens`.
    *
    * @internal
    */
@@ -106,13 +109,13 @@ export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport
   )
 }
 
-/** The ways to one provider, with the same headers. */
+/** The transports to one provider: one for each URL, all with the same headers. */
 interface Transports {
   readonly whole: Transport.Transport
   readonly streamed: Transport.Transport
-  /** For requests that end with the beginning of their reply. */
+  /** The transport for requests in which the model continues a message of its own; `undefined` if it is the usual one. */
   readonly continued: Transport.Transport | undefined
-  /** For requests whose tokens are counted. */
+  /** The transport to the URL that counts tokens; `undefined` if the provider cannot count. */
   readonly counted: Transport.Transport | undefined
 }
 
@@ -131,7 +134,7 @@ const transportsWith = (
   })
 }
 
-/** The URL of a path beneath this one. One that is no URL stays: the transport says so. */
+/** Appends a path and a query to a URL. An invalid URL is returned as it is: the transport reports it. */
 const urlOf = (url: string, path: string, query: ReadonlyArray<readonly [string, string]>): string => {
   if (!URL.canParse(url)) return url
   const full = new URL(url)
@@ -152,7 +155,10 @@ const fromTransports = (
       ? Effect.fail(error)
       : Effect.as(Effect.logWarning(`A request to model '${source.model}' is resent whole`, error.message), other)
   }
-  /** Sends a request, and once another one in its place if the provider no longer has what the request refers to. */
+  /**
+   * Sends a request. If it fails because the provider no longer has data that the request refers to, sends once more, with that data in the
+   * request.
+   */
   const sending = <A>(
     request: Model.Request,
     send: (request: Model.Request) => Effect.Effect<A, LlmError.LlmError>
@@ -180,7 +186,7 @@ const fromTransports = (
     ...(codec.providerTools === true ? { providerTools: true } : {}),
     ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
     ...(counting === undefined ? {} : { countTokens }),
-    // The transcript is borrowed: it is encoded when the request starts, and not read later.
+    // The transcript may change later, so it is encoded when the request starts, and not read afterwards.
     generate: (asked) =>
       Model.leaving(
         source.model,
@@ -223,7 +229,7 @@ const fromTransports = (
   }
 }
 
-/** The model, whose errors say so if the provider refuses what the capabilities allow. */
+/** Wraps a model: if the provider refuses something that the table of capabilities allows, the error says so. */
 const contradicting = ({ contradicts }: Codec, model: Model.Service): Model.Service =>
   contradicts === undefined
     ? model
@@ -233,7 +239,7 @@ const contradicting = ({ contradicts }: Codec, model: Model.Service): Model.Serv
         stream: (request) => Stream.mapError(model.stream(request), (error) => contradicts(error, request))
       }
 
-/** Logs what the codec warns of, before the first request alone. */
+/** Logs the codec's warning, once, before the first request. */
 const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
   if (warning === undefined) return Effect.void
   let isLogged = false
@@ -244,7 +250,7 @@ const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
   })
 }
 
-/** Logs what is changed of a request: in a run an event says it too. */
+/** Logs at debug level how the codec adapts a request to the model. Within a run an event reports it too. */
 const logged = ({ model, provider }: Source, { adapts }: Codec, request: Model.Request): Effect.Effect<void> => {
   const adaptation = adapts?.(request)
   return adaptation === undefined
@@ -260,7 +266,10 @@ const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmErr
 const unable = ({ model, provider }: Source, detail: string): LlmError.LlmError =>
   LlmError.CapabilityMismatchError.make({ model, provider, capability: "other", detail })
 
-/** The codec of a model that does not ask for replies in the background: otherwise each request would begin another one. */
+/**
+ * Makes the codec refuse requests that name a background reply. It is for a model that does not wait for such replies, which would begin a
+ * new reply with each request.
+ */
 const withoutJobs = (source: Source, codec: Codec): Codec => ({
   ...codec,
   refuses: (request) =>

@@ -1,4 +1,6 @@
-/** Signs requests to AWS and reads its event streams, by packages of AWS that are optional. */
+/**
+ * Signs requests to AWS and decodes its event streams. The AWS packages that do this are optional, and are imported when they are needed.
+ */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Clock from "effect/Clock"
@@ -17,7 +19,7 @@ export interface Credentials {
   readonly sessionToken?: Redacted.Redacted
 }
 
-/** A request as `SignatureV4` takes it. */
+/** A request in the form that `SignatureV4` signs. */
 interface Signable {
   readonly method: string
   readonly protocol: string
@@ -30,7 +32,7 @@ interface Signable {
 
 type Value = { readonly value: unknown }
 
-/** The parts of the packages that this module uses. */
+/** The exports of the AWS packages that this module uses. */
 export interface Packages {
   readonly SignatureV4: new (options: {
     readonly service: string
@@ -59,20 +61,20 @@ export interface Packages {
   }
 }
 
-/** The package that reads frames of streams. Bundlers ignore these names, because the packages are optional. */
+/** The package that decodes event streams. Its name is data, not an import, so that bundlers do not require the optional package. */
 const reading: ReadonlyArray<string> = ["@smithy/eventstream-codec"]
 
-/** The packages that signing needs in addition. */
+/** All packages that signed requests need: for signatures, event streams and hashes. */
 const names: ReadonlyArray<string> = ["@smithy/signature-v4", ...reading, "@aws-crypto/sha256-js"]
 
 const importAll = async (needed: ReadonlyArray<string>): Promise<Packages> =>
-  // these packages export these names
+  // the packages together export the members of `Packages`
   Object.assign({}, ...(await Promise.all(needed.map((name) => import(name))))) as Packages
 
-/** The packages. A missing one is a defect that says how to install it. */
+/** Imports the packages for signed requests. A missing package is a defect whose message has the command that installs it. */
 export const load = (from: typeof importAll = importAll): Effect.Effect<Packages> => loaded(from, names)
 
-/** The package without which no stream is read. */
+/** Imports only the package that decodes event streams, for requests that are not signed. */
 export const loadReading = (from: typeof importAll = importAll): Effect.Effect<Pick<Packages, "EventStreamCodec">> =>
   loaded(from, reading)
 
@@ -91,13 +93,13 @@ const missing =
       : new Error(`Bedrock could not load the packages ${names.join(", ")}`, { cause })
   }
 
-/** The region and service of a signature. */
+/** The region and the service for which a request is signed. */
 export interface Scope {
   readonly region: string
   readonly service: string
 }
 
-/** The headers of one request that sign it; the time of the signature is now. */
+/** Makes the function that signs a request: it returns the headers with the signature for the current time. */
 export const signing =
   (
     { SignatureV4, Sha256 }: Packages,
@@ -119,14 +121,14 @@ export const signing =
           secretAccessKey: Redacted.value(secretAccessKey).trim(),
           ...(sessionToken === undefined ? {} : { sessionToken: Redacted.value(sessionToken).trim() })
         },
-        // its own type is that of its package
+        // the package that defines the type of this option is optional, so the type cannot be imported
         sha256: Sha256 as never
       })
       const signed = yield* Effect.tryPromise({
         try: () => signer.sign(signable(url, body), { signingDate: DateTime.formatIso(now) }),
         catch: (cause) => unauthorised(source, cause)
       })
-      // the client itself writes the host
+      // the HTTP client writes the header `host` itself
       const { host: _h, ...headers } = signed.headers
       return Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name, isSecret(name) ? Redacted.make(value) : value] as const)
@@ -154,7 +156,9 @@ const unauthorised = ({ model, provider }: Source, cause: unknown): LlmError.Llm
   return new LlmError.AuthenticationError({ model, provider, message, cause: scrubCause(cause) })
 }
 
-/** Reads messages of an event stream as JSON: the type of the event, and its body. Throws for a message with a wrong checksum. */
+/**
+ * Makes a function that decodes a message of an event stream to JSON: the type of the event, and its body. It throws for a wrong checksum.
+ */
 export const frames = ({ EventStreamCodec }: Pick<Packages, "EventStreamCodec">): ((message: Uint8Array) => string) => {
   const utf8 = new TextDecoder()
   const encoder = new TextEncoder()

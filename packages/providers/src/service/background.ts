@@ -1,6 +1,6 @@
 /**
- * Asks for replies that a provider makes in the background: polls until they are over, or reads their events. A poll
- * that fails is sent again on its own. A job that a run finds cancelled by the process before it cannot go on: then another one is begun.
+ * Waits for replies that a provider makes in the background, called jobs: polls a job until it is over, or reads its events. A failed poll
+ * is resent on its own. If a resumed run finds its job cancelled, because the earlier process cancelled it, the request begins a new job.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
@@ -18,16 +18,16 @@ import type { Answer } from "../transport/Answer.ts"
 import * as Transport from "../transport/Transport.ts"
 
 /**
- * The parts of a model that polling needs.
+ * The parts of a model from which `make` makes its background functions.
  *
  * @internal
  */
 export interface Background {
   readonly codec: Codec
   readonly jobs: Jobs
-  /** Marks the thoughts of a reply with their origin. */
+  /** The functions that mark the thoughts of a reply with the model that made them. */
   readonly marking: (request: Model.Request) => Pick<Provenance.Traced, "marked" | "marking">
-  /** The transport to a job, or to the end of one, which resends as often as this says. */
+  /** Makes a transport to a path below the URL of jobs, with this method, query and policy of resends. */
   readonly to: (
     path: string,
     method: "GET" | "POST",
@@ -38,13 +38,16 @@ export interface Background {
   readonly anew: Pick<Model.Service, "generate" | "stream">
 }
 
-/** How long to wait between two polls, as the guide of OpenAI does. */
+/** The wait between two polls, as in OpenAI's guide. */
 const pause = Duration.seconds(2)
 
-/** A poll that fails is sent 5 times more, with waits of 2 to 32 seconds. It is no call: no budget of retries hears of it. */
+/**
+ * A failed poll is resent up to 5 times, after waits of 2 to 32 seconds. These resends are not model calls, so no budget of retries counts
+ * them.
+ */
 const polling = { retries: 5, initialBackoff: pause } as const
 
-/** How long a cancellation may take, or the answer to a request that has perhaps begun a job. */
+/** How long a cancellation may take, and how long an interrupted request waits for an answer that may name a new job. */
 const grace = Duration.seconds(5)
 
 type Polled = { readonly status: "at work" | "lost" } | { readonly status: "over"; readonly reply: Read }
@@ -54,7 +57,8 @@ type Read = Result.Result<Message.Reply, LlmError.LlmError>
 type Replying = Pick<Model.Service, "background" | "generate" | "stream">
 
 /**
- * The model whose requests may name a job. A job whose name comes too late for its run is cancelled, within the present scope.
+ * Makes the functions of a model that begins, reads and cancels jobs. If a request is interrupted before its answer names the job, the late
+ * answer is awaited in the current scope, and its job is cancelled.
  *
  * @internal
  */
@@ -78,7 +82,8 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
         const status = jobs.status(answer)
         if (status === undefined) return read(answer)
         if (status === "at work") polled = { status }
-        // the process before has cancelled it when it ended; one that is cancelled meanwhile is not begun again and again
+        // the earlier process of a resumed run cancelled this job; a job that is cancelled while this process polls is a failure, and no
+        // new one begins
         else if (status === "cancelled" && request.background?.isFound === true) polled = { status: "lost" }
         else polled = { status: "over", reply: Result.mapError(read(answer), jobs.over) }
         return nothing
@@ -102,7 +107,7 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
     )
   }
 
-  /** The run knows at once of the job that it has begun. If it waits no longer, the job is cancelled here. */
+  /** Reports the names of new jobs to the run. If the run was interrupted and the answer comes late, cancels these jobs instead. */
   const named = (request: Model.Request, parts: Parameters<typeof namesIn>[0], isLate: boolean) =>
     Effect.forEach(
       namesIn(parts),
@@ -115,7 +120,7 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
       { discard: true }
     )
 
-  /** Begins a job. The run knows of it before anything else happens to the reply. */
+  /** Sends a request that may begin a job. The run gets the job's name before the reply is processed further. */
   const begin = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> => {
     const reply = anew.generate(request)
     return jobs.begins(request)
@@ -127,7 +132,7 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
     const parts = anew.stream(request)
     if (!jobs.begins(request)) return parts
     const pulling = Effect.gen(function* () {
-      // that of the stream ends before the answer may come
+      // a scope of its own: the scope of the stream may close before the late answer arrives
       const scope = yield* Scope.make()
       let outlives = () => false
       yield* Effect.addFinalizer((exit) => (outlives() ? Effect.void : Scope.close(scope, exit)))
@@ -206,10 +211,16 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
   }
 }
 
-/** Polls are no attempts: a table that replaces the one of the transport does not see them. */
+/**
+ * Lets the transport resend a poll. Polls are not attempts, so the table that replaces the transport's resends in a run does not apply to
+ * them.
+ */
 const resent = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideService(self, Model.Resending, "on")
 
-/** Reads the stream of a job. A queued job sends nothing, which is no failure: `anew` polls it. Its counts may come before. */
+/**
+ * Reads the events of a job. A queued job sends nothing, so a timeout before the first event is no failure: `anew` polls the job instead.
+ * Usage counts do not end this waiting, because they may come first.
+ */
 const untilSpoken = (
   parts: Stream.Stream<Model.Part, LlmError.LlmError>,
   anew: () => Stream.Stream<Model.Part, LlmError.LlmError>
@@ -223,14 +234,14 @@ const untilSpoken = (
     return Stream.catchTag(heard, "RequestTimeoutError", (error) => (hasSpoken ? Stream.fail(error) : anew()))
   })
 
-/** Without the message that names the job: no later request has it. */
+/** The request without its last message, which names the job. */
 const withoutLast = (request: Model.Request): Model.Request => ({ ...request, messages: request.messages.slice(0, -1) })
 
 const whole = (reply: Effect.Effect<Message.Reply, LlmError.LlmError>): Stream.Stream<Model.Part, LlmError.LlmError> =>
   Stream.unwrap(Effect.map(reply, (reply) => Stream.fromIterable(Model.partsOf(reply))))
 
-/** The names of jobs among these parts. */
+/** The parts that name jobs. */
 const namesIn = (parts: ReadonlyArray<Model.Part | Message.Reply["content"][number]>) => parts.filter(JobItem.is)
 
-/** The result of a request whose answer has no content. */
+/** A placeholder result for answers that have no reply. */
 const nothing: Read = Result.succeed({ content: [], finish: "other", usage: Usage.empty })

@@ -1,4 +1,4 @@
-/** Code that the provider modules share: the options of every provider, and models by name. */
+/** Code that the provider modules share: common options, environment variables, URLs, and the models that are made from a name alone. */
 import type * as Budget from "@kintsugi/core/Budget"
 import type * as Model from "@kintsugi/core/Model"
 import * as Config from "effect/Config"
@@ -15,50 +15,59 @@ import * as Transport from "../transport/Transport.ts"
 
 /** Options of every provider. */
 export interface Reach {
-  /** Facts about this model that override the table of capabilities, and whether a request that the model does not take is refused. */
+  /**
+   * Facts about this model that override the table of capabilities. They also decide what happens to a request that the model does not
+   * support: refused or adapted.
+   */
   readonly capabilities?: CapabilityOptions
-  /** The base URL, without the path that the format adds; the provider's own by default. */
+  /** The base URL, to which the format appends its path. By default it is the provider's own URL. */
   readonly baseUrl?: string
-  /** Sent with every request, for proxies and gateways. A secret is `Redacted`, or an effect that gives one for each send. */
+  /**
+   * Headers of every request, for proxies and gateways. A secret is a `Redacted`, or an effect that gives a `Redacted` before each send.
+   */
   readonly headers?: Readonly<Record<string, Header>>
-  /** The name of the host in errors, spans and the ledger, if it is not the provider itself: `azure`, `vertex`. */
+  /** The name that errors, spans and the ledger show instead of the provider's: `azure` or `vertex`, for example. */
   readonly host?: string
   readonly transport?: Transport.Options
   /**
-   * What the model costs, in US dollars, or `reported` where its server says the cost of each reply. By default what its provider says, as
-   * this version knows it, if the base URL is the provider's own; a price of the budget with the name of the model replaces it.
+   * The price of the model in US dollars, or `reported` if the server states the cost of each reply. By default it is the provider's price
+   * that this version of the library has, provided that the base URL is the provider's own. A price in the budget for the name of the model
+   * replaces it.
    */
   readonly price?: Budget.Price | "reported"
 }
 
-/** A header with a key. */
+/** Makes a header value of an API key. */
 export const keyHeader = (apiKey: Secret, of: (key: string) => string): Secret => {
   const header = (key: Redacted.Redacted) => Redacted.make(of(Redacted.value(key).trim()))
   return Redacted.isRedacted(apiKey) ? header(apiKey) : Effect.map(apiKey, header)
 }
 
-/** The header with a key as a bearer token, as OAuth has it; none for an empty key. */
+/** The header that sends an API key as a bearer token; no header for an empty key. */
 export const bearer = (apiKey: Secret): Readonly<Record<string, Secret>> =>
   Redacted.isRedacted(apiKey) && Redacted.value(apiKey).trim() === ""
     ? {}
     : { authorization: keyHeader(apiKey, (key) => `Bearer ${key}`) }
 
-/** The names of a provider's environment variables. Of several names, the first that is set counts. */
+/** The names of a provider's environment variables. If there are several names, the first variable that is set counts. */
 export interface Variables {
-  /** The variable of the key; absent if no key is needed. */
+  /** The variable of the API key; absent if the provider needs no key. */
   readonly apiKey?: string | ReadonlyArray<string>
   readonly baseUrl: string | ReadonlyArray<string>
   /** Whether the provider has no default base URL. */
   readonly needsBaseUrl?: boolean
 }
 
-/** The model, and its key, if that is not in the environment. */
+/** The name of the model, and its API key if the environment does not have it. */
 export interface Named {
   readonly model: string
   readonly apiKey?: Secret
 }
 
-/** Options, each of which may also be a `Config`; those on which others depend may not. An optional one that reads `undefined` is not given. */
+/**
+ * Options that may each be a value or a `Config`, except `api` and `chained`, which decide the types of others. A `Config` that reads
+ * `undefined` counts as an absent option.
+ */
 export type FromConfig<Options> = Options extends unknown
   ? {
       readonly [Name in keyof Options]:
@@ -68,8 +77,8 @@ export type FromConfig<Options> = Options extends unknown
   : never
 
 /**
- * A model over your own `HttpClient`, with options that are read when the layer is built. Key and base URL are those of the environment,
- * unless given. A missing key is a `ConfigError`, and so is an option out of its range.
+ * A model over your own `HttpClient`, with options that are read when the layer is built. The API key and the base URL come from the
+ * environment unless they are given. A missing key and an option out of its range are `ConfigError`s.
  */
 export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
   variables: Variables,
@@ -85,7 +94,7 @@ export const layerConfig = <Options extends Named & Pick<Reach, "baseUrl">>(
     })
   )
 
-/** Makes a value of resolved options. An exception becomes a `ConfigError`. */
+/** Runs a constructor that throws for invalid options. A `RangeError` or `TypeError` becomes a `ConfigError`. */
 export const made = <A>(make: () => A): Effect.Effect<A, Config.ConfigError> =>
   Effect.catchDefect(Effect.sync(make), (defect) =>
     defect instanceof RangeError || defect instanceof TypeError
@@ -93,7 +102,7 @@ export const made = <A>(make: () => A): Effect.Effect<A, Config.ConfigError> =>
       : Effect.die(defect)
   )
 
-/** The options, of which each `Config` is read. */
+/** Reads each option that is a `Config`, and returns all options as values. */
 export const resolved = <Options>(options: FromConfig<Options>): Effect.Effect<Options, Config.ConfigError> =>
   Effect.gen(function* () {
     const read: Record<string, unknown> = {}
@@ -101,7 +110,7 @@ export const resolved = <Options>(options: FromConfig<Options>): Effect.Effect<O
       const value: unknown = Config.isConfig(option) ? yield* option : option
       if (value !== undefined) read[name] = value
     }
-    // the options, with the values of their own types
+    // every `Config` was replaced by its value, so the types are those of the options
     return read as Options
   })
 
@@ -111,7 +120,7 @@ const keyOf = ({ apiKey }: Variables): Effect.Effect<Redacted.Redacted, Config.C
 const baseUrlOf = ({ baseUrl, needsBaseUrl }: Variables): Effect.Effect<string, Config.ConfigError> =>
   needsBaseUrl === true ? text(baseUrl) : Effect.flatMap(firstSet(baseUrl), read)
 
-/** The model over the `HttpClient` of the context in which it is built, or over the runtime's own `fetch` if there is none. */
+/** Provides a model with the `HttpClient` of the context if there is one, else with the runtime's own `fetch`. */
 export const overAny = (
   model: Layer.Layer<Model.Model, Config.ConfigError, Transport.HttpClient>
 ): Layer.Layer<Model.Model, Config.ConfigError> =>
@@ -124,18 +133,18 @@ export const overAny = (
     )
   )
 
-/** The value of a variable; an unset variable is empty. */
+/** Reads an environment variable; an unset variable is an empty text. */
 export const read = (name: string): Effect.Effect<string, Config.ConfigError> =>
   Effect.map(
     Effect.suspend(() => Config.option(Config.String(name))),
     Option.getOrElse(() => "")
   )
 
-/** The value of the first of these variables that is set. If none is, the `ConfigError` names the first one. */
+/** Reads the first of these environment variables that is set. If none is set, the `ConfigError` names the first one. */
 export const text = (names: string | ReadonlyArray<string>): Effect.Effect<string, Config.ConfigError> =>
   Effect.flatMap(firstSet(names), required)
 
-/** The value of a variable that has to be set. */
+/** Reads an environment variable that must be set. */
 const required = (name: string): Effect.Effect<string, Config.ConfigError> =>
   Effect.flatMap(read(name), (value) =>
     value === "" ? Effect.fail(new Misconfigured(`set ${name}`)) : Effect.succeed(value)
@@ -152,7 +161,7 @@ class Misconfigured extends Config.ConfigError {
   }
 }
 
-/** The first of these variables that is set, else the first name. */
+/** The name of the first environment variable that is set; if none is set, the first name. */
 const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, Config.ConfigError> =>
   Effect.gen(function* () {
     const all = typeof names === "string" ? [names] : names
@@ -161,8 +170,8 @@ const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, 
   })
 
 /**
- * Appends a path to a base URL and keeps the query of the base behind it. The path may have a query too; its values
- * override those of the base. An invalid base URL stays invalid: the transport reports it.
+ * Appends a path to a base URL. The query of the base URL stays at the end, and a query of the path overrides it. An invalid base URL stays
+ * invalid: the transport reports it.
  */
 export const join = (baseUrl: string, path: string): string => {
   const [base, query] = parted(baseUrl)
@@ -177,7 +186,7 @@ export const join = (baseUrl: string, path: string): string => {
   return `${base.slice(0, end)}${pathname}${all === "" ? "" : `?${all}`}`
 }
 
-/** The base URL without a version, or `beta`, at the end of its path. */
+/** Removes the version (`/v1`) or `/beta` from the end of a base URL's path. */
 export const withoutVersion = (baseUrl: string): string => {
   const [base, query] = parted(baseUrl)
   const segments = base.split("/")
@@ -193,8 +202,8 @@ const parted = (url: string): readonly [before: string, query: string] => {
 }
 
 /**
- * The secrets of a request, which no error may repeat: its key, `Redacted` headers, path segments of the base
- * URL that are not words, and query values that are named like credentials, or are long and not a version.
+ * The secrets of a request, which errors must not show: the API key, `Redacted` headers, path segments of the base URL that look like keys,
+ * and query values with a name like a credential or with 8 or more characters that are no version.
  */
 export const secretsOf = (
   apiKey: Secret | undefined,
@@ -216,5 +225,5 @@ export const secretsOf = (
   ]
 }
 
-/** `2024-10-01-preview`, `v1.2` */
+/** A version in a query, such as `2024-10-01-preview` or `v1.2`. */
 const version = /^v?\d[\d.-]*(?:-?(?:preview|beta|alpha|rc)[\d.-]*)?$/

@@ -22,22 +22,27 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
-  /** Facts that hold for all of its models. */
+  /** Capability facts that hold for all models of the provider. */
   readonly takes?: Facts
-  /** The table of its models. */
+  /** The table of the provider's model families. */
   readonly catalog?: ModelFamilies.Catalog
-  /** The prices of its models. */
+  /** The prices of the provider's models. */
   readonly prices?: Prices.Listed
-  /** From the base URL, the URL of requests that end with the beginning of their reply, if it differs. */
+  /**
+   * Makes, from the base URL, the URL for requests in which the model continues a message of its own; absent if that URL is the usual one.
+   */
   readonly continuationUrl?: (baseUrl: string) => string
-  /** Its own headers; the user's headers override them. */
+  /** Headers that the provider requires. Headers in the user's options override them. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The chosen model and its key. */
 export interface Chosen {
   readonly model: string
-  /** An effect is asked with each send, for tokens that expire; if it fails, the call is an `AuthenticationError`. */
+  /**
+   * The API key, or an effect that gives it. The effect runs before each send, for tokens that expire; if it fails, the call fails with an
+   * `AuthenticationError`.
+   */
   readonly apiKey: Secret
 }
 
@@ -60,7 +65,7 @@ export const layer = (
   })
 
 /**
- * The same account at another path, in another format.
+ * A model of the same account at any path, in any format, such as the Responses API.
  *
  * @internal
  */

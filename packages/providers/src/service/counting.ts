@@ -1,5 +1,5 @@
 /**
- * Asks providers how many tokens a request has. The body is that of the request itself, without the fields that this does not take.
+ * Asks providers how many tokens a request has. The body is the request's own, without the fields that the counting endpoint refuses.
  *
  * Looked up on 2026-11-26: developers.openai.com/api/reference (`POST /responses/input_tokens`), platform.claude.com/docs/en/api
  * (`POST /v1/messages/count_tokens`; `mcp_servers` and `context_management` are those of its beta), ai.google.dev/api/tokens
@@ -17,7 +17,7 @@ import * as Json from "../transport/Json.ts"
 import type { Source } from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** Where tokens are counted, and how. */
+/** The URL that counts the tokens of a request, and the function that asks it. */
 export interface Counting {
   readonly url: string
   readonly ask: (
@@ -27,7 +27,7 @@ export interface Counting {
   ) => Effect.Effect<number, LlmError.LlmError>
 }
 
-/** `field` of the answer has the number. */
+/** Makes a counter. `field` of the answer has the number of tokens; `body` selects the fields of the request that the server accepts. */
 const make = (url: string, field: string, body: (sent: Schema.JsonObject) => Schema.JsonObject): Counting => ({
   url,
   ask: (source, transport, sent) =>
@@ -85,7 +85,7 @@ const messages: ReadonlySet<string> = new Set([
   "tools"
 ])
 
-/** `model` with its collection. */
+/** Makes the counter of Gemini's content. `model` is a name with its collection, such as `models/gemini-3.8-flash`. */
 export const ofContent = (url: string, model: string): Counting =>
   make(url, "totalTokens", isVertex(url) ? only(vertex) : (sent) => ({ generateContentRequest: { model, ...sent } }))
 

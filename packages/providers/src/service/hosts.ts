@@ -8,24 +8,24 @@ import type * as ByName from "./byName.ts"
 
 /** A host of chat completions, as data. */
 export interface Host {
-  /** The name in errors, spans and the ledger. */
+  /** The name of the host in errors, spans and the ledger. */
   readonly provider: string
-  /** The base URL; absent where it has the account or the region in it. */
+  /** The base URL; absent if it contains the user's account or region. */
   readonly baseUrl?: string
-  /** The environment variables of the key and of the base URL. Without one for the key, none is sent. */
+  /** The environment variables of the API key and of the base URL. A host without a variable for the key gets no key. */
   readonly variables: ByName.Variables
-  /** How its requests and replies differ from OpenAI's. */
+  /** How the host's requests and replies differ from OpenAI's. */
   readonly dialect: Dialect
-  /** `reported` if its replies say what they cost, at the base URL above. */
+  /** `reported` if the host's replies state their cost, at the base URL above. */
   readonly prices?: "reported"
-  /** Facts that hold for all of its models, as in the option `capabilities`. */
+  /** Capability facts that hold for all models of the host, as in the option `capabilities`. */
   readonly takes?: Facts
 }
 
-/** For servers that know only the older field for the longest reply. */
+/** The dialect of servers that limit the reply by the older field `max_tokens`, and do not know `max_completion_tokens`. */
 const older = { maxTokensField: "max_tokens" } as const
 
-/** A host whose variables begin with the same word. */
+/** A host whose environment variables have the same prefix: `GROQ_API_KEY`, `GROQ_BASE_URL`. */
 const host = (
   provider: string,
   prefix: string,
@@ -39,14 +39,14 @@ const host = (
   dialect
 })
 
-/** A host whose base URL has the account or the region in it. */
+/** A host whose base URL contains the user's account or region, so that it has no default. */
 const regional = (provider: string, apiKey: string, baseUrl: string, dialect: Dialect = {}) => ({
   provider,
   variables: { apiKey, baseUrl, needsBaseUrl: true },
   dialect
 })
 
-/** A server of one's own, which asks for no key unless it is started with one. */
+/** A server that users run on their own machine. It needs no key by default. */
 const local = (provider: string, prefix: string, baseUrl: string) => ({
   provider,
   baseUrl,
@@ -54,43 +54,54 @@ const local = (provider: string, prefix: string, baseUrl: string) => ({
   dialect: older
 })
 
-/** The known hosts, by the names for `layer` and `model`. */
+/** The known hosts; `layer` and `model` take these names. */
 export const hosts = {
-  /** dashscope, "OpenAI compatible": alibabacloud.com/help/en/model-studio. Not confirmed: the newer field. */
+  /**
+   * Documented at alibabacloud.com/help/en/model-studio, "OpenAI compatible" (dashscope). Whether the host knows `max_completion_tokens`
+   * was not confirmed.
+   */
   alibaba: host("alibaba", "DASHSCOPE", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", older),
-  /** learn.microsoft.com, "Azure OpenAI v1 API": OpenAI's own fields, and `https://{resource}.openai.azure.com/openai/v1`. */
+  /** Documented at learn.microsoft.com, "Azure OpenAI v1 API": OpenAI's own fields, at `https://{resource}.openai.azure.com/openai/v1`. */
   azure: regional("azure", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_BASE_URL", { maxIdLength: 40, strict: true }),
-  /** docs.aws.amazon.com, "Responses API": `https://bedrock-runtime.{region}.amazonaws.com/openai/v1`, or `bedrock-mantle`. */
+  /**
+   * Documented at docs.aws.amazon.com, "Responses API": `https://bedrock-runtime.{region}.amazonaws.com/openai/v1`, or `bedrock-mantle`.
+   */
   bedrock: regional("bedrock", "AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_BASE_URL"),
-  /** inference-docs.cerebras.ai, "OpenAI Compatibility": `prompt_cache_key` is refused. */
+  /** Documented at inference-docs.cerebras.ai, "OpenAI Compatibility": the host refuses `prompt_cache_key`. */
   cerebras: { ...host("cerebras", "CEREBRAS", "https://api.cerebras.ai/v1"), takes: { promptCache: "none" } },
-  /** developers.cloudflare.com, "AI Gateway": `https://gateway.ai.cloudflare.com/v1/{account}/{gateway}/compat`. */
+  /** Documented at developers.cloudflare.com, "AI Gateway": `https://gateway.ai.cloudflare.com/v1/{account}/{gateway}/compat`. */
   cloudflareGateway: regional("cloudflare-ai-gateway", "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_AI_GATEWAY_BASE_URL"),
-  /** docs.cohere.com, "Compatibility API"; strandsagents.com, "Cohere": `stream_options` is refused. Neither has a cache. */
+  /**
+   * Documented at docs.cohere.com, "Compatibility API", and strandsagents.com, "Cohere": the host refuses `stream_options`. Neither page
+   * has a prompt cache.
+   */
   cohere: {
     ...host("cohere", "COHERE", "https://api.cohere.ai/compatibility/v1", { ...older, streamOptions: false }),
     takes: { promptCache: "none" }
   },
-  /** docs.fireworks.ai, "OpenAI compatibility" */
+  /** Documented at docs.fireworks.ai, "OpenAI compatibility". */
   fireworks: host("fireworks", "FIREWORKS", "https://api.fireworks.ai/inference/v1", older),
-  /** docs.github.com, "GitHub Models" */
+  /** Documented at docs.github.com, "GitHub Models". */
   gitHubModels: host("github-models", "GITHUB_MODELS", "https://models.github.ai/inference", older, "GITHUB_TOKEN"),
-  /** console.groq.com, "OpenAI Compatibility": `logprobs`, `logit_bias`, `top_logprobs` and names of messages are refused. */
+  /**
+   * Documented at console.groq.com, "OpenAI Compatibility": the host refuses `logprobs`, `logit_bias`, `top_logprobs` and names of
+   * messages.
+   */
   groq: host("groq", "GROQ", "https://api.groq.com/openai/v1"),
-  /** devcenter.heroku.com, "Managed Inference" */
+  /** Documented at devcenter.heroku.com, "Managed Inference". */
   heroku: host("heroku", "INFERENCE", "https://us.inference.heroku.com/v1", older, "INFERENCE_KEY"),
-  /** huggingface.co, "Inference Providers" */
+  /** Documented at huggingface.co, "Inference Providers". */
   huggingFace: host("huggingface", "HF", "https://router.huggingface.co/v1", older, "HF_TOKEN"),
-  /** docs.litellm.ai, "Proxy"; the proxy knows the fields of each provider behind it. */
+  /** Documented at docs.litellm.ai, "Proxy". LiteLLM translates the fields for each provider behind it. */
   liteLlm: local("litellm", "LITELLM", "http://localhost:4000/v1"),
-  /** github.com/ggml-org/llama.cpp, `tools/server` */
+  /** Documented at github.com/ggml-org/llama.cpp, `tools/server`. */
   llamaCpp: local("llama.cpp", "LLAMA_CPP", "http://localhost:8080/v1"),
-  /** lmstudio.ai, "OpenAI compatibility" */
+  /** Documented at lmstudio.ai, "OpenAI compatibility". */
   lmStudio: local("lmstudio", "LM_STUDIO", "http://localhost:1234/v1"),
   /**
-   * docs.mistral.ai, "Chat"; `max_completion_tokens` and `stream_options` are refused (editor-code-assistant/eca#231 of 2025-12,
-   * dnakov/anon-kode#53 of 2025-03). A stream has its usage without being asked. Its OpenAPI document has `DocumentURLChunk` and
-   * `FileChunk`. Its cache has a key, and neither times nor marks (strandsagents.com, "strands.models.mistral").
+   * Documented at docs.mistral.ai, "Chat". The host refuses `max_completion_tokens` and `stream_options` (editor-code-assistant/eca#231 of
+   * 2025-12, dnakov/anon-kode#53 of 2025-03), and streams always have usage. Its OpenAPI document has `DocumentURLChunk` and `FileChunk`.
+   * Its cache has a key, but no lifetimes and no marks (strandsagents.com, "strands.models.mistral").
    */
   mistral: {
     ...host("mistral", "MISTRAL", "https://api.mistral.ai/v1", {
@@ -102,23 +113,26 @@ export const hosts = {
     }),
     takes: { promptCache: "key-only", refusedOptions: ["serviceTier", "verbosity"] }
   },
-  /** docs.together.ai, "OpenAI compatibility" */
+  /** Documented at docs.together.ai, "OpenAI compatibility". */
   together: host("together", "TOGETHER", "https://api.together.ai/v1", older),
   /**
-   * docs.cloud.google.com, "Using OpenAI libraries with Vertex AI":
+   * Documented at docs.cloud.google.com, "Using OpenAI libraries with Vertex AI":
    * `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/endpoints/openapi`.
    */
   vertex: regional("vertex", "VERTEX_ACCESS_TOKEN", "VERTEX_BASE_URL", older),
-  /** docs.vllm.ai, "OpenAI-Compatible Server" */
+  /** Documented at docs.vllm.ai, "OpenAI-Compatible Server". */
   vLlm: local("vllm", "VLLM", "http://localhost:8000/v1"),
-  /** developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
+  /** Documented at developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
   workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
   /**
-   * docs.x.ai, "Chat completions", "Cost Tracking"; images in results: measured with Grok 4.20 in lm15-contract,
-   * `research/tool-result-content`
+   * Documented at docs.x.ai, "Chat completions", "Cost Tracking". Images in tool results: measured with grok-4.20 in
+   * github.com/lm15-dev/lm15-contract, `research/tool-result-content`.
    */
   xai: { ...host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }), prices: "reported" },
-  /** docs.z.ai, "Chat Completion"; images in results: measured with glm-4.6v, in the same place */
+  /**
+   * Documented at docs.z.ai, "Chat Completion". Images in tool results: measured with glm-4.6v in github.com/lm15-dev/lm15-contract,
+   * `research/tool-result-content`.
+   */
   zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", {
     ...older,
     reasoning: "thinking",

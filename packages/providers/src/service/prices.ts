@@ -1,19 +1,19 @@
 /**
- * What the models of the providers cost, in US dollars per million tokens, with the page and the day of each price. A layer knows the price
- * of its model by it, as long as its base URL is the provider's own; `price` of the layer, and `prices` of a budget, replace it.
+ * The prices of the providers' models in US dollars per million tokens, with the page and the day of each price. A layer uses the price of
+ * its model if its base URL is the provider's own; `price` of the layer, and `prices` of a budget, replace it.
  *
- * Discounts of batches and of slower tiers of service are not here; what faster tiers cost more is. Of a price that changes with the hour,
- * or until a day, the higher one counts: a limit of cost then holds.
+ * The tables have the surcharges of faster service tiers, and no discounts of batches and slower tiers. If a price depends on the hour, or
+ * is low until some day, the table has the higher price, so that a limit of cost holds.
  */
 import * as Budget from "@kintsugi/core/Budget"
 import * as Predicate from "effect/Predicate"
 
 type Price = Budget.Price
 
-/** Input, output, read from the cache, written into the cache. */
+/** Prices per million tokens: input, output, input read from the cache, input written to the cache. */
 type Tokens = readonly [input: number, output: number, cachedInput?: number, cacheWrite?: number]
 
-/** The prices; for longer prompts than so many tokens, those of the second list. */
+/** The prices of a model, or two lists of prices: `usual`, and `long` for prompts of more than `over` tokens. */
 type Row = Tokens | { readonly usual: Tokens; readonly over: number; readonly long: Tokens }
 
 /** Prices of one page. */
@@ -21,15 +21,15 @@ export interface Page {
   readonly source: string
   readonly asOf: string
   readonly usdPerItem?: Readonly<Record<string, number>>
-  /** The factors of service tiers, by model. */
+  /** The factors by which service tiers multiply the price of this model. */
   readonly tiers?: (model: string) => Price["tiers"]
   readonly models: Readonly<Record<string, Row>>
 }
 
-/** A day or a version behind the name of a model: `-20251001`, `-2026-07-09`, `-latest`. */
+/** A date or `-latest` at the end of a model's name: `-20251001`, `-2026-07-09`. */
 const version = /-(?:\d{8}|\d{4}-\d\d-\d\d|latest)$/
 
-/** The price of a model; `undefined` if no page has it. */
+/** Finds the price of a model, with or without the date in its name; `undefined` if no page has it. */
 export const find = (pages: ReadonlyArray<Page>, model: string): Price | undefined => {
   const name = model.replace(version, "")
   for (const { asOf, models, source, tiers, usdPerItem } of pages) {
@@ -55,8 +55,8 @@ const tokensOf = ([input, output, cachedInput, cacheWrite]: Tokens): Price["usdP
 })
 
 /**
- * The price of the model of a layer: its option, else that of the pages where the base URL is the provider's own. Another server has prices
- * of its own. Throws a `TypeError` on an option that is no price.
+ * The price of a layer's model: the option `price` if given, else the price in `prices`, provided that the base URL is the provider's own,
+ * because other servers have their own prices. Throws a `TypeError` for an invalid option.
  */
 export const of = (prices: Listed, given: Given, own: string, model: string): Price | "reported" | undefined => {
   if (given.price !== undefined) return checked(model, given.price)
@@ -64,20 +64,23 @@ export const of = (prices: Listed, given: Given, own: string, model: string): Pr
   return prices === "reported" ? prices : asked(find(prices, model), given)
 }
 
-/** The options of a layer that change the price. */
+/** The options of a layer on which the price depends. */
 export interface Asked {
   readonly serviceTier?: string
   readonly promptCache?: object
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** The base URL of a layer, its price, if one is given, and what it asks for. */
+/** The options of a layer from which its price follows. */
 interface Given extends Asked {
   readonly baseUrl: string
   readonly price?: Price | "reported" | undefined
 }
 
-/** The price of a model of which a layer asks this tier: a reply that does not say its tier is one of it. */
+/**
+ * The price of a model, if the layer requests a service tier: a reply that does not state its tier is charged at the requested tier
+ * (`"*"`).
+ */
 const asked = (price: Price | undefined, { extra = {}, serviceTier }: Asked): Price | undefined => {
   const tier = [extra["speed"], extra["service_tier"], extra["serviceTier"], serviceTier].find(Predicate.isString)
   const factor = tier !== undefined && Object.hasOwn(price?.tiers ?? {}, tier) ? price?.tiers?.[tier] : undefined
@@ -85,8 +88,8 @@ const asked = (price: Price | undefined, { extra = {}, serviceTier }: Asked): Pr
 }
 
 /**
- * The price of Claude as the layer uses its cache: what is written into it for an hour costs twice the input ("1h cache writes", on the
- * page of Anthropic). A price of the user's own stays.
+ * The price of a Claude model with the layer's cache lifetime: content cached for one hour costs twice the input price ("1h cache writes"
+ * on Anthropic's page). A price in the user's options is not changed.
  */
 export const cached = (
   price: Price | "reported" | undefined,
@@ -96,7 +99,7 @@ export const cached = (
     ? mapped(price, (tokens) => ({ ...tokens, cacheWrite: 2 * tokens.input }))
     : price
 
-/** The price with other prices of tokens. */
+/** Applies a function to the token prices of a price, those of long prompts included. */
 const mapped = (
   price: Price,
   tokens: (tokens: Price["usdPerMillionTokens"]) => Price["usdPerMillionTokens"]
@@ -113,12 +116,12 @@ const checked = (model: string, price: Price | "reported"): Price | "reported" =
   return price
 }
 
-/** What is known of the prices of a provider: pages, or that it reports the cost of each reply. */
+/** The known prices of a provider: pages with prices, or `reported` if each reply states its cost. */
 export type Listed = ReadonlyArray<Page> | "reported"
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
-/** A prompt above 272,000 tokens costs twice, its output one and a half times as much. */
+/** The prices of a model whose prompts above 272,000 tokens cost double; their output costs 1.5 times as much. */
 const doubled = (input: number, output: number, cachedInput: number, cacheWrite = input): Row => ({
   usual: [input, output, cachedInput, cacheWrite],
   over: 272_000,
@@ -126,9 +129,9 @@ const doubled = (input: number, output: number, cachedInput: number, cacheWrite 
 })
 
 /**
- * The fast mode, `priority` until 2026-07-30, costs twice as much, and two and a half times of GPT-5.5 (openai.com/api-fast-mode, looked up
- * on 2026-11-26). The page has no GPT-6: twice is what developers.openai.com says of GPT-6.1 Sol, quoted in the release 0.4.7 of
- * Codex-Manager. Of GPT-4.1 and GPT-5 mini it is 1.75 and 1.8 times: the higher one counts.
+ * The price factors of OpenAI's fast mode, called `priority` until 2026-07-30: 2.5 for GPT-5.5, else 2 (openai.com/api-fast-mode, looked up
+ * on 2026-11-26). For GPT-6, which that page does not have, 2 is what developers.openai.com says of GPT-6.1 Sol, as quoted in the release
+ * 0.4.7 of Codex-Manager. For GPT-4.1 and GPT-5 mini the page has 1.75 and 1.8; they get 2, so that a limit of cost holds.
  */
 const fast = (model: string): Price["tiers"] => {
   const factor = model === "gpt-5.5" ? 2.5 : 2
@@ -137,7 +140,7 @@ const fast = (model: string): Price["tiers"] => {
 
 export const openAi: ReadonlyArray<Page> = [
   {
-    // the page was read in quotations: litellm#42523, and the releases of TokenMeter 0.17, PromptFuel 1.0.24 and codexometer 0.18.4
+    // quoted from this page by litellm#42523, and by the releases of TokenMeter 0.17, PromptFuel 1.0.24 and codexometer 0.18.4
     source: "https://developers.openai.com/api/docs/pricing",
     asOf: "2026-11-26",
     usdPerItem: { web_search_call: 0.01 },
@@ -174,8 +177,9 @@ export const openAi: ReadonlyArray<Page> = [
 ]
 
 /**
- * The fast mode costs twice as much (platform.claude.com, "Fast mode", read in quotations of openrouter.ai and docs.litellm.ai on
- * 2026-11-26), and six times of the models that had it first. It is written as a tier: see `factsIn` of the codec.
+ * The price factor of Claude's fast mode: 6 for Opus 4.6 and 4.7, the first models with it, else 2 (platform.claude.com, "Fast mode",
+ * quoted by openrouter.ai and docs.litellm.ai, read on 2026-11-26). The codec reports the fast mode as the service tier `fast`, see its
+ * `factsIn`.
  */
 const fastClaude = (model: string): Price["tiers"] => ({ fast: /opus-4-[67]/.test(model) ? 6 : 2 })
 
@@ -210,16 +214,16 @@ export const anthropic: ReadonlyArray<Page> = [
   }
 ]
 
-/** A prompt above 200,000 tokens. */
+/** The prices of a model that costs more for prompts above 200,000 tokens. */
 const longPrompt = (usual: Tokens, long: Tokens): Row => ({ usual, over: 200_000, long })
 
 export const gemini: ReadonlyArray<Page> = [
   {
-    // the page was read in quotations: TokenMeter 0.17, factquire.com, sim#5812, litellm#39357. The Flash models 3.6 to 3.8 cost half of it
-    // until 2026-12-31
+    // quoted from this page by TokenMeter 0.17, factquire.com, sim#5812 and litellm#39357; the Flash models 3.6 to 3.8 cost half of these
+    // prices until 2026-12-31
     source: "https://ai.google.dev/gemini-api/docs/pricing",
     asOf: "2026-11-26",
-    // three quarters more, or as much again: the higher one counts (ai.google.dev, "Priority inference", read in quotations)
+    // quotations of ai.google.dev, "Priority inference", have 1.75 or 2; the higher factor keeps a limit of cost
     tiers: () => ({ priority: 2 }),
     models: {
       "gemini-4-neon": [3, 15, 0.15],
@@ -239,7 +243,7 @@ export const gemini: ReadonlyArray<Page> = [
   }
 ]
 
-/** The price of the hours of the peak; in others it is half of it. */
+/** DeepSeek's prices in the peak hours. At other hours the price is half of it. */
 export const deepSeek: ReadonlyArray<Page> = [
   {
     source: "https://api-docs.deepseek.com/quick_start/pricing",
@@ -250,30 +254,29 @@ export const deepSeek: ReadonlyArray<Page> = [
 
 export const kimi: ReadonlyArray<Page> = [
   {
-    // read in a quotation: codeburn#709
+    // quoted from this page by codeburn#709
     source: "https://platform.kimi.ai/docs/pricing/chat-k3",
     asOf: "2026-11-26",
     models: { "kimi-k3": [3, 15, 0.3] }
   }
 ]
 
-/** A server of one's own takes nothing for a token; that of the provider does. */
+/** The price of a model on an Ollama server: zero on the user's own server, unknown on `ollama.com`, which charges for tokens. */
 export const ofServer = ({ baseUrl, price }: Given, model: string): Price | "reported" | undefined => {
   if (price !== undefined) return checked(model, price)
   return hostOf(baseUrl).endsWith("ollama.com") ? undefined : { usdPerMillionTokens: { input: 0, output: 0 } }
 }
 
 /**
- * The price of Claude on Bedrock: that of Anthropic for a `global.` profile, and a tenth more for others ("Regional and multi-region
- * endpoints include a 10% premium over global endpoints", on the page of Anthropic). Other models have prices that differ by region; none
- * is known here.
+ * The price of Claude on Bedrock: Anthropic's price for a `global.` profile, 10 % more for others ("Regional and multi-region endpoints
+ * include a 10% premium over global endpoints", on Anthropic's page). The prices of other models differ by region, and are unknown here.
  */
 export const ofBedrock = (given: Given, own: string, model: string): Price | "reported" | undefined => {
   const { baseUrl, price } = given
   if (price !== undefined) return checked(model, price)
   const [, name = ""] = /(?:^|[./])anthropic\.(claude-[a-z\d-]+?)(?:-v\d+)?(?::\d+)?$/.exec(model) ?? []
   const found = hostOf(baseUrl) === hostOf(own) ? asked(find(anthropic, name), given) : undefined
-  // `priority` has a premium (aws.amazon.com/bedrock/service-tiers, looked up on 2026-11-26); how much of Claude is not known
+  // the tier `priority` costs more (aws.amazon.com/bedrock/service-tiers, looked up on 2026-11-26), but how much for Claude is unknown
   if (found === undefined || given.serviceTier === "priority") return undefined
   const factor = /(?:^|\/)global\./.test(model) ? 1 : 1.1
   const tokens = (each: Price["usdPerMillionTokens"]): Price["usdPerMillionTokens"] => ({
