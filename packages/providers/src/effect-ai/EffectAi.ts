@@ -93,7 +93,7 @@ export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O ex
   toolkit: Toolkit.Toolkit<Tools>,
   options?: O & ToolTypes.DeclaredNames<O, Tools>
 ): ToolTypes.ToolkitTools<Tools, O> =>
-  // the type of each tool is computed
+  // TypeScript cannot compute the type of each tool from the untyped result
   FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolkitTools<Tools, O>
 
 /**
@@ -111,7 +111,7 @@ export const toToolkit = <const Tools extends ReadonlyArray<Tool.AnyTool>, Mode 
   tools: Tools & { readonly [I in keyof Tools]: ToolkitTypes.Callable<Tools[I]> },
   options?: { readonly failureMode?: Mode }
 ): ToolkitTypes.ToolsAsToolkit<Tools[number], Mode> =>
-  // the type of each tool is computed
+  // TypeScript cannot compute the type of each tool from the untyped result
   ToToolkit.toToolkit(tools, options?.failureMode ?? "error") as unknown as ToolkitTypes.ToolsAsToolkit<
     Tools[number],
     Mode

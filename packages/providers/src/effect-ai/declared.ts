@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { remembering } from "../codec/Remembering.ts"
 
-/** Its parameters are JSON Schema, so their type is unknown. */
+/** A tool of a request. Its parameters are declared as JSON Schema, so their type is unknown. */
 type Declared = Tool.Tool<
   string,
   {
@@ -23,14 +23,17 @@ type Tools = Record<string, Declared>
 export const declaring = (providerTools: ReadonlyArray<Tool.Any>) => {
   const theirs = Object.fromEntries(providerTools.map((tool) => [tool.name, tool]))
   const toolkitOf = remembering((specs: ReadonlyArray<Message.ToolSpec>): Toolkit.WithHandler<Tools> => ({
-    // Provider tools need no handler either: the provider runs them.
+    // Provider tools need no handler either, because the provider runs them.
     tools: { ...Object.fromEntries(specs.map((spec) => [spec.name, toolOf(spec)])), ...(theirs as Tools) },
     handle: (name) => Effect.die(new Error(`the tool '${name}' is run by its agent`))
   }))
   return ({ toolChoice, tools }: Model.Request) => ({ toolkit: toolkitOf(tools), toolChoice })
 }
 
-/** User schemas are seldom strict, so the strict mode, the default of some providers, is switched off. */
+/**
+ * Declares a tool of the agent to `effect/ai`. The strict mode, the default of some providers, is off, because schemas of users seldom meet
+ * its rules.
+ */
 const toolOf = remembering(({ description, name, parameters }: Message.ToolSpec): Declared =>
   Tool.dynamic(name, { description, parameters: { ...parameters } }).annotate(Tool.Strict, false)
 )

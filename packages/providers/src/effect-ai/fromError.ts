@@ -1,4 +1,4 @@
-/** Maps failures of `effect/ai` to errors of this library, with the same retryability and wait. */
+/** Maps failures of `effect/ai` to errors of this library, which allow a retry if `effect/ai` does, after the same wait. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as RetryAfter from "@kintsugi/core/RetryAfter"
 import * as Usage from "@kintsugi/core/Usage"
@@ -16,13 +16,13 @@ import { errorOf, plain } from "../classify/ErrorBody.ts"
 import { originalOf } from "./original.ts"
 import * as Json from "../transport/Json.ts"
 
-/** The model that failed, and the time. */
+/** The name and the provider of the model that failed, and the time. */
 export interface Failed {
   /** The model's name; `unknown` by default. */
   readonly model?: string | undefined
-  /** The provider; `effect/ai` by default. */
+  /** The provider's name; `effect/ai` by default. */
   readonly provider?: string | undefined
-  /** The current time: the reset of a quota is an instant there and a wait here. */
+  /** The current time. `effect/ai` states the instant at which a quota resets, this library how long to wait for it. */
   readonly now: Instant
 }
 
@@ -121,8 +121,8 @@ const ofReason = (error: AiError.AiError, failed: Defined): LlmError.LlmError =>
 }
 
 /**
- * Classifies failures without a reason of their own in `effect/ai` (a context that is too long, an overload, a
- * missing model) by the provider's message and status, unless that would change the retryability.
+ * Classifies failures that have no reason of their own in `effect/ai` (a context that is too long, an overload, a missing model) by the
+ * provider's message and status. If the found error would allow a retry where `effect/ai` forbids it, or the reverse, it is not used.
  */
 const refined = (
   error: AiError.AiError,
@@ -148,19 +148,22 @@ const refined = (
     : LlmError.UnknownLlmError.make({ model, cause: error, ...from, shouldRetry: false })
 }
 
-/** Tags that say less than the reason: the elapsed time of a timeout is unknown here, and an unknown error has no details. */
+/**
+ * Tags that carry less information than the reason of `effect/ai`: the elapsed time of a timeout is unknown here, and an unknown error has
+ * no details.
+ */
 const unclear: ReadonlySet<string> = new Set(["RequestTimeoutError", "UnknownLlmError"])
 
-/** The same error, with the partial text of its reply. */
+/** Copies an error and adds the partial text of its reply. */
 const withText = (error: LlmError.UnknownLlmError, partial: string): LlmError.UnknownLlmError =>
   new LlmError.UnknownLlmError({ ...error, message: error.message, cause: error.cause, partial })
 
-/** The answer, as far as the reason has it; the status is 0 if it does not. */
+/** The HTTP answer, as far as the error of `effect/ai` has it; the status is 0 if it has none. */
 const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: Instant): Answer => ({
   status: http?.response?.status ?? 0,
   headers: Object.fromEntries(
     Object.entries(http?.response?.headers ?? {}).flatMap(([name, value]) =>
-      // Redacted headers stay out.
+      // redacted headers are left out
       Predicate.isString(value) ? [[name.toLowerCase(), value]] : []
     )
   ),
@@ -169,7 +172,7 @@ const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: Instan
   elapsed: Duration.zero
 })
 
-/** The fields that every error of a model has of its response. */
+/** The fields of a model error that describe the provider's answer. */
 type Origin = Pick<
   LlmError.ServerError,
   "provider" | "requestId" | "status" | "retryAfter" | "detail" | "usage" | "cause"

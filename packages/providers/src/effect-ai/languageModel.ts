@@ -1,4 +1,4 @@
-/** A model as a `LanguageModel` of `effect/ai`, which runs the tools of its callers itself. */
+/** Makes a `LanguageModel` of `effect/ai` from a model of this library. `effect/ai` itself runs the tools of its callers. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -63,7 +63,7 @@ const written = (
   return Stream.concat(Stream.flattenIterable(all), end)
 }
 
-/** The request for the model, and the conversion of its failures with the caller's clock. */
+/** Prepares a call: the request to the model, and the function that converts its failures to `AiError`s by the caller's clock. */
 const prepared = (
   { name }: Model.Service,
   options: Options,
@@ -102,7 +102,7 @@ const requestOf = ({ prompt, responseFormat, toolChoice, tools }: Options): Mode
     : {})
 })
 
-/** For a choice among some tools, the request already has only these. */
+/** The tool choice of the request. If the caller allows only some tools, `effect/ai` has already removed the others. */
 const choiceOf = (choice: LanguageModel.ToolChoice<string>): Model.ToolChoice =>
   typeof choice === "string" || "tool" in choice ? choice : (choice.mode ?? "auto")
 
@@ -112,19 +112,19 @@ const specOf = remembering((tool: Tool.Any): Message.ToolSpec => {
     name: tool.name,
     description: Tool.getDescription(tool) ?? "",
     parameters: isForeign
-      ? // JSON Schema is JSON
+      ? // a JSON Schema is itself JSON
         (tool.jsonSchema as Message.ToolSpec["parameters"])
       : jsonSchemaOf(tool.parametersSchema, Tool.getStrictMode(tool) !== false),
-    // Arguments of a tool without an Effect schema are not mended.
+    // such a tool has no Effect schema to mend by, so `null`s in its arguments stay
     ...(isForeign ? { keepsNulls: true } : {})
   }
 })
 
-/** The JSON Schema of a schema. A closed one can be enforced strictly. */
+/** The JSON Schema of an Effect schema. A closed one forbids additional properties, so providers can enforce it strictly. */
 const jsonSchemaOf = (schema: Schema.Top, isClosed: boolean): Message.ToolSpec["parameters"] => {
   const document = Schema.toJsonSchemaDocument(schema, isClosed ? { onExcessProperty: "error" } : {})
   const { definitions, schema: root } = document
-  // JSON Schema is JSON
+  // a JSON Schema is itself JSON
   const json = root as Message.ToolSpec["parameters"]
   return Object.keys(definitions).length === 0 ? json : { ...json, $defs: definitions as Schema.Json }
 }
@@ -134,7 +134,7 @@ const paramsOf = ({ tools }: Options) => {
   return (call: Message.ToolCall): Schema.Json => mendedParams(call, toolsByName.get(call.name))
 }
 
-/** Replaces all texts by one mended text, if mending changed it. */
+/** If mending changes the JSON text of a reply, replaces all its text parts by the mended text. */
 const mended = (reply: Message.Reply, schema: Schema.Top): Message.Reply => {
   const texts = reply.content.filter((part) => part.type === "text")
   const before = texts.map(({ text }) => text).join("")
@@ -144,7 +144,7 @@ const mended = (reply: Message.Reply, schema: Schema.Top): Message.Reply => {
   return { ...reply, content: [...others, { type: "text", text: after }] }
 }
 
-/** The failure for a call of an undeclared tool, unless the caller asked for unresolved calls. */
+/** The failure of a reply that calls an undeclared tool; none if the caller chose to get such calls (`deferred`). */
 const undeclaredIn = (
   content: Message.Reply["content"],
   { toolCallValidation, tools }: Options,

@@ -1,4 +1,4 @@
-/** Mends model output by the cheapest step before `effect/ai` decodes it: `effect/ai` accepts only exact values. */
+/** Mends the JSON of a model before `effect/ai` decodes it, because `effect/ai` accepts only exact values. */
 import * as Coercion from "@kintsugi/core/Coercion"
 import type * as Message from "@kintsugi/core/Message"
 import * as Tool from "effect/ai/Tool"
@@ -12,10 +12,7 @@ import { remembering } from "../codec/Remembering.ts"
 
 type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
 
-/**
- * The arguments of a call. Arguments that cannot be mended stay as the model wrote them, so that `effect/ai` refuses
- * them.
- */
+/** Mends the arguments of a call. Arguments that cannot be mended stay as the model wrote them, so that `effect/ai` refuses them. */
 export const mendedParams = ({ arguments: written }: Message.ToolCall, tool: Tool.Any | undefined): Schema.Json => {
   if (written === null) return {}
   const parsed = Coercion.parse(written)
@@ -23,7 +20,7 @@ export const mendedParams = ({ arguments: written }: Message.ToolCall, tool: Too
   return fitting(parsed.success, tool === undefined ? undefined : decoderOf(tool).decode).value
 }
 
-/** The JSON text of an object; unchanged if it needs no mending. */
+/** Mends the JSON text of an object; returns it unchanged if it needs no mending or cannot be mended. */
 export const mendedText = (text: string, schema: Schema.Top): string => {
   const parsed = Coercion.parse(text)
   if (Result.isFailure(parsed)) return text
@@ -42,10 +39,10 @@ const decoderOf = remembering((tool: Tool.Any): { readonly decode: Decode | unde
   decode: decoder(Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : tool.parametersSchema)
 }))
 
-/** The decoder of a schema; none if the schema needs services. */
+/** Makes the decoder of a schema. A schema that needs services gets a decoder that accepts every value. */
 const decoder = (schema: Schema.Top | undefined): Decode | undefined => {
   if (schema === undefined) return undefined
-  // A schema that needs services dies here; the check below detects that.
+  // such a schema ends in a defect here, which is no `SchemaError`: then the value passes as it is
   const decode = Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
   return (value) => {
     const exit = decode(value)

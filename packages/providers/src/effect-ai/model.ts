@@ -1,4 +1,4 @@
-/** A `LanguageModel` of `effect/ai` as a model. It returns calls and never runs them. */
+/** Makes a model of this library from a `LanguageModel` of `effect/ai`. It returns tool calls and never runs them. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -19,17 +19,21 @@ import { declaring } from "./declared.ts"
 
 /** The name and options of a model of `effect/ai`. */
 export interface ModelInfo {
-  /** Its name at the provider. */
+  /** The model's name at its provider. */
   readonly name: string
-  /** The provider. */
+  /** The provider's name, which errors and the ledger show. */
   readonly provider: string
-  /** Whether the model is a free test double, which `ScriptedModel.noRealModels` admits. `false` by default. */
+  /** Whether the model is a test double that costs nothing; `ScriptedModel.noRealModels` allows its calls. `false` by default. */
   readonly isScripted?: boolean
-  /** Tools that its provider runs itself, offered beside those of the agent. Their results are stored as provider items. */
+  /**
+   * Tools that the provider runs itself. The model may use them in addition to the agent's tools. Their results are stored as provider
+   * items.
+   */
   readonly providerTools?: ReadonlyArray<Tool.AnyProviderDefined>
   /**
-   * Which images and files its provider sends in the results of tools, as the `modelOutput` of a part; the others are described. None by
-   * default: a provider of `effect/ai` writes those that it does not take as "omitted", in silence.
+   * Whether the provider sends this image or file to the model when it is part of a tool's result (`modelOutput`); the model reads a
+   * description of the others. By default none is sent, because providers of `effect/ai` silently replace what they cannot send by
+   * "omitted".
    */
   readonly showsInResults?: Model.Service["showsInResults"]
 }
@@ -41,7 +45,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, in
   const promptOf = promptsFor(showsInResults ?? (() => false))
   const declared = declaring(providerTools)
   const leaving = <A, E, R>(self: Effect.Effect<A, E, R>) => (isScripted ? self : Model.leaving(name, self))
-  /** Converts failures with the caller's clock. */
+  /** The function that converts failures to errors of this library, by the caller's clock. */
   const failing = Effect.map(
     Clock.Clock,
     (clock) => (error: unknown) => failureOf(error, info, () => clock.currentTimeMillisUnsafe())
@@ -68,7 +72,8 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, in
           onSuccess: ({ content }) => Effect.succeed<ReadonlyArray<Part>>(content),
           onFailure: (error) => {
             const { reason } = error
-            // The caller decides whether the text fits. A model without support for the schema is asked for text.
+            // If the text does not fit the schema, the response is returned: the caller of this model decides. A model that does not
+            // support the schema is asked for plain text instead.
             if (reason._tag === "StructuredOutputError") return Effect.succeed(heard() ?? onlyText(reason))
             if (reason._tag !== "UnsupportedSchemaError") return Effect.fail(error)
             return asText
@@ -118,7 +123,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, in
                   failed
                 )
               )
-            : // there is no stream of an object
+            : // `effect/ai` cannot stream an object
               Effect.map(whole(request), (reply) => Stream.fromArray(Model.partsOf(reply)))
         )
       )
@@ -126,8 +131,8 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, in
 }
 
 /**
- * Runs `use` with access to the original response. If its text does not fit, `effect/ai` shows the response only to
- * span transformers.
+ * Runs `use` with access to the model's original response. If the response does not fit the schema, `effect/ai` hides it from the caller,
+ * but still passes it to the span transformer, which this function replaces.
  */
 const overhearing = <A, E>(
   use: (heard: () => ReadonlyArray<Part> | undefined) => Effect.Effect<A, E>
@@ -144,10 +149,10 @@ const overhearing = <A, E>(
     )
   })
 
-/** Calls are passed on as the model made them, including undeclared names. */
+/** Options that make `effect/ai` return tool calls as the model made them, undeclared names included, instead of running them. */
 const asIs = { disableToolCallResolution: true, toolCallValidation: "deferred" } as const
 
-/** The failure in an error part, or in a finish part with the reason `error`. */
+/** The failure in an error part, or in a finish part with the reason `error`; `undefined` for other parts. */
 const failureIn = (part: Part, { name, provider }: ModelInfo): { readonly error: unknown } | undefined => {
   if (part.type === "error") return { error: part.error }
   if (part.type !== "finish" || part.reason !== "error") return undefined
@@ -166,8 +171,8 @@ const failureOf = (error: unknown, { name, provider }: ModelInfo, now: () => num
   )
 }
 
-/** The text of a response that does not fit the schema. */
+/** Makes a response of the text that did not fit the schema. */
 const onlyText = (reason: AiError.StructuredOutputError): ReadonlyArray<Part> => [
-  // A part in the form that its schema decodes to.
+  // a text part as the schema of parts decodes it
   { type: "text", text: reason.responseText, metadata: {} } as Part
 ]

@@ -1,4 +1,4 @@
-/** Restores the original of an error that was converted to `effect/ai` and back. */
+/** Restores an error of this library that was converted to an error of `effect/ai`, even after serialisation. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as AiError from "effect/ai/AiError"
 import * as Option from "effect/Option"
@@ -6,12 +6,15 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** The key of our own data in the metadata of `effect/ai`. */
+/** The key under which this library stores its own data in the metadata of `effect/ai`. */
 export const ours = "kintsugi"
 
 const codec = Schema.toCodecJson(LlmError.LlmError)
 
-/** The error of this library behind a reason: in memory it is the cause, after serialisation it is in the metadata. */
+/**
+ * The error of this library from which a reason was made, if any. In memory it is the cause of the reason, after serialisation it is in the
+ * metadata.
+ */
 export const originalOf = (reason: AiError.AiErrorReason): LlmError.LlmError | undefined => {
   const beneath: unknown = reason.cause
   if (LlmError.isLlmError(beneath)) return beneath
@@ -20,11 +23,14 @@ export const originalOf = (reason: AiError.AiErrorReason): LlmError.LlmError | u
   return Option.getOrUndefined(Schema.decodeUnknownOption(codec)(written))
 }
 
-/** An error of this library as metadata; empty if its own schema refuses it, because its fields were never checked. */
+/**
+ * Encodes an error of this library as metadata. Empty if the error's schema refuses it, because fields are not checked when an error is
+ * made.
+ */
 export const writtenDown = (error: LlmError.LlmError): AiError.ProviderMetadata => {
   const encoded = Result.try(() => Schema.encodeUnknownResult(codec)(error))
   if (Result.isFailure(encoded) || Result.isFailure(encoded.success)) return {}
-  // the JSON codec encodes to JSON
+  // the codec is one to JSON, so its result is JSON
   const json = encoded.success.success as Schema.MutableJson
   return Predicate.isObject(json) ? { [ours]: json } : {}
 }

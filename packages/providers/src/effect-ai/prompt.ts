@@ -1,4 +1,4 @@
-/** Converts a transcript to a prompt of `effect/ai`. Provider metadata is sent back to its provider. */
+/** Converts a transcript to a prompt of `effect/ai`. Metadata from a provider goes back to that provider. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Prompt from "effect/ai/Prompt"
@@ -10,15 +10,15 @@ import * as ArgumentsObject from "../codec/ArgumentsObject.ts"
 import * as Json from "../transport/Json.ts"
 import { remembering } from "../codec/Remembering.ts"
 
-/** The provider name for metadata of `effect/ai`: each of its providers has a key of its own within. */
+/** The provider name of opaque data that comes from `effect/ai`. The data itself has a key for each real provider. */
 export const theirs = "effect/ai"
 
-/** The kind of the item with the metadata of the text before it. The item says how long that text is. */
+/** The kind of provider item that stores the metadata of the text before it, and the length of that text. */
 export const marked = "text"
 
 type Takes = NonNullable<Model.Service["showsInResults"]>
 
-/** Writes prompts for a model that takes such images and files in results. */
+/** Makes a function that converts transcripts to prompts. `takes` says which images and files the model can read in tool results. */
 export const promptsFor = (takes: Takes): ((transcript: Message.Transcript) => Prompt.Prompt) => {
   const messagesOf = remembering((message: Message.Message): ReadonlyArray<Prompt.Message> => {
     switch (message.role) {
@@ -41,7 +41,7 @@ const contentPart = (part: Message.UserContent[number]): Prompt.ToolModelOutputP
   return Prompt.filePart({ mediaType: part.mediaType, data, ...fileName })
 }
 
-/** A text that is not a URL is a file name of the provider. */
+/** Converts the URL of an image or a file. A text that is not a URL is the provider's id of a stored file. */
 const addressOf = (url: string): string | URL =>
   Result.getOrElse(
     Result.try(() => new URL(url)),
@@ -52,7 +52,7 @@ const decodeBytes = Schema.decodeResult(Schema.Uint8ArrayFromBase64)
 
 const bytesOf = (base64: string): string | Uint8Array => Result.getOrElse(decodeBytes(base64), () => base64)
 
-/** An assistant message, followed by the results of its calls. */
+/** Converts an assistant message to one of `effect/ai`, followed by a message with the results of its calls. */
 const assistant = (message: Message.Assistant, takes: Takes): ReadonlyArray<Prompt.Message> => {
   const content: Array<Prompt.AssistantMessagePart> = []
   const results: Array<Prompt.ToolMessagePart> = []
@@ -89,7 +89,10 @@ const callPart = ({ arguments: args, id, name, opaque }: Message.ToolCall): Prom
     options: optionsOf(opaque)
   })
 
-/** What the model reads of a result, if it takes all of its images and files. */
+/**
+ * The parts of a tool result, if it has images or files and the model can read all of them; otherwise `undefined`, and the model reads the
+ * text of the result.
+ */
 const outputOf = (
   settlement: Message.Settlement,
   takes: Takes
@@ -100,7 +103,7 @@ const outputOf = (
   return shown.length === parts.length ? shown.map(contentPart) : undefined
 }
 
-/** A JSON text for the model becomes JSON again: the sender makes the same text of it. */
+/** Converts a tool call's result. A JSON text is parsed, because `effect/ai` turns the value back into the same text. */
 const resultPart = ({ call, settlement }: Message.SettledCall, takes: Takes): Prompt.ToolResultPart => {
   const parsed = Json.parse(settlement.text)
   const modelOutput = outputOf(settlement, takes)
@@ -144,7 +147,9 @@ const addItem = (content: Array<Prompt.AssistantMessagePart>, { kind, opaque: { 
   }
 }
 
-/** Restores the metadata of the last text, for as many characters as the item says. */
+/**
+ * Restores the metadata of the last text part. The metadata may belong to the end of that text only: `length` says to how many characters.
+ */
 const mark = (content: Array<Prompt.AssistantMessagePart>, data: Schema.Json): void => {
   const options = record(Json.field(data, "metadata"))
   const length = Json.count(Json.field(data, "length")) ?? 0
@@ -158,10 +163,10 @@ const mark = (content: Array<Prompt.AssistantMessagePart>, data: Schema.Json): v
   content.splice(-1, 1, ...before, Prompt.textPart({ text: last.text.slice(at), options }))
 }
 
-/** Converts a value that should be JSON; other values are left out, as `JSON.stringify` does. */
+/** Converts a value that should be JSON to JSON. Content that JSON cannot represent is omitted, as `JSON.stringify` does. */
 export const jsonOf = (value: unknown): Schema.Json => {
   if (value === null || Predicate.isString(value) || Predicate.isBoolean(value)) return value
   const written: string | undefined = JSON.stringify(value)
-  // JSON.parse returns JSON
+  // the result of `JSON.parse` is JSON
   return written === undefined ? null : (JSON.parse(written) as Schema.Json)
 }

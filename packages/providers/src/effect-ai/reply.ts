@@ -1,4 +1,4 @@
-/** Converts the parts of a response of `effect/ai`, whole or streamed, to those of a reply. */
+/** Converts the parts of a response of `effect/ai`, whole or streamed, to parts of this library's replies. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
@@ -14,13 +14,13 @@ import { jsonOf, marked, theirs } from "./prompt.ts"
 
 type Part = Response.AnyPart
 
-/** An unfinished text or reasoning. */
+/** A text or reasoning part whose end has not arrived yet. */
 interface Begun {
   length: number
   metadata: Response.ProviderMetadata
 }
 
-/** Reads the parts of one response in order. Metadata stays with its part. */
+/** Converts the parts of one response in their order. Metadata stays with the part that it belongs to. */
 export class PartReader {
   readonly #unfinished = new Map<string, Begun>()
   #metadata: Pick<Message.Reply, "model" | "responseId"> = {}
@@ -52,7 +52,7 @@ export class PartReader {
       case "tool-call":
         return [part.providerExecuted ? item(part.name, part, { params: jsonOf(part.params) }) : callOf(part)]
       case "tool-result":
-        // Results of our own tools are not part of the reply.
+        // Results of tools that the provider did not run are not part of the model's reply.
         return part.providerExecuted
           ? [item(`${part.name} result`, part, { isFailure: part.isFailure, result: jsonOf(part.encodedResult) })]
           : []
@@ -69,7 +69,8 @@ export class PartReader {
         return []
       case "finish":
         return [{ ...this.#finish(finishes[part.reason], usageOf(part.usage)), ...factsOf(part) }]
-      // A call comes whole behind its pieces. Approval is requested on our side. The caller handles failures.
+      // Ignored: the pieces of a call (the whole call follows), requests for approval (this library makes its own), and errors (the caller
+      // handles them).
       case "tool-params-start":
       case "tool-params-delta":
       case "tool-params-end":
@@ -79,7 +80,7 @@ export class PartReader {
     }
   }
 
-  /** The finish part of a whole response without a finish reason. */
+  /** Makes the finish part of a response that has none. */
   unsaid(): Model.Part {
     return this.#finish("other", Usage.empty)
   }
@@ -117,13 +118,13 @@ const signed = (metadata: Response.ProviderMetadata): { readonly opaque?: Messag
 
 const isEmpty = (metadata: Response.ProviderMetadata): boolean => Object.keys(metadata).length === 0
 
-/** Merges metadata per provider, as `effect/ai` does for the pieces of one part. */
+/** Merges the metadata of two pieces of one part, separately for each provider, as `effect/ai` does. */
 const merged = (before: Response.ProviderMetadata, after: Response.ProviderMetadata): Response.ProviderMetadata => {
   if (isEmpty(after)) return before
   const all: Record<string, Schema.Json | null> = { ...before }
   for (const [provider, data] of Object.entries(after)) {
     const existing = all[provider]
-    // Two JSON objects merge into one.
+    // metadata that is a JSON object in both pieces is merged field by field
     all[provider] = isRecord(existing) && isRecord(data) ? { ...existing, ...data } : data
   }
   return all
@@ -140,7 +141,7 @@ const callOf = ({ id, metadata, name, params }: Response.ToolCallPart<string, un
   ...signed(metadata)
 })
 
-/** A provider-side action, or metadata beside the reply. */
+/** Makes a provider item, for a part that this library's replies do not have: a file, a source, a call that the provider runs. */
 const item = (
   kind: string,
   part: { readonly type: string; readonly metadata: Response.ProviderMetadata },
@@ -182,7 +183,10 @@ const { cost, isEstimated, rawFinish, requestId, serviceTier } = Message.Reply.f
 
 const Facts = Schema.Struct({ cost, isEstimated, rawFinish, requestId, serviceTier })
 
-/** The facts of a reply of ours, as `response` writes them; of other models the id of the request in the head, and OpenAI's tier. */
+/**
+ * Further facts about a reply (cost, request id, service tier). A model of this library has written them into the metadata (see
+ * `response.ts`). For other models they are the request id in the headers and OpenAI's service tier.
+ */
 const factsOf = ({ metadata, response }: Response.FinishPart): typeof Facts.Type => {
   const written = metadata[ours]
   if (written !== undefined) return Option.getOrElse(Schema.decodeUnknownOption(Facts)(written), () => ({}))
@@ -194,7 +198,7 @@ const factsOf = ({ metadata, response }: Response.FinishPart): typeof Facts.Type
   }
 }
 
-/** An absent total is the sum of its parts. */
+/** Converts token counts. If a total is absent, it is the sum of its parts. */
 export const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage.Usage => {
   const { cacheRead = 0, cacheWrite = 0, uncached = 0 } = inputTokens
   const { reasoning = 0, text = 0 } = outputTokens

@@ -1,4 +1,4 @@
-/** Converts the parts of a reply, whole or streamed, to those of a response of `effect/ai`. */
+/** Converts the parts of this library's replies, whole or streamed, to parts of a response of `effect/ai`. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
@@ -6,7 +6,7 @@ import type * as Response from "effect/ai/Response"
 import type * as Schema from "effect/Schema"
 import { ours } from "./original.ts"
 
-/** The arguments of a call, mended for its tool. */
+/** Returns the arguments of a call, mended by the schema of its tool. */
 export type ParamsOf = (call: Message.ToolCall) => Schema.Json
 
 type Encoded = Response.StreamPartEncoded
@@ -28,10 +28,10 @@ export const partsOf = (reply: Message.Reply, paramsOf: ParamsOf): Array<Respons
   ...ended(reply)
 ]
 
-/** Marks a paused reply: a history stores nothing else about the end of a reply. */
+/** An empty text that marks a reply as paused. A history of `effect/ai` does not store finish reasons, but it stores this part. */
 const pause: Response.TextPartEncoded = { type: "text", text: "", metadata: { [ours]: { paused: true } } }
 
-/** Writes the parts of one streamed reply: here texts and reasoning have a start and an end. */
+/** Converts the parts of one streamed reply. `effect/ai` needs a start part and an end part around each text and each reasoning. */
 export class PartWriter {
   readonly #paramsOf: ParamsOf
   #current: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined
@@ -55,7 +55,7 @@ export class PartWriter {
         const begun = this.#into("reasoning")
         const delta: ReadonlyArray<Encoded> =
           part.text === "" ? [] : [{ type: "reasoning-delta", id: this.#id, delta: part.text }]
-        // A signature ends its thought.
+        // a signature is the last part of a thought, so it closes the reasoning
         return [...begun, ...delta, ...(part.opaque === undefined ? [] : this.#close(opaqueOf(part.opaque)))]
       }
       case "provider-item":
@@ -104,14 +104,16 @@ const callOf = (call: Message.ToolCall, paramsOf: ParamsOf): Response.ToolCallPa
 const opaqueOf = (opaque: Message.Opaque | undefined): Response.ProviderMetadata =>
   opaque === undefined ? {} : { [ours]: { opaque: { ...opaque } } }
 
-/** Stores a provider item as an empty text: the one part that keeps its position in a history and that no reader shows. */
+/**
+ * Metadata that stores a provider item in an empty text part, because such a part keeps its position in a history and no reader shows it.
+ */
 const itemOf = (item: Message.ProviderItem): Response.ProviderMetadata => ({
   [ours]: { item: { ...item, opaque: { ...item.opaque } } }
 })
 
 type End = Omit<Message.Reply, "content">
 
-/** `effect/ai` has no place for the other facts of a reply: they stand in our metadata of its end. */
+/** Makes the final parts of a response. Facts for which `effect/ai` has no field go into the metadata of the finish part. */
 const ended = ({
   cost,
   finish,
@@ -145,7 +147,7 @@ const finishes: Readonly<Record<Message.FinishReason, Response.FinishReason>> = 
   other: "other"
 }
 
-/** `effect/ai` takes only integers. */
+/** Converts token counts, rounded, because `effect/ai` accepts only integers. */
 const usageOf = (usage: Usage.Usage): Response.FinishPartEncoded["usage"] => {
   const [input, output] = [Math.round(usage.inputTokens), Math.round(usage.outputTokens)]
   const [cacheRead, cacheWrite] = [Math.round(usage.cachedInputTokens), Math.round(usage.cacheWriteTokens)]

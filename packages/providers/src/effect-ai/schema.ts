@@ -1,4 +1,4 @@
-/** Schemas for outputs, and for parameters in JSON Schema. */
+/** Makes Effect schemas from JSON Schema: for the output of a request, and for the parameters of tools. */
 import type * as Model from "@kintsugi/core/Model"
 import * as RawSchema from "@kintsugi/core/RawSchema"
 import type * as Schema from "effect/Schema"
@@ -7,18 +7,18 @@ import { remembering } from "../codec/Remembering.ts"
 const whole = remembering(RawSchema.whole)
 
 /**
- * The schema of the final text, for a model that supports it. Only for requests without tools: with a schema,
- * `effect/ai` fails a reply with calls, because it has no text.
+ * The schema of the output, for `generateObject`; `undefined` if the request has tools. `effect/ai` would fail a reply that contains tool
+ * calls and no text.
  */
 export const schemaOf = ({ output, tools }: Model.Request): ObjectSchema | undefined => {
   if (output === undefined || tools.length > 0) return undefined
-  // The caller passes only schemas of objects and lists.
+  // outputs in this library are always objects or lists
   return whole(output.schema) as ObjectSchema | undefined
 }
 
 type ObjectSchema = Schema.Codec<unknown, Record<string, unknown>>
 
-/** Parameters in JSON Schema: sent unchanged, and checked as far as Effect can. */
+/** A codec for parameters in JSON Schema. The JSON Schema is sent unchanged, and Effect checks the keywords that it knows. */
 export const said = (schema: { readonly [key: string]: unknown }): Schema.Codec<Schema.Json, unknown> =>
-  // JSON Schema is JSON
+  // a JSON Schema is itself JSON
   RawSchema.make(schema as RawSchema.RawSchema)

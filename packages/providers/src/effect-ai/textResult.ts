@@ -1,13 +1,13 @@
-/** A text for the model in place of a result. */
+/** The class for a text that the model reads instead of a tool's result. */
 import * as Schema from "effect/Schema"
 
-/** A text that the model reads instead of a result. */
+/** A text that the model reads instead of a tool's result, such as a failure that was told. */
 export class TextResult extends Schema.TaggedClass<TextResult>("@kintsugi/providers/EffectAi/TextResult")(
   "TextResult",
   {
     /** The kind of the settlement: `told`, `denied`, `unknown` … */
     kind: Schema.String,
-    /** What the model reads. */
+    /** The text that the model reads. */
     text: Schema.String
   }
 ) {}

@@ -1,4 +1,4 @@
-/** Maps errors of this library to those of `effect/ai`, whose reason alone decides about retries. */
+/** Maps errors of this library to errors of `effect/ai`, where the reason alone decides about retries. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as AiError from "effect/ai/AiError"
 import * as DateTime from "effect/DateTime"
@@ -7,13 +7,13 @@ import * as Option from "effect/Option"
 import { type Instant, millisOf } from "./fromError.ts"
 import { writtenDown } from "./original.ts"
 
-/** The origin of a failure, and the time. */
+/** The names of the module and the method that failed, and the time. */
 export interface At {
-  /** `Model` by default. */
+  /** The name of the module that failed; `Model` by default. */
   readonly module?: string
-  /** `generate` by default. */
+  /** The name of the method that failed; `generate` by default. */
   readonly method?: string
-  /** The current time: the reset of a quota is a wait here and an instant there. */
+  /** The current time. This library states how long to wait for a quota, `effect/ai` the instant at which the quota resets. */
   readonly now: Instant
 }
 
@@ -30,17 +30,18 @@ const isSameWait = (one: Duration.Duration | undefined, other: Duration.Duration
 const reasonOf = (error: LlmError.LlmError, now: Instant): AiError.AiErrorReason => {
   const nearest = nearestOf(error, now)
   const { isRetryable, retryAfter } = error
-  // A server may forbid the retry that its kind of error would allow.
+  // If the server forbids a retry that this kind of error would allow, a reason that does not allow it replaces the nearest one; the
+  // reverse holds too.
   const reason = nearest.isRetryable === isRetryable ? nearest : plain(error)
   if (retryAfter !== undefined && !("retryAfter" in reason)) define(reason, "retryAfter", retryAfter)
   return define(reason, "cause", error)
 }
 
-/** `AiError` reads these properties of its reason, for every class of reason. */
+/** Adds a property to a reason. `AiError` reads these properties from reasons of every class, although not every class declares them. */
 const define = (reason: AiError.AiErrorReason, key: string, value: unknown): AiError.AiErrorReason =>
   Object.defineProperty(reason, key, { value, configurable: true, writable: true })
 
-/** A reason without details, of the right retryability. */
+/** A reason with a description only, whose class allows a retry if the error does. */
 const plain = (error: LlmError.LlmError): AiError.AiErrorReason =>
   error.isRetryable
     ? new AiError.InternalProviderError({ description: error.message, ...contextOf(error) })
@@ -94,7 +95,7 @@ const kindOf = (status: number | undefined): AiError.AuthenticationError["kind"]
   return status === 403 ? "InsufficientPermissions" : "Unknown"
 }
 
-/** The context of an answer, with the failure itself as metadata for a reader behind a wire. */
+/** The context of a model error for `effect/ai`. The error itself is in the metadata, so that it survives serialisation. */
 const contextOf = (error: LlmError.LlmError) => {
   const { requestId, status } = error
   const metadata = writtenDown(error)

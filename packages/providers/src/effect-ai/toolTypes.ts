@@ -9,16 +9,16 @@ export type AnyTools = Record<string, AiTool.Any>
 
 /** Facts that the compiler cannot read from the annotations of a toolkit. */
 export interface Options<Tools extends AnyTools> {
-  /** What running a tool twice would do. Overrides its annotations. */
+  /** The side effects of tools, by name. They override the annotations of the tools. */
   readonly sideEffects?: { readonly [Name in keyof Tools]?: Recovery.SideEffects }
   /**
-   * The tools that need approval. Every tool with `needsApproval` must be named, so that an agent with them asks for
-   * an `Approver`. A named tool without it needs approval for each call.
+   * The names of tools that need approval. It must have every tool with `needsApproval`, so that the type of an agent with these tools
+   * requires an `Approver`. A named tool without `needsApproval` needs approval for each call.
    */
   readonly approvals?: ReadonlyArray<keyof Tools>
 }
 
-/** Refuses names of tools that the toolkit does not have. */
+/** The type of the options, in which the name of a tool that the toolkit does not have is a type error. */
 export type DeclaredNames<O, Tools> = {
   readonly [K in keyof O]: K extends "sideEffects"
     ? { readonly [Name in keyof O[K]]: Name extends keyof Tools ? unknown : never }
@@ -28,7 +28,7 @@ export type DeclaredNames<O, Tools> = {
 }
 
 /**
- * The tools with a handler, by name.
+ * The tools of the toolkit that have a handler, by name, as tools of this library.
  *
  * @hidden
  */
@@ -49,7 +49,7 @@ interface SchemasMustNotNeedServices<R> {
   readonly services: R
 }
 
-/** One tool of a toolkit, as a tool of this library. */
+/** The type of one tool of a toolkit, as a tool of this library. */
 type ToolkitTool<T extends AiTool.Any, S, Approval> = Tool.Tool<
   Tool.NameFor<T["name"]>,
   AiTool.Parameters<T>,
@@ -60,7 +60,7 @@ type ToolkitTool<T extends AiTool.Any, S, Approval> = Tool.Tool<
   S
 >
 
-/** The failure mode `return` of a toolkit: the model reads failures, unless a table overrides this. */
+/** The table of a tool with `failureMode: "return"`: it tells failures to the model, unless another table overrides it. */
 type ReturnedFailures<T> =
   T extends AiTool.Tool<string, { readonly failureMode: infer Mode } & AnyConfig, unknown>
     ? Mode extends "return"

@@ -35,7 +35,7 @@ export const toToolkit = (tools: ReadonlyArray<Tool.AnyTool>, failureMode: AiToo
   }
 }
 
-/** Its parameters are declared as JSON Schema: the tool itself decodes, mends and repairs arguments. */
+/** Declares a tool to `effect/ai`. Its parameters are JSON Schema, because the tool itself decodes, mends and repairs arguments. */
 const declared = ({ definition }: Tool.AnyTool, failureMode: AiTool.FailureMode): AiTool.Any => {
   const { approval, description, kind, name, sideEffects } = definition
   const tool = AiTool.dynamic(name, {
@@ -63,7 +63,9 @@ const declared = ({ definition }: Tool.AnyTool, failureMode: AiTool.FailureMode)
 
 type Definition = Tool.AnyTool["definition"]
 
-/** Whether a call needs approval. Fails closed: arguments that do not fit may fit after a repair. */
+/**
+ * Whether a call needs approval. Arguments that do not fit need it, because they may fit after a repair; so do calls whose predicate fails.
+ */
 const approvalNeeded = (definition: Definition, { when }: NonNullable<Definition["approval"]>, params: unknown) => {
   if (mended(definition, params) === undefined) return Effect.succeed(true)
   return Effect.suspend(() => when(() => mended(definition, params)?.decoded)).pipe(
@@ -72,7 +74,7 @@ const approvalNeeded = (definition: Definition, { when }: NonNullable<Definition
   )
 }
 
-/** The arguments as the tool would get them; `undefined` if they do not fit, or the schema is asynchronous. */
+/** The arguments as the tool will get them; `undefined` if they do not fit, or if their schema is asynchronous. */
 const mended = ({ coercion, decode }: Definition, params: unknown) => {
   const parsed = Coercion.parse(jsonOf(params), coercion)
   if (Result.isFailure(parsed)) return undefined
@@ -101,12 +103,12 @@ const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {
     const answered = Effect.flatMap(result, (value) =>
       value instanceof TextResult && failureMode === "return" ? Effect.fail(value) : Effect.succeed(value)
     )
-    // The type of the toolkit has its failures, and that of the layer its requirements.
+    // the declared types of the toolkit and of its layer have these failures and requirements
     return Effect.provideService(answered, Approver, approving(definition, params)) as Effect.Effect<unknown>
   }
 }
 
-/** Approves of these arguments, which `effect/ai` has approved, and of no others. */
+/** An approver that approves a call with the arguments that `effect/ai` has already approved, and refuses other arguments. */
 const approving = (definition: Definition, params: unknown): Approver["Service"] => ({
   decide: (request) => {
     const approved = mended(definition, params)
@@ -117,7 +119,7 @@ const approving = (definition: Definition, params: unknown): Approver["Service"]
   }
 })
 
-/** A model that makes the one call in its input, then returns the settlement as JSON. */
+/** A model that makes the one tool call described by its input, and then returns the settlement of that call as JSON. */
 const calling = (name: string): Layer.Layer<Model.Model> => {
   const generate = ({ messages }: Model.Request): Effect.Effect<Message.Reply> =>
     Effect.sync(() => {
@@ -139,7 +141,7 @@ const calling = (name: string): Layer.Layer<Model.Model> => {
   })
 }
 
-/** The value behind the text for the model. A truncated text becomes a `TextResult`. */
+/** The value of a tool's result. A text that does not encode a whole result, because it was truncated or told, becomes a `TextResult`. */
 const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Effect.Effect<unknown> => {
   const message = new TextResult({ kind, text })
   if (kind !== "result") return Effect.succeed(message)
@@ -156,7 +158,7 @@ const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Ef
   return Effect.map(Effect.filter(candidates, same), (found) => (found.length === 0 ? message : found[0]))
 }
 
-/** The codec of a tool's results, from its own schema. */
+/** The codec of a tool's results, by the tool's own schema. */
 const results = ({ decodeResult, encode }: Definition): Schema.Codec<unknown, unknown> =>
   written(
     (value) =>
@@ -169,14 +171,14 @@ const results = ({ decodeResult, encode }: Definition): Schema.Codec<unknown, un
     (json) => Result.getOrElse(decodeResult(Predicate.isString(json) ? json : JSON.stringify(json)), () => json)
   )
 
-/** The codec of a tool's failures. A failure without a schema is written as its name and message. */
+/** The codec of a tool's failures. A failure without a schema is encoded as its name and message. */
 const failures = ({ failure }: Definition): Schema.Codec<unknown, unknown> => {
   const codec = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
   const encode = Schema.encodeUnknownOption(codec)
   const decode = Schema.decodeUnknownOption(codec)
   return written(
     (error) =>
-      // the JSON codec encodes to JSON
+      // the codec is one to JSON, so its result is JSON
       Effect.sync(() =>
         error instanceof TextResult
           ? error.text

@@ -10,13 +10,13 @@ import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { TextResult } from "./textResult.ts"
 
-/** A call is a run with this tool alone. */
+/** The type of a call's run, by an agent that has this tool alone. */
 type Call<T extends Tool.AnyTool> = ReturnType<Agent.Agent<string, string, BudgetExceededError, never, T>>
 
-/** The failures of a call that the tool's own table leaves. */
+/** The failures of a call that the tool's own table does not handle. */
 export type Left<T extends Tool.AnyTool> = Effect.Error<Call<T>>
 
-/** The requirements of a call. Approval is up to `effect/ai`. */
+/** The requirements of a call, without an `Approver`, because `effect/ai` asks for approval. */
 export type Needs<T extends Tool.AnyTool> = Exclude<Effect.Services<Call<T>>, Approver>
 
 export type Declared<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = AiTool.Tool<
@@ -33,7 +33,7 @@ export type ByName<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = {
   readonly [Name in Tool.NameOf<T>]: Declared<Extract<T, { readonly name: Name }>, Mode>
 }
 
-/** Excludes built-in tools: they end a run, and here is no run to end. */
+/** The tool, if it can be called alone. Built-in tools cannot, because they end the run of an agent. */
 export type Callable<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
 /**
@@ -43,6 +43,6 @@ export type Callable<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extend
  */
 export interface ToolsAsToolkit<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> {
   readonly toolkit: Toolkit.Toolkit<ByName<T, Mode>>
-  /** The handlers. */
+  /** The layer with the handlers of the toolkit. */
   readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<T, Mode>>, never, Needs<T>>
 }

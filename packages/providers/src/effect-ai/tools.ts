@@ -25,7 +25,7 @@ import { said } from "./schema.ts"
 import { contentOf } from "./transcript.ts"
 import type { AnyTools } from "./toolTypes.ts"
 
-/** The options at run time. */
+/** The options without their types, as `fromToolkit` reads them at run time. */
 interface Given {
   readonly sideEffects?: { readonly [name: string]: Recovery.SideEffects | undefined }
   readonly approvals?: ReadonlyArray<PropertyKey>
@@ -45,7 +45,7 @@ export const fromToolkit = (
     const names = unnamed.map(({ name }) => `'${name}'`).join(", ")
     throw new TypeError(`EffectAi.fromToolkit: calls of ${names} need approval; name them in 'approvals'`)
   }
-  // Our gates decode the parameters before the handler gets them.
+  // the tool of this library has decoded the parameters before it calls the handler, so the inner toolkit takes decoded values
   const inner = Toolkit.make(
     ...handled.map((tool): AiTool.Any => tool.setParameters(Schema.toType(tool.parametersSchema)))
   )
@@ -54,7 +54,7 @@ export const fromToolkit = (
     handled.map((tool, index) => {
       const name: string = tool.name
       const made = toolOf(names[index] ?? name, tool, sideEffects[name] ?? sideEffectsOf(tool), inner)
-      // The type of the remaining failures is computed from the toolkit.
+      // `ToolkitTools` computes the type of the remaining failures
       const recovered: Tool.AnyTool =
         tool.failureMode === "return" ? made.pipe(Tool.onError({ orElse: tell(encodedBy(tool)) })) : made
       return [
@@ -76,7 +76,7 @@ const toolOf = (
 ) => {
   const foreignName: string = tool.name
   const kind = Context.getOrUndefined(tool.annotations, AiTool.OpenWorld) === true ? "web-service" : "local"
-  // The caller's type ensures that the schemas of these tools need no services.
+  // `SchemasMustNotNeedServices` ensures that the schemas of these tools need no services
   const failure = Schema.Union([tool.failureSchema as Codec, ExecutionError])
   const parameters = tool.parametersSchema as Codec
   const made = Tool.make(name, {
@@ -104,7 +104,7 @@ const toolOf = (
 
 type HandlerResult = AiTool.HandlerResult<AiTool.Any>
 
-/** Returns the final result, and reports earlier ones as progress. */
+/** Returns the last result of a handler, and reports the preliminary results before it as progress. */
 const last = <E, R>(
   results: Stream.Stream<HandlerResult, E, R>,
   progress: (data: unknown) => Effect.Effect<void>
@@ -120,7 +120,7 @@ const last = <E, R>(
   )
 }
 
-/** A failure of the tool's schema stays itself; other failures become an `ExecutionError`. */
+/** Fails with the tool's own failure if it fits the tool's failure schema, else with an `ExecutionError`. */
 const failing = (
   name: string,
   tool: AiTool.Any,
@@ -143,10 +143,10 @@ const failing = (
   })
 }
 
-/** The tool has run, and its result does not fit. */
+/** The tags of failures that mean: the tool has run, but its result does not fit its schema. */
 const ofResults: ReadonlySet<string> = new Set(["InvalidToolResultError", "ToolResultEncodingError"])
 
-/** The categories of reasons that are not model failures. */
+/** The category of an `ExecutionError`, by the reason of `effect/ai`. Reasons that are not here are model failures. */
 const categories: { readonly [tag: string]: ExecutionError["category"] | undefined } = {
   ToolParameterValidationError: "parameter",
   ToolNotFoundError: "invocation",
@@ -154,10 +154,7 @@ const categories: { readonly [tag: string]: ExecutionError["category"] | undefin
   ToolkitRequiredError: "invocation"
 }
 
-/**
- * The side effects that the annotations declare. `Readonly` overrides the others; a tool without annotations is
- * undeclared.
- */
+/** The side effects that a tool's annotations declare. `Readonly` overrides the others; a tool without annotations is `"undeclared"`. */
 const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
   if (Context.getOrUndefined(annotations, AiTool.Readonly) === true) return "none"
   const isIdempotent = Context.getOrUndefined(annotations, AiTool.Idempotent)
@@ -167,8 +164,8 @@ const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
 }
 
 /**
- * The text for the model about a failure, as `effect/ai` writes it: the failure encoded by its schema. Other failures
- * get this library's text.
+ * Makes the text that the model reads about a failure: the failure encoded by its schema, as in `effect/ai`. A failure that the schema
+ * cannot encode gets this library's text.
  */
 const encodedBy = (tool: AiTool.Any) => {
   const encode = Schema.encodeUnknownOption(Schema.toCodecJson(tool.failureSchema as Codec))
@@ -179,7 +176,10 @@ const encodedBy = (tool: AiTool.Any) => {
   }
 }
 
-/** The approval predicate of a tool. Fails closed: a predicate that throws, or reads unavailable data, requires approval. */
+/**
+ * Makes the predicate that says whether a call needs approval. A predicate that throws, or reads data that is unavailable here, means that
+ * the call needs approval.
+ */
 const predicateOf =
   ({ needsApproval = true }: AiTool.Any) =>
   (params: unknown): Effect.Effect<boolean> => {

@@ -1,4 +1,4 @@
-/** Converts a prompt of `effect/ai` to a transcript. Metadata of our own models is sent back to its model. */
+/** Converts a prompt of `effect/ai` to a transcript. Metadata that a model of this library wrote goes back to that model. */
 import * as Message from "@kintsugi/core/Message"
 import * as Prompt from "effect/ai/Prompt"
 import * as Option from "effect/Option"
@@ -10,11 +10,11 @@ import { base64 } from "./reply.ts"
 import * as Json from "../transport/Json.ts"
 import { remembering } from "../codec/Remembering.ts"
 
-/** The transcript of a prompt, every call with its result. Data that only the prompt's provider can read is left out. */
+/** Converts a prompt to a transcript in which every call has a result. Data that only the prompt's own provider can read is left out. */
 export const transcriptOf = (prompt: Prompt.Prompt): Message.Transcript =>
   Message.repair(prompt.content.flatMap(foreignOf))
 
-/** Converts a message as part of a foreign history. */
+/** Converts a message of a prompt to messages of a foreign history. */
 const foreignOf = remembering((message: Prompt.Message): ReadonlyArray<Message.Foreign> => {
   switch (message.role) {
     case "system":
@@ -41,7 +41,7 @@ const foreignOf = remembering((message: Prompt.Message): ReadonlyArray<Message.F
 const isPause = (part: Prompt.AssistantMessagePart): boolean =>
   part.type === "text" && Json.field(Json.field(jsonOf(part.options), ours), "paused") === true
 
-/** A text, an image or a file. */
+/** Converts a part of a user message: a text, an image or a file. */
 export const contentOf = (part: Prompt.UserMessagePart): Message.UserContent[number] => {
   if (part.type === "text") return Message.text(part.text)
   const from = attached(part.data)
@@ -55,7 +55,7 @@ const attached = (data: string | Uint8Array | URL): Parameters<typeof Message.im
   const text = data instanceof URL ? data.href : data
   const inline = /^data:[^,]*;base64,/i.exec(text)?.[0]
   if (inline !== undefined) return { data: text.slice(inline.length) }
-  // an id of a file has a character that base64 has not
+  // `-` and `_` do not occur in base64, so such a text is the id of a stored file
   return data instanceof URL || /^(?:https?:\/\/|file[-_])/i.test(text) ? { url: text } : { data: text }
 }
 
@@ -88,11 +88,11 @@ const readOpaque = Schema.decodeUnknownOption(Message.Opaque)
 const opaqueIn = (own: Schema.Json | undefined): { readonly opaque?: Message.Opaque } =>
   Option.match(readOpaque(Json.field(own, "opaque")), { onNone: () => ({}), onSome: (opaque) => ({ opaque }) })
 
-/** What the model would have read, if there are images or files in it. */
+/** The parts that the model reads of a tool result, if there are images or files among them. */
 const partsIn = ({ modelOutput = [] }: Prompt.ToolResultPart): Pick<Message.Settlement, "parts"> =>
   modelOutput.some(({ type }) => type === "file") ? { parts: modelOutput.map(contentOf) } : {}
 
-/** The text that the model would have read. */
+/** The text that the model reads of a tool result. */
 const resultText = ({ modelOutput, result }: Prompt.ToolResultPart): string => {
   if (modelOutput !== undefined) return Prompt.toolModelOutputToText(modelOutput)
   return Predicate.isString(result) ? result : JSON.stringify(jsonOf(result))

@@ -1,4 +1,4 @@
-/** A model that waits for its background replies: `effect/ai` asks once, and keeps nothing that names one. */
+/** Makes a model wait for its background replies, because `effect/ai` sends a request once and stores nothing that names such a reply. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as JobItem from "../codec/JobItem.ts"
 
-/** Wraps a model: it waits for background replies, and cancels a reply that no caller waits for any more. */
+/** Wraps a model so that it waits for background replies. If the caller is interrupted or fails, the background reply is cancelled. */
 export const waiting = (model: Model.Service): Model.Service => {
   const { background } = model
   if (background === undefined) return model
@@ -51,10 +51,10 @@ export const waiting = (model: Model.Service): Model.Service => {
   }
 }
 
-/** The background reply that a request waits for. */
+/** A request, and the background reply that it waits for. */
 class Waited {
   readonly #asked: Model.Request
-  /** The request that names the job; `undefined` if none is at work. */
+  /** The request extended by the name of the background reply; `undefined` while there is no such reply. */
   #named: Model.Request | undefined
 
   constructor(asked: Model.Request) {
