@@ -17,7 +17,7 @@ import * as Circuit from "./circuit.ts"
 import * as Limits from "./limits.ts"
 import * as Transport from "../transport/Transport.ts"
 
-/** Options of a guard. A part without its option is off. */
+/** Options of `make`. Each option switches one guard on; a guard without its option is off. */
 export interface Options {
   /**
    * A circuit breaker. It opens after failures of the service; while it is open, calls fail with a
@@ -30,7 +30,7 @@ export interface Options {
    * says how long to wait.
    */
   readonly limits?: ReadonlyArray<Limits.Limit>
-  /** Learns a server's limits from refusals that say how long to wait. `true` for the defaults. */
+  /** Learns the server's rate limit from `RateLimitError`s that state a wait. `true` uses the defaults. */
   readonly adaptive?: boolean | Limits.Adaptive
   /** How many calls of one model run at once, including their waits for limits. A stream counts until its reader ends. */
   readonly concurrency?: number
@@ -94,7 +94,7 @@ export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope>
   })
 }
 
-/** The store in the context, else a new one in memory. */
+/** Uses the store in the context if there is one, else makes a new store in memory. */
 const storeOf = <I, S>(key: Context.Key<I, S>, memory: Layer.Layer<I>): Effect.Effect<S, never, Scope.Scope> =>
   Effect.flatMap(Effect.serviceOption(key), (given) =>
     Option.isSome(given)
@@ -119,7 +119,7 @@ export const layerHttp: Layer.Layer<Transport.HttpClient, never, Transport.HttpC
   })
 )
 
-/** One queue per model. */
+/** Makes the policy that limits concurrent calls, with one queue for each model. */
 const queueing = (concurrency: number): (() => Call.Policy) => {
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1)) {
     throw new RangeError(`Resilience: concurrency must be a whole number of at least 1, got ${concurrency}`)

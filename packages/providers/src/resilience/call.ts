@@ -1,4 +1,4 @@
-/** One guarded model call, whole or streamed: policies admit it, and hear its outcome once. */
+/** Policies around one model call, whole or streamed. A policy admits or refuses the call, and learns once how the call ended. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { onlyFailure } from "../transport/Failure.ts"
 
-/** A call before it starts. */
+/** A model call that a policy may admit or refuse. */
 export interface Call {
   readonly provider: string
   /** The model's name. */
@@ -17,7 +17,7 @@ export interface Call {
   readonly request: Model.Request
 }
 
-/** How a call ended. Interrupts and defects are not reported: they say nothing about the model. */
+/** How a model call ended, as policies learn it. Interruptions and defects are not reported, because they say nothing about the model. */
 export type Ended =
   | { readonly as: "reply"; readonly usage: Usage.Usage }
   | { readonly as: "failure"; readonly error: LlmError.LlmError }
@@ -25,8 +25,8 @@ export type Ended =
   | { readonly as: "cut-off" }
 
 /**
- * Admits a call, now or later, or refuses it. The scope releases what the policy holds for the call. The returned
- * function reports how the call ended, at most once.
+ * Admits a model call, at once or later, or refuses it. Resources that the policy holds for the call are released by the scope. The policy
+ * returns a function that reports how the call ended; it is called at most once.
  */
 export interface Policy {
   (call: Call): Effect.Effect<(ended: Ended) => Effect.Effect<void>, LlmError.LlmError, Scope.Scope>
@@ -34,7 +34,7 @@ export interface Policy {
 
 export const nothingToTell = (): Effect.Effect<void> => Effect.void
 
-/** What selects the circuit, limit or queue of a call. */
+/** How calls are grouped: calls with the same key share a circuit, a limit or a queue. */
 export type By = "model" | "provider" | ((call: Call) => string | Effect.Effect<string>)
 
 export const keyOf = (by: By | undefined, call: Call): Effect.Effect<string> => {
@@ -46,7 +46,7 @@ export const keyOf = (by: By | undefined, call: Call): Effect.Effect<string> => 
   })
 }
 
-/** Applies the policies in order, and reports the end of the call in reverse order. */
+/** Combines policies: they admit a call in the given order, and learn its end in reverse order. */
 export const all =
   (policies: ReadonlyArray<Policy>): Policy =>
   (call) =>
@@ -55,7 +55,7 @@ export const all =
       (tellings) => (ended) => Effect.forEach(tellings.toReversed(), (tell) => tell(ended), { discard: true })
     )
 
-/** Makes `policy` admit each call of a model. */
+/** Wraps a model so that `policy` admits each of its calls. */
 export const surrounding = (policy: Policy): Model.Surrounding => {
   const admitted = (request: Model.Request, { name, provider }: Model.Service) =>
     Effect.map(policy({ provider, model: name, request }), (tell) => {
@@ -80,7 +80,7 @@ export const surrounding = (policy: Policy): Model.Surrounding => {
         Effect.map(admitted(request, model), (tell) =>
           streamed.pipe(
             Stream.mapArrayEffect((parts) => {
-              // No reader pulls beyond the finish part, so the end is reported with it.
+              // a reader may stop after the finish part, so the end of the call is reported with that part
               const end = parts.find((part) => part.type === "finish")
               return end === undefined
                 ? Effect.succeed(parts)
@@ -94,7 +94,7 @@ export const surrounding = (policy: Policy): Model.Surrounding => {
   }
 }
 
-/** A budget error of the run passes through here too. It says nothing about the model, so it is not reported. */
+/** Reports the failure of a call to the policy. A budget error of the run is not reported, because it says nothing about the model. */
 const failed = (
   cause: Cause.Cause<LlmError.LlmError>,
   tell: (ended: Ended) => Effect.Effect<void>

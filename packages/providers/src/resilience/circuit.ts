@@ -1,4 +1,4 @@
-/** Effect's circuit breaker around model calls. */
+/** A policy that puts Effect's circuit breaker around model calls. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -10,27 +10,27 @@ import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Schedule from "effect/Schedule"
 import { type By, type Call, type Ended, keyOf, type Policy } from "./call.ts"
 
-/** When a circuit opens, and for how long. */
+/** Options of a circuit breaker: when a circuit opens, and for how long. */
 export interface BreakerOptions {
   /** How many consecutive failures open the circuit; 5 by default. */
   readonly failures?: number
-  /** The failure rate that opens the circuit, instead of `failures`. */
+  /** The share of failed calls that opens the circuit, instead of a number of consecutive `failures`. */
   readonly rate?: {
-    /** From 0 to 1; 0.5 by default. */
+    /** The share of failed calls that opens the circuit, from 0 to 1; 0.5 by default. */
     readonly threshold?: number
-    /** The number of calls in the window; 100 by default. */
+    /** The number of latest calls over which the share is computed; 100 by default. */
     readonly size?: number
-    /** The circuit stays closed before this number of calls; `size` by default. */
+    /** The circuit cannot open before this number of calls; `size` by default. */
     readonly minimumCalls?: number
   }
   /**
-   * How long the circuit stays open before one call probes; 30 seconds by default. A schedule steps once per
+   * How long the circuit stays open before it lets one call try the model; 30 seconds by default. A schedule gives a duration for each
    * consecutive opening.
    */
   readonly openFor?: Duration.Input | Schedule.Schedule<unknown, number>
-  /** The longest wait of a server that overrides `openFor`; 1 hour by default. */
+  /** The longest wait that a server may impose on the circuit instead of `openFor`; 1 hour by default. */
   readonly maxOpenFor?: Duration.Input
-  /** Which calls share a circuit: `model`, the default, means provider and name together. */
+  /** Which calls share a circuit. `model`, the default: calls with the same provider and the same model name. */
   readonly by?: By
   /**
    * Which errors count as failures. Other errors change nothing. By default: a `ModelOverloadedError`,
@@ -39,7 +39,7 @@ export interface BreakerOptions {
   readonly counts?: (error: LlmError.LlmError) => boolean
 }
 
-/** Failures of the service. A refused request or filtered content does not mean that the service is down. */
+/** Whether an error counts as a failure of the service. A refused request or filtered content does not, because then the service works. */
 const countsAsFailure = (error: LlmError.LlmError): boolean => ofTheService.has(error._tag)
 
 const ofTheService: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
@@ -51,7 +51,7 @@ const ofTheService: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
   "QuotaExhaustedError"
 ])
 
-/** Throws a `RangeError` for senseless options. */
+/** Converts the options to Effect's rule for opening a circuit. Throws a `RangeError` for invalid options. */
 export const tripPolicyOf = ({ failures, maxOpenFor, openFor, rate }: BreakerOptions): CircuitBreaker.TripPolicy => {
   for (const [name, given] of Object.entries({ openFor, maxOpenFor })) {
     if (given === undefined || Schedule.isSchedule(given)) continue
@@ -65,7 +65,10 @@ export const tripPolicyOf = ({ failures, maxOpenFor, openFor, rate }: BreakerOpt
   return CircuitBreaker.rate(rate)
 }
 
-/** Refuses while the circuit is open, before the call waits for a limit. A failing store admits the call with `allow`. */
+/**
+ * A policy that refuses calls while the circuit is open, before they wait for a limit. If the store of the circuit fails, `allow` admits
+ * the call.
+ */
 export const peeking =
   (breaker: CircuitBreaker.CircuitBreaker, { by }: BreakerOptions, onStoreError: "allow" | "fail"): Policy =>
   (call) =>
@@ -85,8 +88,8 @@ export const peeking =
 const admit = Effect.succeed(() => Effect.void)
 
 /**
- * An admitted call is one outcome, decided when the call ends. The breaker insists on running the effect that it
- * guards. So it runs a fiber that waits for the end of the call; the scope of the call interrupts this fiber, and an
+ * A policy that reports each admitted call to the circuit breaker as one outcome when the call ends. The breaker can only guard an effect
+ * that it runs itself, so it runs a fiber that waits for the end of the call. The scope of the call interrupts this fiber, so an
  * interrupted call has no outcome.
  */
 export const circuit =

@@ -1,4 +1,4 @@
-/** Effect's rate limiter before model calls: configured limits, and limits learned from a server's refusals. */
+/** Policies that put Effect's rate limiter before model calls: for configured limits, and for limits learned from a server's refusals. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as RunContext from "@kintsugi/core/RunContext"
 import * as Usage from "@kintsugi/core/Usage"
@@ -10,51 +10,55 @@ import type * as RateLimiter from "effect/persistence/RateLimiter"
 import { UnhandledLogLevel } from "effect/References"
 import { type By, type Call, type Ended, keyOf, nothingToTell, type Policy } from "./call.ts"
 
-/** A number of requests or tokens per window of time. */
+/** A limit: a number of requests or tokens in a window of time. */
 export type Limit = (
   | { readonly requests: number; readonly tokens?: never; readonly measure?: never }
   | {
       /**
-       * Tokens are counted when the reply arrives, as the provider reports them. A call is admitted while at least
-       * one token is left; tokens beyond the limit are missing afterwards. An interrupted call counts one token.
+       * The number of tokens in a window. A call is admitted while at least one token is left. Its tokens are counted when its reply
+       * arrives, as the provider reports them; tokens beyond the limit are missing in the next window. An interrupted call counts one
+       * token.
        */
       readonly tokens: number
       readonly requests?: never
-      /** The part of the usage that counts; input and output by default. */
+      /** Computes the tokens that count from the usage of a reply. By default input and output tokens count. */
       readonly measure?: (usage: Usage.Usage) => number
     }
 ) & {
   readonly per: Duration.Input
-  /** Which calls share the limit; `model` by default, which means provider and name together. */
+  /** Which calls share the limit. `model`, the default: calls with the same provider and the same model name. */
   readonly by?: By
-  /** The longest wait of a call, 60 seconds by default; 0 refuses at once, `Infinity` always waits. */
+  /** The longest wait of a call; 60 seconds by default. With 0 no call waits, with `Infinity` every call waits as long as needed. */
   readonly maxWait?: Duration.Input
-  /** `fixed-window` by default: bursts up to the limit, then nothing until the window is over. `token-bucket` refills steadily. */
+  /**
+   * `fixed-window`, the default, admits calls up to the limit, then none until the window ends. `token-bucket` admits calls at a steady
+   * rate.
+   */
   readonly algorithm?: "fixed-window" | "token-bucket"
-  /** Distinguishes two otherwise equal limits, and names this limit in errors. */
+  /** The name of the limit in errors. Two equal limits need different names, or they share their count. */
   readonly name?: string
 }
 
 /**
- * Limits learned from a server. After a refusal with a wait, no call starts before the wait ends; then calls start no
- * faster than the server admits.
+ * Options of the limits that are learned from a server. After a refusal that states a wait, no call starts until the wait ends; then calls
+ * start no faster than the server admits.
  */
 export interface Adaptive {
   readonly by?: By
   /** The longest wait of a call; 60 seconds by default. */
   readonly maxWait?: Duration.Input
-  /** How long a learned limit lasts without a further refusal; 1 minute by default. */
+  /** How long a learned limit lasts if the server refuses no further call; 1 minute by default. */
   readonly window?: Duration.Input
 }
 
 export type OnStoreError = "allow" | "fail"
 
-/** A policy that still needs the limiter. */
+/** Makes a policy from Effect's rate limiter. */
 export type Limiting = (limiter: RateLimiter.RateLimiter) => Policy
 
 const tokensOf = ({ inputTokens, outputTokens }: Usage.Usage): number => inputTokens + outputTokens
 
-/** Throws a `RangeError` for senseless options. */
+/** Makes the policy of a configured limit. Throws a `RangeError` for an invalid limit. */
 export const limiting = (limit: Limit, onStoreError: OnStoreError): Limiting => {
   const { algorithm = "fixed-window", by, measure = tokensOf } = limit
   const [count, what] = limit.tokens === undefined ? [limit.requests, "requests"] : [limit.tokens, "tokens"]
@@ -65,7 +69,7 @@ export const limiting = (limit: Limit, onStoreError: OnStoreError): Limiting => 
   return (limiter) =>
     Effect.fnUntraced(function* (call) {
       const bucket = { algorithm, key: `${name}:${yield* keyOf(by, call)}`, limit: count, window: per }
-      // A call that is refused or interrupted consumes nothing from the limit.
+      // a refused or interrupted call consumes nothing from the limit, because nothing is reserved for it while it waits
       const consume = Effect.matchEffect(limiter.consume({ ...bucket, onExceeded: "fail" }), {
         onSuccess: () => Effect.succeed<number | undefined>(0),
         onFailure: (error) =>
@@ -89,7 +93,7 @@ export const limiting = (limit: Limit, onStoreError: OnStoreError): Limiting => 
     })
 }
 
-/** Throws a `RangeError` for senseless options. */
+/** Makes the policy of learned limits. Throws a `RangeError` for invalid options. */
 export const adapting = (options: Adaptive, onStoreError: OnStoreError): Limiting => {
   const maxWait = maxWaitOf(options.maxWait)
   const fallbackWindow = finite("window", options.window ?? "1 minute")
@@ -109,8 +113,8 @@ export const adapting = (options: Adaptive, onStoreError: OnStoreError): Limitin
         if (wait > 0) {
           if ((yield* waited) + wait > maxWait) return yield* exceeded(call, "what the server admits", wait)
           yield* RunContext.sleep(delay)
-          // During the server's wait no call is admitted, so ask again. Afterwards the limiter has reserved a slot
-          // for this instant.
+          // the server's wait (`cooldown`) admits no call, so the limiter is asked again; otherwise the limiter has reserved a slot for the
+          // instant after the delay
           if (phase === "cooldown") continue
         }
         return (ended: Ended) => {
@@ -128,7 +132,7 @@ const usageOf = (ended: Ended): Usage.Usage => {
   return (ended.as === "failure" ? ended.error.usage : undefined) ?? Usage.empty
 }
 
-/** Measures the time from its start. */
+/** Reads the clock, and returns an effect that measures the milliseconds since then. */
 const stopwatch = Effect.map(Clock.currentTimeMillis, (start) =>
   Effect.map(Clock.currentTimeMillis, (now) => now - start)
 )
@@ -153,14 +157,14 @@ const storeFailed = (
     ? Effect.fail(LlmError.UnknownLlmError.make({ model, cause: error, provider }))
     : Effect.as(reportUnhandled("the store of the rate limiter failed, the call goes unlimited", error), undefined)
 
-/** A failed report changes nothing for the call, which is over. */
+/** Reports the end of a call to the rate limiter. If that fails, it is only logged, because the call is over. */
 const reported = (report: Effect.Effect<unknown, RateLimiter.RateLimiterError>, { model }: Call): Effect.Effect<void> =>
   Effect.matchEffect(report, {
     onSuccess: () => Effect.void,
     onFailure: (error) => reportUnhandled(`the store of the rate limiter failed after a call of ${model}`, error)
   })
 
-/** Logs as Effect's own breaker does for errors without a caller. */
+/** Logs an error that has no caller to fail. The level is Effect's `UnhandledLogLevel`, as in Effect's own circuit breaker. */
 const reportUnhandled = (message: string, error: unknown): Effect.Effect<void> =>
   Effect.flatMap(UnhandledLogLevel, (level) =>
     level === undefined ? Effect.void : Effect.logWithLevel(level)(message, error)
@@ -179,7 +183,7 @@ const finite = (name: string, input: Duration.Input): Duration.Duration => {
   return duration
 }
 
-/** In milliseconds. */
+/** Checks the longest wait of a call, and returns it in milliseconds. */
 const maxWaitOf = (input: Duration.Input = "60 seconds"): number => {
   const duration = Option.getOrUndefined(Duration.fromInput(input))
   return duration === undefined || Number.isNaN(input) || Duration.isNegative(duration)
