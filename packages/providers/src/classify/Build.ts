@@ -1,4 +1,4 @@
-/** Builds the error of a tag from the evidence in an answer. */
+/** Builds the error of a tag from the provider's answer. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
@@ -11,7 +11,7 @@ import { dailyQuota } from "./DailyQuota.ts"
 import { firewallPage } from "./ownCodes.ts"
 import * as ErrorText from "./text.ts"
 
-/** The fields that every error has about its origin. */
+/** Fields of every model error: request id, status, wait and other facts of the answer. */
 export interface Facts {
   readonly provider: string
   readonly status?: number
@@ -23,11 +23,11 @@ export interface Facts {
   readonly cause?: unknown
 }
 
-/** What an answer shows about a failure. */
+/** Everything about a failure from which `build` makes the error. */
 export interface Evidence {
   readonly source: Source
   readonly report: Report
-  /** The provider's words, redacted and cut, so that an error may quote them. */
+  /** The provider's message, redacted and shortened, so that an error may quote it. */
   readonly text: string
   readonly answer: Answer
   readonly facts: Facts
@@ -36,7 +36,7 @@ export interface Evidence {
 const whatBroke = ({ codes }: Report): string =>
   codes.includes(firewallPage) ? "A firewall or a proxy answered with a page" : "The connection failed"
 
-/** A wrong base URL looks like a model that does not exist: the sentence has the address. */
+/** The message of a 404: it names the URL, because a wrong base URL looks like a model that does not exist. */
 const asked = ({ model }: Source, { status, url }: Answer): { readonly what?: string } =>
   status === 404 && url !== undefined ? { what: `Model '${model}' was not found at ${quote(url)}` } : {}
 
@@ -82,8 +82,8 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Evidenc
         remainingQuota: Hints.remaining(answer)
       })
     case "QuotaExhaustedError": {
-      // The wait is advice, not a hint: waiting buys no credit. Beside a daily quota the wait belongs to another
-      // limit.
+      // The wait is stored as `resetAfter`, not as `retryAfter`, because waiting buys no credit. With a daily quota the wait is omitted: it
+      // belongs to another limit.
       const { retryAfter, ...rest } = facts
       const isOther = retryAfter === undefined || report.codes.includes(dailyQuota)
       const later = isOther ? {} : { resetAfter: retryAfter }

@@ -1,6 +1,6 @@
 /**
- * Maps a provider's answer to one tag. A code or type in the body decides before the words, and the words before the
- * status. The status alone is wrong for a missing model with 400, a spent quota with 429 and an overload with 429.
+ * Maps a provider's answer to the tag of an error. A code or type in the body decides first, then the text of the message, then the status.
+ * The status alone would be wrong: providers send 400 for a missing model, and 429 for a spent quota or an overload.
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as LlmError from "@kintsugi/core/LlmError"
@@ -14,9 +14,9 @@ import type { Codes, Report, Tag } from "./Report.ts"
 import * as Source from "../transport/Source.ts"
 
 /**
- * The error of an answer that reports a failure. It is total. The codec reads `report` from the body. `codes` maps the error names of the
- * format, in lower case, to tags. A known code decides, then the words of the report, then the status. The error has the wait that the
- * server asks for, and no secret of `source`.
+ * Makes the error of an answer that reports a failure. It never throws. `report` is the error as the codec has read it from the body.
+ * `codes` maps the error names of the format, in lower case, to tags. A known code decides, then the text of the report, then the status.
+ * The error has the wait that the server asks for, and no secret of `source`.
  */
 export const failure = (
   source: Source.Source,
@@ -25,7 +25,7 @@ export const failure = (
   codes: Codes
 ): LlmError.LlmError => {
   const status = statusOf(report, given)
-  // The headers of a success do not describe the error in its body. A body may hold headers of its own.
+  // The headers of a successful answer do not describe an error in its body. If the body itself has headers, they are used.
   const own = Answer.isSuccess(given) ? {} : given.headers
   const answer = { ...given, status, headers: { ...report.headers, ...own } }
   const text = Source.quote(report.text)
@@ -52,7 +52,7 @@ export const failure = (
 /** The error of a successful answer that cannot be read. `cause` says why. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
   const requestId = idIn(Answer.requestId(answer))
-  // Redact before cutting: half a secret would no longer be recognised.
+  // The text is redacted before it is cut, because redaction would not recognise half of a secret.
   const detail = ErrorCause.cut(Source.quote(answer.body), 200)
   const shown = withoutSnippet(cause)
   const why = Source.quote(ErrorCause.messageOf(shown))
@@ -68,7 +68,7 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   })
 }
 
-/** The error of a reply that waits for an answer of the client which no tool can give. `kind` is the provider's name for it. */
+/** Makes the error of a reply that asks the client for something that no tool can give. `kind` is the provider's name for it. */
 export const unanswerable = (
   source: Source.Source,
   answer: Answer.Answer,
@@ -90,10 +90,7 @@ export const unanswerable = (
   })
 }
 
-/**
- * A parser quotes the text around the position that it could not read. The quote may cut a secret, so only the
- * position stays.
- */
+/** Removes the quoted text from the error of a JSON parser. The quote may contain a part of a secret, so only the position stays. */
 const withoutSnippet = (cause: unknown): unknown => {
   if (!Predicate.isError(cause) || cause.name !== "SyntaxError") return cause
   const at = /\bat position (\d+)/.exec(cause.message)?.[1]
@@ -101,7 +98,7 @@ const withoutSnippet = (cause: unknown): unknown => {
   return new ErrorCause.ForeignError({ name: "SyntaxError", message })
 }
 
-/** The errors whose message may state a wait. Messages of other errors may quote a model or a tool. */
+/** The errors whose message may state a wait. Messages of other errors may quote text of a model or a tool, which may look like a wait. */
 const tellsWaits: ReadonlySet<Tag> = new Set<Tag>([
   "RateLimitError",
   "QuotaExhaustedError",
@@ -115,7 +112,7 @@ const idIn = (requestId: string | undefined): string | undefined =>
 const statusOf = (report: Report, answer: Answer.Answer): number =>
   report.status !== undefined && report.status >= 400 && report.status < 600 ? report.status : answer.status
 
-/** The tag of a report that came with `status`. */
+/** The tag of an error report, with the HTTP status of its answer. */
 export const tagOf = (report: Report, status: number, codes: Codes): Tag => {
   const found = fromCodes(report.codes, codes) ?? ErrorText.tagOf(report.text) ?? fromVague(report.codes, status)
   const tag = ErrorText.refine(found ?? fromStatus(status), report)
@@ -123,14 +120,15 @@ export const tagOf = (report: Report, status: number, codes: Codes): Tag => {
 }
 
 /**
- * Whether the server asks its caller for a lower rate. With 429 that is no overload: OpenAI calls it `slow_down` of the
- * type `rate_limit_error` (its guide to error codes, looked up on 2026-11-26). Beside another name, words say less.
+ * Whether the server asks for a lower rate of requests. With status 429 that is a rate limit and no overload: OpenAI has the code
+ * `slow_down` with the type `rate_limit_error` (its guide to error codes, looked up on 2026-11-26). If the report has another code that is
+ * known, that code decides.
  */
 const isTooFast = ({ codes: names, text }: Report, codes: Codes): boolean =>
   names.some((name) => name.toLowerCase() === "slow_down") ||
   (fromCodes(names, codes) === undefined && fromVague(names, 500) === undefined && ErrorText.asksForLess(text))
 
-/** The tag of the first recognised name. A quota wins over a rate limit beside it. */
+/** The tag of the first code that the format knows. A quota wins over a rate limit in the same report. */
 const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined => {
   const recognised = names.map((name) => name.toLowerCase()).filter((name) => Object.hasOwn(codes, name))
   const tags = recognised.map((name) => codes[name])
@@ -138,8 +136,8 @@ const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined 
 }
 
 /**
- * Names that providers use for several kinds of errors. The text decides before them, and so does a more specific
- * status: a missing key is an "invalid request" with 401, an overload a "server error" with 503.
+ * The tag of a code that providers use for several kinds of errors. The text of the message decides before such a code, and so does a more
+ * specific status: a missing key has the code "invalid request" with 401, an overload "server error" with 503.
  */
 const fromVague = (names: ReadonlyArray<string>, status: number): Tag | undefined => {
   const vague = names.map((name) => name.toLowerCase())
@@ -169,7 +167,7 @@ const vagueServers: ReadonlySet<string> = new Set([
 
 const sayMore: ReadonlySet<number> = new Set([401, 402, 403, 408, 413, 429])
 
-/** The tag of a status without other evidence; total. */
+/** The tag of an HTTP status, when nothing else is known about the error. Every status has one. */
 export const fromStatus = (status: number): Tag => {
   const tag = statuses[status]
   if (tag !== undefined) return tag

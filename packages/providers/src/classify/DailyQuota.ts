@@ -1,4 +1,4 @@
-/** The code of a quota that no short wait refills. Reports list it before the provider's own codes. */
+/** The error code for a quota that no short wait refills. Codecs put it before the provider's own codes. */
 
-/** A quota of a whole day, or a quota of zero. A wait beside this code belongs to another limit. */
+/** The error code of a quota for a whole day, or of a quota of zero. If the same error states a wait, the wait belongs to another limit. */
 export const dailyQuota = "daily_quota"

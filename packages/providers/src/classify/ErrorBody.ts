@@ -1,6 +1,6 @@
 /**
- * Reads what the error bodies of all wire formats share: an `error` that is an object or a text, or the fields of an
- * error at the top. The module of each format reads the rest.
+ * Reads the parts of error bodies that all wire formats share: an `error` that is an object or a text, or the fields of an error at the top
+ * of the body. The module of each format reads its own parts.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
@@ -21,7 +21,7 @@ export interface Format {
   readonly read: (json: Schema.Json) => Report | undefined
 }
 
-/** The error of any answer. Its body may also be a foreign page, truncated or empty. */
+/** Makes the error of a failed answer. The body may also be truncated, empty, or a page of another server. */
 export const classify = ({ codes, read }: Format, source: Source, answer: Answer): LlmError => {
   const body = Json.parse(answer.body)
   const report = Result.isSuccess(body) ? read(body.success) : undefined
@@ -30,7 +30,7 @@ export const classify = ({ codes, read }: Format, source: Source, answer: Answer
   return Classify.failure(source, answer, report ?? { codes: [], text: plain(answer.body) }, codes)
 }
 
-/** The error under `error` in the body of a success or in an event, if there is one. */
+/** Makes the error that a successful answer or an event has under `error`; `undefined` if there is none. */
 export const inside = (
   { codes, read }: Format,
   source: Source,
@@ -46,38 +46,38 @@ const holdsError = (json: Schema.Json): boolean => {
   return error !== undefined && error !== null && error !== "" && error !== false
 }
 
-/** The page with which a firewall or a proxy refuses a request: it says nothing about the key. */
+/** Recognises the HTML page with which a firewall or a proxy refuses a request. Its status 403 does not mean that the API key is wrong. */
 const pageOf = ({ body, status }: Answer): Report | undefined => {
   if (status !== 403 || !/^\s*<(?:!doctype html|html)\b/i.test(body)) return undefined
   const title = /<title[^<>]{0,200}>([^<]{0,500})</i.exec(body.slice(0, 10_000))?.[1] ?? ""
   return { codes: [firewallPage], text: title.trim().replaceAll(/\s+/g, " ") }
 }
 
-/** The message in a body that is not JSON. An HTML page of a gateway has none. */
+/** The error message of a body that is not JSON. An HTML page of a gateway has none. */
 export const plain = (body: string): string => {
   const text = body.trim()
   return text.startsWith("<") ? "" : text
 }
 
-/** The error itself: an object, a text, or the body if the error's fields are at the top. */
+/** The error in a body: the object or text under `error`, or the whole body if the fields of the error are at its top. */
 export const errorOf = (json: Schema.Json): Schema.Json => {
   const body = unwrapped(json)
   const error = Json.field(body, "error")
   return Predicate.isObject(error) || Predicate.isString(error) ? error : body
 }
 
-/** Without `alt=sse`, Gemini sends a list instead of an event stream. */
+/** Takes the item with the error out of a list. Gemini sends a list instead of an event stream if the URL lacks `alt=sse`. */
 const unwrapped = (json: Schema.Json): Schema.Json => {
   const items = Json.items(json)
   return items.find((item) => Json.field(item, "error") !== undefined) ?? items[0] ?? json
 }
 
-/** Reads the fields that all formats share. */
+/** Reads the fields of an error that all formats share. */
 export const reportOf = (json: Schema.Json): Report | undefined => {
   const error = errorOf(json)
   if (!Predicate.isString(error) && !Predicate.isObject(error)) return undefined
   const body = unwrapped(json)
-  // Beside an `error` that is a text, the body has the fields that an object would hold.
+  // if `error` is a text, the other fields of the error are next to it in the body
   const fields = Predicate.isString(error) ? body : error
   const text = Predicate.isString(error) ? error : wordsOf(error)
   const details = ErrorDetails.read(error, text)
@@ -88,12 +88,12 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
     codes: [
       ...details.codes,
       Json.text(Json.field(Json.field(fields, "innererror"), "code")),
-      // Anthropic's spend limit has the type of a rate limit.
+      // Anthropic reports a spent limit with the type of a rate limit, and only this code shows the difference
       Json.text(Json.field(Json.field(fields, "details"), "error_code")),
       codeOf(fields),
       Json.text(Json.field(fields, "type")),
       Json.text(Json.field(fields, "status")),
-      // Some servers send a code where others send a sentence.
+      // some servers send a code in the place of the message
       /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text : undefined
     ].filter(Predicate.isNotUndefined),
     text,
@@ -105,8 +105,8 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
 }
 
 /**
- * The message, or the messages of a validator, one for each field. FastAPI lists them under `detail`, Mistral also under
- * `message`, as a list or as an object with `detail` (public reports, looked up on 2026-11-26).
+ * The message of an error, or the messages of a validator joined, one for each wrong field. FastAPI lists them under `detail`, Mistral also
+ * under `message`, as a list or as an object with `detail` (public reports, looked up on 2026-11-26).
  */
 const wordsOf = (error: Schema.Json | undefined, levels = 3): string => {
   for (const key of ["message", "msg", "detail", "errors"]) {
@@ -128,14 +128,16 @@ const listed = (field: Schema.Json | undefined, levels: number): string => {
     .join("; ")
 }
 
-/** The place of a faulty field within the body of the request. */
+/** The path of a wrong field in the request's body, such as `messages.0.content`. */
 const fieldOf = (item: Schema.Json | undefined): string =>
   Json.items(Json.field(item, "loc"))
     .filter((step, at) => at > 0 || step !== "body")
     .filter((step) => Predicate.isString(step) || Predicate.isNumber(step))
     .join(".")
 
-/** DeepSeek sends this type name as the code of all errors, a wrong key included. */
+/**
+ * The code of an error. DeepSeek sends `invalid_request_error` as the code of every error, even of a wrong key, so that code is ignored.
+ */
 const codeOf = (fields: Schema.Json): string | undefined => {
   const code = Json.text(Json.field(fields, "code"))
   return code === "invalid_request_error" ? undefined : code

@@ -7,7 +7,7 @@ import * as Json from "../transport/Json.ts"
 import { dailyQuota } from "./DailyQuota.ts"
 
 export interface Details {
-  /** The reasons. `dailyQuota` comes first if no short wait refills the quota. */
+  /** The reasons of the error. `dailyQuota` is the first if no short wait refills the quota. */
   readonly codes: ReadonlyArray<string>
   readonly retryAfter: Duration.Duration | undefined
 }
@@ -25,7 +25,9 @@ export const read = (error: Schema.Json, text: string): Details => {
   }
 }
 
-/** A quota of a whole day, a quota of zero, or a budget that is spent: all have the status of a rate limit. */
+/**
+ * Messages of a quota for a whole day, of a quota of zero and of a spent budget. Google sends all of them with the status of a rate limit.
+ */
 const spent = /perday|\blimit: 0\b(?!\.\d)|monthly spending cap|credits are depleted/i
 
 const exhausted = (error: Schema.Json): boolean =>

@@ -1,4 +1,4 @@
-/** Codes that no server sends: this folder adds them to a report. */
+/** Error codes that no server sends: the code of this folder adds them to a report. */
 
-/** A page with status 403, in the place of an answer of the server. */
+/** The error code of an HTML page with status 403 that a firewall or a proxy sent instead of the provider. */
 export const firewallPage = "firewall_page"

@@ -1,25 +1,25 @@
 /**
- * Classifies by the provider's message alone, after its codes: some providers send one code for every failure. The
- * patterns come from recorded answers and public reports.
+ * Classifies errors by the provider's message, if the codes do not decide: some providers send one code for every failure. The patterns
+ * come from recorded answers and public reports.
  */
 import type { Capability } from "@kintsugi/core/LlmError"
 import type { Report, Tag } from "./Report.ts"
 
-/** Longer texts hold a foreign page or the user's own words, not a provider's message. */
+/** The number of characters of a message that are read. A longer text contains a page of another server or the user's own text. */
 const longest = 4000
 
 /**
- * A server that cannot parse its own model's call quotes it, and the quote may contain any words. So this pattern
- * comes before all others.
+ * Matches the message of a server that cannot parse a tool call of its own model. The message quotes the call, which may contain any text,
+ * so this pattern is tried before all others.
  */
 const unreadable = /^error parsing tool call\b/i
 
-/** A pattern that a message may match. */
+/** A pattern for messages: a `RegExp`, or an object with the same `test`. */
 interface Sign {
   readonly test: (sentence: string) => boolean
 }
 
-/** Matches `words` if `before` matches in the given number of characters before them, on the same line. */
+/** Makes a pattern that matches `words` if `before` matches in the given number of characters before them, on the same line. */
 const behind = (before: RegExp, words: RegExp, characters: number): Sign => ({
   test: (sentence) =>
     Array.from(sentence.matchAll(words)).some(({ index }) => {
@@ -47,8 +47,8 @@ const tags: ReadonlyArray<readonly [Sign, Tag]> = [
     /requires more credits|can only afford|used all available credits|key limit exceeded|free-models-per-day/i,
     "QuotaExhaustedError"
   ],
-  // Anthropic: "You have reached your specified workspace API usage limits"; xAI: "reached its monthly spending limit";
-  // Gemini: "exceeded its monthly spending cap" (documentation and public reports, looked up on 2026-11-26).
+  // real messages, Anthropic: "You have reached your specified workspace API usage limits"; xAI: "reached its monthly spending limit";
+  // Gemini: "exceeded its monthly spending cap" (documentation and public reports, looked up on 2026-11-26)
   [/reached your specified (?:\w+ )?API usage limits|billing hard limit|credits are depleted/i, "QuotaExhaustedError"],
   [
     /(?:reached|exceeded|hit|over) (?:your|its|the|this|a)(?: \w+){0,3} spend(?:ing)? (?:limit|cap)\b/i,
@@ -70,7 +70,7 @@ const tags: ReadonlyArray<readonly [Sign, Tag]> = [
   [/rate[ -]?limit(?!er)|too many requests/i, "RateLimitError"]
 ]
 
-/** Patterns of a context that is too long, with the token counts that the message may contain. */
+/** Patterns for messages about a context that is too long, with the numbers of tokens that some of them state. */
 const tooLong: ReadonlyArray<RegExp> = [
   /prompt is too long: (?<actual>\d+) tokens > (?<limit>\d+) maximum/i,
   /input length and .{1,30} exceed context limit: (?<actual>\d+) \+ (?<more>\d+) > (?<limit>\d+)/i,
@@ -86,7 +86,7 @@ const tooLong: ReadonlyArray<RegExp> = [
   /reduce the length of the messages|total length of all messages is too long|request too large/i
 ]
 
-/** Pairs of patterns for two numbers with words between them. */
+/** Pairs of patterns, for messages with other words between the number of tokens and the limit. */
 const twofold: ReadonlyArray<readonly [RegExp, RegExp]> = [
   [
     /maximum context length is (?<limit>\d+) tokens/i,
@@ -95,12 +95,12 @@ const twofold: ReadonlyArray<readonly [RegExp, RegExp]> = [
   [/contains (?<actual>\d+) tokens/i, /with (?<limit>\d+) maximum context length/i]
 ]
 
-/** The limit of one request, and the size of the refused request. */
+/** Matches the limit and the size of the refused request in messages such as `Limit 30000, Requested 40000`. */
 const asked = /\blimit:? (?<limit>\d+)(?:, used:? \d+)?, requested:? (?<actual>\d+)/i
 
 /**
- * Removes quotations: they may be words of the user, the model or a tool. The quote marks stay. Commas between
- * thousands are removed from numbers.
+ * Prepares a message for the patterns. The text in quotation marks is removed, because it may come from the user, the model or a tool; so
+ * are the commas between thousands.
  */
 const own = (text: string): string =>
   text
@@ -108,7 +108,7 @@ const own = (text: string): string =>
     .replaceAll(/"[^"\n]*"|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)/g, (quoted) => `${quoted[0]}${quoted[0]}`)
     .replaceAll(/(\d),(?=\d{3}\b)/g, "$1")
 
-/** Whether "slow down" is all that the message says about the load. */
+/** Whether a message says "slow down" and does not say that the server is overloaded. */
 export const asksForLess = (text: string): boolean => {
   const sentence = own(text)
   return /slow down/i.test(sentence) && !overload.test(sentence)
@@ -121,7 +121,10 @@ export const tagOf = (text: string): Tag | undefined => {
   return tags.find(([pattern]) => pattern.test(sentence))?.[1]
 }
 
-/** Corrects two tags: a rate limit that no waiting cures, and a refused option that is not a capability. */
+/**
+ * Corrects a tag by the message: a request larger than the rate limit is a context that is too long, and a refused option that is no
+ * capability is an invalid request.
+ */
 export const refine = (tag: Tag, report: Report): Tag => {
   if (tag === "RateLimitError" && asksTooMuch(own(report.text))) return "ContextTooLongError"
   return tag === "CapabilityMismatchError" && capabilityOf(report) === undefined ? "InvalidRequestError" : tag
@@ -132,7 +135,7 @@ const asksTooMuch = (sentence: string): boolean => {
   return /request too large/i.test(sentence) || (limit > 0 && actual > limit)
 }
 
-/** The size of the conversation and its limit, in tokens. */
+/** The size of the conversation and the limit in tokens, as far as a message states them. */
 export const sizes = (text: string): { readonly limit?: number; readonly actual?: number } => {
   const sentence = own(text)
   for (const [first, second] of twofold) {
@@ -167,7 +170,7 @@ const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/no endpoints found that (?:support|can handle)/i, "other"]
 ]
 
-/** Capabilities right behind "not supported": elsewhere in a message these words say little. */
+/** Capabilities that a message may name just before "not supported". Elsewhere in a message these words prove little. */
 const missing: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^\s+(?:thinking|reasoning)\b/i, "thinking"],
   [/^\s+chat\b/i, "chat"],
@@ -175,10 +178,10 @@ const missing: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^\s+(?:audio|video|insert|generate|embed|completion)/i, "other"]
 ]
 
-/** A message role is not an option: a model that does not know it cannot take the conversation. */
+/** Matches the request field of a message's role. A refused role is no refused option: the model cannot read the conversation at all. */
 const role = /^(?:messages|input|contents)(?:\[\d+\]|\.\d+)\.role$/
 
-/** The request fields that stand for a capability. Any other field is an option that the model does not know. */
+/** The capability that a refused request field belongs to. A refused field that is not in this list is an unknown option. */
 const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^(?:tools|tool_choice|functions)\b/, "tools"],
   [/image|vision/, "vision"],
@@ -187,7 +190,7 @@ const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^(?:reasoning|reasoning_effort|reasoning\.effort|thinking|think)$/, "thinking"]
 ]
 
-/** Options that a message may name in quotes. */
+/** The capability that belongs to an option whose name a message has in quotes. */
 const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/['"`]tool(?:s|_choice)['"`]/, "tools"],
   [/['"`]response_format['"`]/, "structuredOutput"],
@@ -195,8 +198,8 @@ const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
 ]
 
 /**
- * The missing capability: by the field that the report is about, else by the message. Names with hyphens are model
- * names and are ignored.
+ * The capability that the model lacks, by the request field that the error is about, else by the message. Names with hyphens in the message
+ * are ignored, because they are names of models.
  */
 export const capabilityOf = ({ param, text }: Report): Capability | undefined => {
   const option = param?.toLowerCase()
