@@ -39,12 +39,12 @@ export const split = (split: Split.Split): Fault => changing({ split })
 /** Runs an effect before each piece of the good answer. Pieces are numbered from 0. */
 export const gated = (beforePiece: (index: number) => Effect.Effect<unknown>): Fault => changing({ beforePiece })
 
-/** A gate in an answer; see `gate`. */
+/** A gate that holds an answer after some of its parts, made by `gate`. */
 interface Gate {
   readonly fault: Fault
-  /** Ends when an answer has reached the gate: its parts before the gate are sent. */
+  /** Ends when an answer waits at the gate, which means that the parts before the gate were sent. */
   readonly reached: Effect.Effect<void>
-  /** Lets the rest of the answer through, and all later answers. */
+  /** Opens the gate: the rest of the held answer is sent, and later answers are not held. */
   readonly release: Effect.Effect<void>
 }
 
@@ -93,7 +93,7 @@ const counted = (fault: string, of: string, count: number): number => {
 
 const partsIn = ({ headers }: Answer): Split.Split => Split.parts(headers?.["content-type"] ?? "")
 
-/** The bytes of the first parts of an answer. */
+/** The number of bytes in the first `count` parts of an answer. Throws if the answer has fewer parts. */
 const lengthOf = (fault: string, answer: Answer, count: number): number => {
   const found = Split.pieces(Buffer.from(answer.body), partsIn(answer))
   if (found.length >= count) return found.slice(0, count).reduce((sum, { length }) => sum + length, 0)
@@ -105,7 +105,7 @@ const changing =
   (good) =>
     Effect.map(good, (answer) => ({ ...answer, ...changes }))
 
-/** Several faults of one answer, the first innermost. */
+/** Combines faults of one answer. The first fault changes the good answer, the second one the result of the first, and so on. */
 export const all =
   (...faults: ReadonlyArray<Fault>): Fault =>
   (good, request) => {
@@ -114,7 +114,7 @@ export const all =
     return answer
   }
 
-/** Faults by the number of the request; `undefined` lets it through. */
+/** A fault for each request, by its number or by a function. `undefined` answers the request without a fault. */
 type Script = ReadonlyArray<Fault | undefined> | ((request: Received) => Fault | undefined)
 
 /**

@@ -124,7 +124,7 @@ const broken = (cause: Cause.Cause<never>): Answer => ({
   body: `the handler died: ${Cause.pretty(cause)}`
 })
 
-/** Ends when the connection closes before the answer was written. */
+/** Waits until the client closes the connection before the answer is complete. If the answer is completed, it never ends. */
 const clientGone = (response: Http.ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const onClose = () => (response.writableFinished ? undefined : resume(Effect.void))
@@ -154,7 +154,7 @@ const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void
 
 const writeHead = (answer: Answer, length: number, response: Http.ServerResponse): void => {
   const headers = { "content-type": "application/json", ...answer.headers }
-  // With a declared length, a body that ends early would look stalled instead of ended.
+  // a stream, and a body that is to end early, get no `content-length`, with which a client would wait for the missing bytes
   const stated = answer.cut?.how === "end" || /event-stream|ndjson/.test(headers["content-type"])
   response.writeHead(answer.status ?? 200, stated ? headers : { "content-length": String(length), ...headers })
   response.flushHeaders()
@@ -162,7 +162,7 @@ const writeHead = (answer: Answer, length: number, response: Http.ServerResponse
 
 const write = (response: Http.ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    // On a closed connection this never resumes: `clientGone` ends the answer.
+    // if the connection is closed, this effect never ends; `clientGone` then ends the answer
     response.write(piece, (error) => (error ? undefined : resume(Effect.void)))
   })
 

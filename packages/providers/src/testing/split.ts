@@ -1,8 +1,8 @@
-/** Cuts the bytes of a body into pieces: networks cut anywhere, and a reader must not notice. */
+/** Cuts the bytes of a body into pieces. Networks cut bodies anywhere, and readers have to cope with that. */
 
 /**
- * `whole`; after every `event` (a blank line, LF or CRLF); after every `line`; after every `byte`; in the middle of
- * every character of more than one byte; between CR and LF; or after every this many bytes.
+ * Where a body is cut: not at all (`whole`), after every `event` (a blank line, LF or CRLF), after every `line`, after every `byte`, in the
+ * middle of every character of more than one byte, between CR and LF, or after every given number of bytes.
  */
 export type Split =
   | "whole"
@@ -16,11 +16,11 @@ export type Split =
 const CR = 13
 const LF = 10
 
-/** Where the parts of a stream end, by its content type; any other body is one part. */
+/** Where to cut a body of this content type into its parts: events of an event stream, lines of ndjson, otherwise one part. */
 export const parts = (contentType: string): Split =>
   contentType.includes("event-stream") ? "event" : contentType.includes("ndjson") ? "line" : "whole"
 
-/** The pieces, in order: nothing lost, nothing empty. */
+/** Cuts bytes into pieces, in order. No byte is lost and no piece is empty. */
 export const pieces = (bytes: Uint8Array, split: Split): ReadonlyArray<Uint8Array> => {
   const found: Array<Uint8Array> = []
   let start = 0
@@ -34,7 +34,7 @@ export const pieces = (bytes: Uint8Array, split: Split): ReadonlyArray<Uint8Arra
   return found
 }
 
-/** Whether a piece ends before the byte at `index`, which is never the first. */
+/** Whether to cut before the byte at `index`, which is at least 1. */
 const cutsAt = (bytes: Uint8Array, index: number, split: Split): boolean => {
   const before = bytes[index - 1] ?? 0
   const here = bytes[index] ?? 0

@@ -35,7 +35,7 @@ import * as Split from "../split.ts"
 /** A recording that cannot be read or written. */
 export class RecordingError extends Data.TaggedError("RecordingError")<{
   readonly file: string
-  /** The invalid field, as `exchanges[2].response.status`; empty if the whole file is invalid. */
+  /** The path of the invalid field, such as `exchanges[2].response.status`; empty if the whole file is invalid. */
   readonly field: string
   readonly message: string
 }> {}
@@ -48,17 +48,20 @@ export class UnmatchedRequestError extends Data.TaggedError("UnmatchedRequestErr
   readonly file: string
   readonly method: string
   readonly path: string
-  /** The number of the most similar exchange, counted from 1; absent in an empty recording. */
+  /** The number of the recorded exchange that is most similar to the request, from 1; absent if the recording is empty. */
   readonly nearest?: number
-  /** The first field in which the nearest exchange differs: `path`, `body.model`. Absent if it is equal and already used. */
+  /**
+   * The first field in which the most similar exchange differs from the request, such as `path` or `body.model`. Absent if an equal
+   * exchange exists and was already used.
+   */
   readonly field?: string
   readonly message: string
 }> {}
 
 interface RecordOptions {
   /**
-   * Further secrets to redact, which no header of a request has: a key of another service that the server may know. They are redacted
-   * however short they are.
+   * Additional secrets to redact that are in no header of a request, such as the key of another service that the server may mention. They
+   * are redacted however short they are.
    */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
@@ -158,7 +161,7 @@ const write = (file: string, exchanges: ReadonlyArray<Format.Exchange>): void =>
   renameSync(`${file}.part`, file)
 }
 
-/** The request to record. Its secrets are registered from here on. */
+/** Converts a request to the form in which it is recorded, and notes its secrets, so that they are redacted everywhere. */
 const asked = (
   secrets: Secrets,
   request: HttpClientRequest.HttpClientRequest
@@ -207,7 +210,7 @@ const reasonOf = (match: Exclude<Matching.Match, { readonly kind: "found" }>): s
 
 type Client = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
-/** Sends one request and records its outcome. */
+/** Sends one request, and records its answer or its failure. */
 const taped = (
   tape: Tape.Tape,
   save: Effect.Effect<void>,
@@ -237,7 +240,7 @@ const taped = (
             return Effect.andThen(end("interrupted"), Effect.failCause(cause))
           }
           const { reason } = error.value
-          // from a client that filters by status
+          // the client of the user treats this status as a failure; its answer is recorded and returned all the same
           if (reason._tag === "StatusCodeError") return Effect.succeed(heard(reason.response))
           return Effect.andThen(end("failed", beneath(error.value)), Effect.failCause(cause))
         }
@@ -245,10 +248,10 @@ const taped = (
     })
   )
 
-/** The failure of the connection itself. */
+/** The failure of the connection itself, without the error of the HTTP client around it. */
 const beneath = ({ reason }: HttpClientError.HttpClientError): unknown => reason.cause ?? reason.description ?? reason
 
-/** The same response, which records how its body is read. */
+/** Wraps a response so that each piece of its body is recorded when it is read, and so is the way in which the reading ends. */
 const tapedResponse = (
   response: HttpClientResponse.HttpClientResponse,
   slot: Tape.Slot,
@@ -293,7 +296,7 @@ const tapedResponse = (
   })
 }
 
-/** Statuses for which `Response` admits no body. */
+/** The HTTP statuses that cannot have a body; the constructor of `Response` would throw. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 const responseOf = (status: number, headers: Readonly<Record<string, string>>, body: BodyInit): Response =>
@@ -317,7 +320,7 @@ const played = (
       const piece = pieces.shift()
       if (piece !== undefined) return controller.enqueue(piece)
       if (end === "failed") return controller.error(Tape.failureOf(failure))
-      // Nothing more arrives until the reader leaves.
+      // in the recording the reader was interrupted here, so nothing more arrives
       if (end === "interrupted") return new Promise<void>(() => {})
       return controller.close()
     }

@@ -1,4 +1,4 @@
-/** Bodies of answers: stores them without secrets, and restores the sent bytes. */
+/** Stores the bodies of answers in a recording without their secrets, and restores the bytes. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Chunk, Response } from "./format.ts"
@@ -8,8 +8,8 @@ import type { Secrets } from "./secrets.ts"
 type Stored = Pick<Response, "json" | "layout" | "chunks">
 
 /**
- * Stores a body. One complete JSON that was not a stream is stored as JSON, everything else in pieces. If secrets are
- * removed, the pieces end as near as possible to their original ends.
+ * Converts a body to its form in the file. A complete JSON text that was not a stream is stored as JSON, every other body in the pieces in
+ * which it arrived. If redaction changes the text, the pieces end as near as possible to their original ends.
  */
 export const store = (
   pieces: ReadonlyArray<Uint8Array>,
@@ -28,12 +28,12 @@ export const store = (
   const clean = cleaned(text, secrets)
   const cuts = endsOf(pieces)
   const left = new TextEncoder().encode(clean)
-  // The last piece always ends at the end of the text.
+  // the last piece ends at the end of the text, not at its original end
   const ends = clean === text ? cuts : [...moved(cuts, text, clean).slice(0, -1), left.length]
   return { chunks: cutAt(left, ends).map(chunkOf) }
 }
 
-/** The bytes of a stored body, in its pieces. */
+/** The bytes of a body from the file, in the pieces in which they will be replayed. */
 export const restore = ({ chunks, json, layout }: Stored): ReadonlyArray<Uint8Array> => {
   const encoder = new TextEncoder()
   if (json !== undefined)
@@ -55,7 +55,7 @@ export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffe
   return all
 }
 
-/** `undefined` for bytes that are not UTF-8. */
+/** Decodes UTF-8; `undefined` if the bytes are not UTF-8. */
 const decoded = (bytes: Uint8Array): string | undefined => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -66,7 +66,7 @@ const decoded = (bytes: Uint8Array): string | undefined => {
 
 export const parsed = (text: string): Schema.Json | undefined => {
   try {
-    // JSON.parse returns JSON
+    // the result of `JSON.parse` is JSON
     return JSON.parse(text) as Schema.Json
   } catch {
     return undefined
@@ -85,7 +85,7 @@ const binary = (bytes: Uint8Array): string => {
   return text
 }
 
-/** Binary bytes may also contain a secret as text. */
+/** Redacts secrets in bytes that are not UTF-8, by reading each byte as one character. */
 const redactedBytes = (piece: Uint8Array, secrets: Pick<Secrets, "text">): Uint8Array =>
   Uint8Array.from(secrets.text(binary(piece)), (character) => character.charCodeAt(0))
 
@@ -106,13 +106,13 @@ const cutAt = (bytes: Uint8Array, ends: ReadonlyArray<number>): ReadonlyArray<Ui
   })
 }
 
-/** A line of a stream with JSON: the part before it, the JSON, and the part behind it. */
+/** Matches a line of a stream that contains JSON, in three groups: the text before the JSON, the JSON, and the blanks behind it. */
 const jsonLine = /^(data:\s*)?([{[].*[}\]])(\s*)$/
 
-/** A comment of a stream: what comes before its words, and these. */
+/** Matches a comment line of an event stream, in two groups: the colon, and the text of the comment. */
 const commentLine = /^(:\s*)(\S.*)$/
 
-/** Redacts line by line, so that everything else stays unchanged; a secret may be spread over several lines. */
+/** Redacts a stream line by line, so that the rest of it stays unchanged. It also finds secrets that are spread over several lines. */
 const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string => {
   const lines = text.split("\n").map((line) => {
     const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
@@ -136,8 +136,8 @@ const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string 
 }
 
 /**
- * Maps the ends of pieces to a text with changed lines, none added and none removed: at the same offset of their
- * line, or at its end.
+ * Moves the ends of pieces from a text to its redacted form, which has the same number of lines. Each end stays at its offset within its
+ * line, or moves to the end of a shorter line.
  */
 const moved = (ends: ReadonlyArray<number>, before: string, after: string): ReadonlyArray<number> => {
   const encoder = new TextEncoder()
@@ -150,7 +150,7 @@ const moved = (ends: ReadonlyArray<number>, before: string, after: string): Read
       to += present[line] ?? 0
       line++
     }
-    // An end behind a line stays behind it.
+    // an end exactly behind a line stays exactly behind that line
     return end === from + (old[line] ?? 0)
       ? to + (present[line] ?? 0)
       : to + Math.min(end - from, (present[line] ?? 1) - 1)

@@ -4,16 +4,16 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** A piece of a body: text, or bytes that are not text by themselves, such as half a character. */
+/** A piece of a body in the file: a text, or base64 if the bytes are no text by themselves, such as half a character. */
 const Chunk = Schema.Union([Schema.String, Schema.Struct({ base64: Schema.String })])
 
 export type Chunk = typeof Chunk.Type
 
 const Request = Schema.Struct({
   method: Schema.String,
-  /** With the query, sorted by name, without keys. */
+  /** The path with the query, whose parameters are sorted by name. Parameters that contain API keys are omitted. */
   path: Schema.String,
-  /** The body; absent if it is not JSON. */
+  /** The JSON of the request's body; absent if the body is not JSON. */
   json: Schema.optionalKey(Schema.Json),
   text: Schema.optionalKey(Schema.String)
 })
@@ -23,17 +23,17 @@ export type Request = typeof Request.Type
 const Response = Schema.Struct({
   status: Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 })),
   headers: Schema.Record(Schema.String, Schema.String),
-  /** A body that was one complete JSON. */
+  /** The JSON of the answer's body, if the body was one complete JSON text. */
   json: Schema.optionalKey(Schema.Json),
-  /** The layout of that JSON; `compact` by default. */
+  /** The layout of the JSON text, so that its bytes can be restored; `compact` by default. */
   layout: Schema.optionalKey(Schema.Literals(["compact", "indented"])),
-  /** Any other body, in the pieces in which it arrived. */
+  /** Every other body, in the pieces in which it arrived. */
   chunks: Schema.optionalKey(Schema.Array(Chunk))
 })
 
 export type Response = typeof Response.Type
 
-/** One error in the cause chain of a failure below HTTP. */
+/** One error in the cause chain of a failed connection. */
 const Link = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
@@ -44,14 +44,14 @@ export type Link = typeof Link.Type
 
 const Exchange = Schema.Struct({
   request: Request,
-  /** Absent if none arrived. */
+  /** The answer; absent if no answer arrived. */
   response: Schema.optionalKey(Response),
   /**
    * `complete`: the whole answer arrived. `left`: its reader stopped before the end. `interrupted`: its reader was
    * interrupted while it waited. `failed`: the connection failed, see `failure`.
    */
   end: Schema.Literals(["complete", "left", "interrupted", "failed"]),
-  /** The cause chain of the connection's failure, the outermost error first. */
+  /** The cause chain of the failed connection, the outermost error first. */
   failure: Schema.optionalKey(Schema.Array(Link))
 })
 
@@ -66,7 +66,7 @@ const Recorded = Schema.Struct({
 export const print = (exchanges: ReadonlyArray<Exchange>): string =>
   `${JSON.stringify({ format: "kintsugi-recording", version: 1, exchanges }, null, 2)}\n`
 
-/** A fault of a file, and its field; the field is empty for the whole file. */
+/** An error in the file: what is wrong, and in which field; the field is empty for the whole file. */
 export interface Fault {
   readonly field: string
   readonly message: string
@@ -88,6 +88,6 @@ export const parse = (text: string): Result.Result<ReadonlyArray<Exchange>, Faul
   return Result.fail({ field: fieldOf(first.path), message: Issue.formatAll([first, ...others]) })
 }
 
-/** `messages[1].content` */
+/** Writes the path of a field as text, such as `messages[1].content`. */
 export const fieldOf = (path: ReadonlyArray<string | number>): string =>
   path.map((step, index) => (Predicate.isNumber(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("")

@@ -1,8 +1,8 @@
-/** Secrets that are spread over several texts: over the events of a stream, or over the items of a list. */
+/** Finds secrets that are split over several texts: over the events of a stream, or over the items of a list. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 
-/** One text of a document, with the object or list that holds it. */
+/** A text within JSON, with the object or list that contains it, so that it can be replaced. */
 interface Piece {
   readonly holder: Record<string, Schema.Json>
   readonly name: string
@@ -10,17 +10,18 @@ interface Piece {
 }
 
 /**
- * Joins the texts of each field, over all documents, and redacts the joined text. Where that finds a secret, the first of the texts becomes
- * the whole redacted text, and the others become empty. Changes the documents in place.
+ * Redacts secrets that are split over several texts. The texts of each field are joined over all documents, and the joined text is
+ * redacted. If that changes it, the first of the texts becomes the whole redacted text, and the others become empty. The documents are
+ * changed in place.
  */
 export const gather = (documents: ReadonlyArray<Schema.Json>, redact: (text: string) => string): void => {
-  // by field, and then by field of one item: the pieces of two items may alternate
+  // texts are grouped by field first, then by field and item, because the pieces of two items may alternate
   for (const isByItem of [false, true]) {
     const pieces = new Map<string, Array<Piece>>()
     for (const document of documents) collect(document, "", isByItem, pieces)
     for (const group of pieces.values()) redactIn(group, redact)
   }
-  // and over the fields with words of the model: a text may go on in another of them
+  // then all texts of the model together, because a text may continue in another field
   const all: Array<Piece> = []
   const into = { get: () => all, set: () => all }
   for (const document of documents) collect(document, "", false, into)
@@ -37,7 +38,7 @@ const redactIn = (group: ReadonlyArray<Piece>, redact: (text: string) => string)
   for (const [index, { holder, name }] of group.entries()) holder[name] = index === 0 ? clean : ""
 }
 
-/** Where the pieces of each field are collected. */
+/** The texts of each field, by the path of the field. */
 interface Groups {
   readonly get: (at: string) => Array<Piece> | undefined
   readonly set: (at: string, group: Array<Piece>) => unknown
@@ -45,7 +46,7 @@ interface Groups {
 
 const collect = (value: Schema.Json, path: string, isByItem: boolean, into: Groups): void => {
   if (!Predicate.isObjectOrArray(value)) return
-  // Both are indexed by name; a list has the numbers of its items as names.
+  // an object and a list are both indexed by name; the names in a list are its indices
   const holder = value as Record<string, Schema.Json>
   const isList = Array.isArray(value)
   const here = isByItem && !isList ? path + itemOf(holder) : path
@@ -62,7 +63,7 @@ const collect = (value: Schema.Json, path: string, isByItem: boolean, into: Grou
 
 const isOfItem = /^(?:(?:event_)?type|item_id|(?:\w{1,20}_)?index)$/
 
-/** What tells the events of one item from those of another: its kind and its number. */
+/** Identifies the item that an event belongs to, by the kind and the number of the item. */
 const itemOf = (fields: Readonly<Record<string, Schema.Json>>): string =>
   Object.entries(fields)
     .filter(([name, field]) => isOfItem.test(name) && !Predicate.isObject(field))

@@ -1,4 +1,4 @@
-/** Finds the recorded request that equals a request, or the nearest one and its differences. */
+/** Finds the recorded exchange for a request. If there is none, finds the most similar exchange and how it differs. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -7,21 +7,21 @@ import { mark } from "./secrets.ts"
 
 /** A field in which two requests differ. */
 export interface Difference {
-  /** `method`, `path`, or a field of the body, as `body.messages[1].content`. */
+  /** The name of the field: `method`, `path`, or a field of the body such as `body.messages[1].content`. */
   readonly field: string
-  /** The values, as text for people. */
+  /** The recorded value, as text for error messages. */
   readonly recorded: string
   readonly asked: string
 }
 
 export type Match =
   | { readonly kind: "found"; readonly index: number; readonly exchange: Exchange }
-  /** All equal requests were already used. */
+  /** All exchanges with an equal request were already used. */
   | { readonly kind: "used up"; readonly index: number; readonly times: number }
   | { readonly kind: "different"; readonly index: number; readonly first: Difference }
   | { readonly kind: "nothing" }
 
-/** The first unused exchange with this request; else the nearest one. */
+/** Finds the first unused exchange with an equal request, else the most similar one. */
 export const find = (exchanges: ReadonlyArray<Exchange>, used: ReadonlySet<number>, asked: Request): Match => {
   let nearest:
     | { readonly index: number; readonly found: ReadonlyArray<Difference>; readonly distance: number }
@@ -46,7 +46,10 @@ export const find = (exchanges: ReadonlyArray<Exchange>, used: ReadonlySet<numbe
     : { kind: "different", index: nearest.index, first }
 }
 
-/** Another path is farther than any body. Of two equal exchanges, the unused one is nearer. */
+/**
+ * How different an exchange is from the request: the number of different fields. A different path or method counts more than any body. An
+ * unused exchange counts as nearer than a used one.
+ */
 const distanceOf = (found: ReadonlyArray<Difference>, isUsed: boolean): number =>
   found.length + (isUsed ? 0.5 : 0) + (found.some(({ field }) => field === "path" || field === "method") ? 1000 : 0)
 
@@ -59,7 +62,7 @@ const differences = (recorded: Request, asked: Request): ReadonlyArray<Differenc
 const texts = (field: string, recorded: string, asked: string): ReadonlyArray<Difference> =>
   isLike(recorded, asked) ? [] : [{ field, recorded: show(recorded), asked: show(asked) }]
 
-/** Whether two texts are equal, with any text in place of a redacted secret. */
+/** Whether two texts are equal. A redacted secret in the recorded text equals any text. */
 const isLike = (recorded: string, asked: string): boolean => {
   if (recorded === asked) return true
   if (!recorded.includes(mark)) return false
@@ -75,7 +78,7 @@ const isLike = (recorded: string, asked: string): boolean => {
 
 type Path = ReadonlyArray<string | number>
 
-/** The differences of two values; the order of fields does not count. */
+/** Lists the differences of two JSON values. The order of object fields does not count. */
 const values = (recorded: Schema.Json, asked: Schema.Json, path: Path): ReadonlyArray<Difference> => {
   if (Predicate.isString(recorded) && Predicate.isString(asked)) return texts(inBody(path), recorded, asked)
   if (Array.isArray(recorded) && Array.isArray(asked)) {

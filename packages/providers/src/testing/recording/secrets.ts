@@ -9,39 +9,39 @@ import { gather } from "./gathering.ts"
 export const mark = Redaction.mark
 
 /**
- * Names of secret body fields. Narrower than for headers: a `token` may be a word of the model, and a `signature`
- * must be sent back.
+ * Matches the names of body fields that contain secrets. It matches fewer names than the rule for headers: a `token` may be a word of the
+ * model, and a `signature` must be sent back to the provider.
  */
 const secretField =
   /^(?:authorization|(?:x[-_])?(?:api|access|secret|private)[-_]?key|(?:access|refresh|id|auth|bearer|session|security)[-_]token|(?:client[-_])?secret|passw(?:or)?d|passphrase)$/i
 
 const isSecretField = (name: string): boolean => secretField.test(Credential.inWords(name))
 
-/** Headers that identify the account: not secret, but private. */
+/** Matches the names of headers that identify the account. They are no secrets, but private. */
 const accountName = /(?:^|[-_])(?:organi[sz]ation|org|account|project|tenant|workspace)(?:[-_]|$)/i
 
-/** The shortest account id that is redacted: a shorter one may be an ordinary word. */
+/** The shortest account id that is redacted everywhere. A shorter id may be an ordinary word. */
 const shortestAccount = 6
 
-/** The shortest secret cookie: a shorter one is a setting. */
+/** The shortest cookie value that counts as a secret. A shorter value is a setting. */
 const shortestCookie = 8
 
-/** The shortest credential that is redacted wherever it occurs, if it has letters and digits: a shorter one may be an ordinary word. */
+/** The shortest credential that is redacted even within words, if it has letters and digits. A shorter one may be an ordinary word. */
 const shortestCredential = 6
 
-/** The secrets seen so far. Each noted secret is redacted everywhere. */
+/** Collects the secrets of a recording, and redacts them everywhere. */
 export class Secrets {
   readonly #values = new Set<string>()
-  /** Those that are redacted although they are short or plain. */
+  /** Secrets that are redacted even if they are short or look like an ordinary word. */
   readonly #short = new Set<string>()
   #redact: typeof Redaction.own | undefined
 
-  /** Changes with each new secret. */
+  /** A number that changes with each new secret, so that earlier results can be redacted again. */
   get version(): number {
     return this.#values.size + this.#short.size
   }
 
-  /** Notes the secrets in headers. `isHidden` identifies headers that their sender hides. */
+  /** Notes the secrets in headers. `isHidden` says which headers the sender declares as secret. */
   note(headers: Readonly<Record<string, string | undefined>>, isHidden: (name: string) => boolean): void {
     for (const [name, value] of Object.entries(headers)) {
       const text = value?.trim() ?? ""
@@ -64,7 +64,7 @@ export class Secrets {
     for (const [name, value] of url.searchParams) if (Credential.isNameOf(name)) this.#add(value)
   }
 
-  /** Notes a credential, with and without its scheme, and the credentials that `Basic` encodes. */
+  /** Notes the value of a secret header, also without its scheme (`Bearer`), and the password that a `Basic` value encodes. */
   #noteCredential(value: string): void {
     this.#add(value)
     const [, scheme = "", bare] = /^([A-Za-z]+)\s+(\S.*)$/.exec(value) ?? []
@@ -75,13 +75,13 @@ export class Secrets {
         this.#add(pair)
         this.#add(pair.slice(pair.indexOf(":") + 1))
       } catch {
-        // It is not valid base64.
+        // the value is not valid base64, so there is no password to note
       }
     }
     for (const cookie of value.split(/;\s*/)) if (cookie.includes("=")) this.#add(cookie.slice(cookie.indexOf("=") + 1))
   }
 
-  /** Notes the value of a cookie alone: its attributes (`Path`, `Expires`, `SameSite`) are ordinary words. */
+  /** Notes the value of a cookie, without its attributes (`Path`, `Expires`, `SameSite`), which are ordinary words. */
   #noteCookie(header: string): void {
     const [, value = ""] = /^[^=;]*=\s*"?([^;"]*)/.exec(header) ?? []
     if (value.trim().length >= shortestCookie) this.#add(value.trim())
@@ -94,7 +94,7 @@ export class Secrets {
     this.#redact = undefined
   }
 
-  /** Redacts the secrets, and texts in the form of a credential or an organisation id. */
+  /** Redacts all noted secrets in a text, and anything with the form of a credential or of an organisation id. */
   readonly text = (text: string): string => {
     const clean = this.#text(text)
     const plain = clean.replaceAll(escaped, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -107,7 +107,7 @@ export class Secrets {
     return Redaction.own(this.#redact(text)).replaceAll(account, mark)
   }
 
-  /** Redacts a form body, including fields named like a key. */
+  /** Redacts a form-encoded body. Fields with names of keys are redacted whole. */
   readonly form = (text: string): string =>
     isForm.test(text)
       ? this.text(
@@ -131,7 +131,7 @@ export class Secrets {
     return clean
   }
 
-  /** Shares no object with the value. */
+  /** Returns a redacted copy that shares no object with the original, because `gather` changes the copy in place. */
   #json(value: Schema.Json): Schema.Json {
     if (Predicate.isString(value)) return this.text(value)
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
@@ -155,7 +155,7 @@ const isForm = /^[^=&\s{]+=[^&\s]*(?:&[^=&\s]+=[^&\s]*)*$/
 
 const decoded = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? name
 
-/** A letter as JSON may write it: a secret in such letters is redacted too. */
+/** Matches a character that JSON writes as an escape, such as `\u0041`. Secrets written with escapes are redacted too. */
 const escaped = /\\u([0-9a-f]{4})/gi
 
 const account = /\b(?:org|proj|acct)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{10,}\b/g

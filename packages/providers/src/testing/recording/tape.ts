@@ -1,4 +1,4 @@
-/** The exchanges of a recording in progress, and their form in the file. */
+/** The exchanges of a recording that is being made, and their conversion to the form in the file. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Predicate from "effect/Predicate"
@@ -7,14 +7,14 @@ import type { Exchange, Link, Request } from "./format.ts"
 import * as Credential from "../../transport/Credential.ts"
 import { Secrets } from "./secrets.ts"
 
-/** A request as it was sent. */
+/** A request as the client sent it, with its secrets. */
 export interface Asked {
   readonly method: string
   readonly url: URL
   readonly body: string
 }
 
-/** One exchange, running or ended. */
+/** One exchange of a recording, which may still be running. */
 export interface Slot {
   readonly asked: Asked
   readonly pieces: Array<Uint8Array>
@@ -26,7 +26,7 @@ export interface Slot {
 export class Tape {
   readonly secrets = new Secrets()
   readonly #slots: Array<Slot> = []
-  /** The ended exchanges, redacted with the secrets known so far. */
+  /** The converted exchanges. They are converted again when a new secret becomes known. */
   readonly #made = new Map<Slot, { readonly version: number; readonly exchange: Exchange }>()
 
   begin(asked: Asked): Slot {
@@ -35,7 +35,7 @@ export class Tape {
     return slot
   }
 
-  /** Ends the running exchanges: their callers have left them. Returns whether there were any. */
+  /** Marks the running exchanges as ended, because their callers have stopped reading. Returns whether there were any. */
   close(): boolean {
     const unfinished = this.#slots.filter(({ end }) => end === undefined)
     for (const slot of unfinished) slot.end = slot.response === undefined ? "interrupted" : "left"
@@ -73,7 +73,7 @@ export class Tape {
   }
 }
 
-/** A request in the form of the file. */
+/** Converts a request to its form in the file. */
 export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Request => {
   const json = Body.parsed(body)
   const path = pathOf(secrets, url)
@@ -89,7 +89,7 @@ const pathOf = (secrets: Secrets, url: URL): string => {
   return secrets.text(url.pathname + query)
 }
 
-/** The answer headers that clients of models read; none identifies an account. */
+/** Matches the names of the answer headers that clients of models read. No other header is stored; none of these identifies an account. */
 const storedHeader = /^(?:content-type|date|retry-after(?:-ms)?|x-should-retry|(?:x-)?request-id|location)$|rate-?limit/
 
 const headersOf = (
@@ -99,7 +99,7 @@ const headersOf = (
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {
       if (value === undefined || !storedHeader.test(name)) return []
-      // No client follows the address, so its query is not needed.
+      // clients do not follow the address in `location`, so its query, which may have secrets, is omitted
       const bare = name === "location" ? value.replace(/\?.*$/s, "") : value
       return [[name, secrets.text(bare)]]
     })
@@ -112,7 +112,7 @@ const linksOf = (secrets: Secrets, failure: unknown): ReadonlyArray<Link> =>
     return code === undefined ? said : { ...said, code: secrets.text(code) }
   })
 
-/** Rebuilds a failure with the same names, messages and codes. */
+/** Makes a chain of errors with the recorded names, messages and codes. */
 export const failureOf = (links: ReadonlyArray<Link>): Error => {
   let cause: Error | undefined
   for (const { code, message, name } of links.toReversed()) {
@@ -122,6 +122,6 @@ export const failureOf = (links: ReadonlyArray<Link>): Error => {
   return cause ?? new Error("the connection failed")
 }
 
-/** The headers whose names and values are texts. */
+/** The headers whose values are texts. */
 export const textsOf = (headers: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => Predicate.isString(entry[1])))

@@ -19,7 +19,7 @@ import type * as Wire from "./wire.ts"
 export type { Brain } from "./wire.ts"
 
 /**
- * The formats of the models of this package.
+ * The formats that models of this package use.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ export const wires: ReadonlyArray<Wire.Wire<Wire.ClientFormat>> = [
 const all: ReadonlyArray<Wire.Wire> = [...wires, GeminiInteractions.wire]
 
 /**
- * The format of a request; `undefined` for an unknown path.
+ * Finds the format of a request by its path; `undefined` for an unknown path.
  *
  * @internal
  */
@@ -55,7 +55,7 @@ export const handler = (brain: Wire.Brain, rules?: Wire.Rules): Handler => {
   }
 }
 
-/** A failure in the format of the request. The brain does not run. */
+/** A fault that answers with a failure in the format of the request. The brain does not run. */
 export const failing =
   (failure: Wire.Failure): Fault =>
   (good, received) => {
@@ -63,7 +63,7 @@ export const failing =
     return wire === undefined ? good : Effect.succeed(wire.refuse(failure))
   }
 
-/** A stream that fails after this many events. An answer that the format cannot break off is the failure itself. */
+/** A fault that ends a stream with a failure, after this many events. An answer that is no stream becomes the failure itself. */
 export const breakingOff =
   (failure: Wire.Failure, events: number): Fault =>
   (good, received) =>

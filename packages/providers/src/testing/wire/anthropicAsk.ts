@@ -1,4 +1,4 @@
-/** Reads a request for Anthropic's Messages, and finds the reason why the service refuses it. */
+/** Reads a request for Anthropic's Messages API, and checks it as the real service does. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -47,7 +47,7 @@ const Block = Schema.Union([
     title: Schema.optionalKey(Schema.String)
   }),
   Schema.Struct({ type: Schema.Literal("container_upload"), file_id: Schema.String }),
-  // Provider-side items come back unchanged.
+  // Blocks of tools that the provider ran. Clients send them back unchanged.
   Schema.Struct({
     type: Schema.Literals([
       "redacted_thinking",
@@ -144,7 +144,7 @@ const choiceOf = ({ tool_choice }: Body): Model.ToolChoice => {
   }
 }
 
-/** The results of a user turn, then its other content. */
+/** Converts a turn to messages: the tool results of a user turn come first, then its other content. */
 const messagesOf = ({ blocks, role }: Turn): ReadonlyArray<Message.Foreign> => {
   if (role === "assistant") return [{ role, content: blocks.flatMap(saidBy) }]
   const results = blocks.filter((block) => block.type === "tool_result").map(resultOf)
@@ -194,7 +194,7 @@ const resultOf = ({
 const textIn = (block: Schema.Json): string =>
   Predicate.hasProperty(block, "text") && Predicate.isString(block.text) ? block.text : ""
 
-/** The refusal in the service's own words. */
+/** The error message with which the real service refuses a request; `undefined` if it accepts the request. */
 const complaint = (body: Body, turns: ReadonlyArray<Turn>): string | undefined => {
   if (turns.length === 0) return "messages: at least one message is required"
   if (turns[0]?.role !== "user") return 'messages: first message must use the "user" role'
@@ -250,7 +250,7 @@ const nameForm = /^[a-zA-Z0-9_-]{1,128}$/
 
 const idForm = /^[a-zA-Z0-9_-]+$/
 
-/** A call without a result in the next message, or a result without a call in the previous one. */
+/** The error message for a tool call whose result is not in the next message, or a result whose call is not in the previous one. */
 const badPair = (turns: ReadonlyArray<Turn>, index: number): string | undefined => {
   const { blocks = [], role } = turns[index] ?? {}
   const where = `messages.${index}`

@@ -1,13 +1,13 @@
-/** The server's side of Anthropic's Messages. */
+/** The server's side of Anthropic's Messages API. */
 import * as Ask from "./anthropicAsk.ts"
 import * as Counts from "./counts.ts"
 import * as Tell from "./anthropicTell.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
- * Like the real service it refuses: a request without key, version or `max_tokens`; a conversation that the user does not
- * open; a call without a result in the next message; a result without its call; results that do not come first; empty
- * texts; foreign ids and signatures; thinking with a forced call; a tool choice without tools.
+ * The Messages API. Like the real service it refuses: a request without key, version or `max_tokens`; a conversation that the user does not
+ * open; a call without a result in the next message; a result without its call; results that do not come first; empty texts; foreign ids
+ * and signatures; thinking with a forced call; a tool choice without tools.
  */
 export const wire: Wire<ClientFormat> = {
   format: "anthropic-messages",

@@ -1,4 +1,4 @@
-/** Writes replies and refusals of Anthropic's Messages, whole and streamed. */
+/** Writes answers of Anthropic's Messages API: replies, whole and streamed, and refusals. */
 import type * as Message from "@kintsugi/core/Message"
 import type { Answer } from "../handling.ts"
 import type * as Wire from "./wire.ts"
@@ -21,7 +21,7 @@ export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answ
     { type: "message_start", message: { ...opening, usage: { ...input, output_tokens: 1 } } },
     ...blocks.flatMap((block, index) => [
       { type: "content_block_start", index, content_block: block.start },
-      // The service sends one ping after the start of the first block.
+      // the real service sends one ping after the start of the first block
       ...(index === 0 ? [{ type: "ping" }] : []),
       ...block.deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index }
@@ -32,7 +32,7 @@ export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answ
   return Parts.events(events.map(padded).join(""), headers)
 }
 
-/** The service pads the JSON of its events with blanks. */
+/** Writes an event. Blanks follow its JSON, as in the events of the real service. */
 const padded = (data: Parts.Named, index: number): string =>
   Parts.namedEvent(data).replace(/\n\n$/, `${" ".repeat(data.type === "ping" ? 0 : (index * 5) % 16)}\n\n`)
 
@@ -92,7 +92,7 @@ const reasonOf = (reply: Wire.BrainReply): string => {
 const detailsOf = (reason: string): object =>
   reason === "refusal" ? { stop_details: { type: "refusal", category: null, explanation: null } } : {}
 
-/** The input tokens without those read from the cache or written to it. */
+/** Token counts in Anthropic's form. Its input tokens exclude those that were read from the cache or written to it. */
 const usageOf = (reply: Wire.BrainReply) => {
   const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens } = Parts.usageOf(reply)
   const input = {
@@ -111,7 +111,7 @@ export const refuse = (failure: Wire.Failure): Answer => {
   )
 }
 
-/** No `message_stop` follows. */
+/** The last event of a stream that fails: an `error` event, which no `message_stop` follows. */
 export const breakOff = (failure: Wire.Failure): string =>
   Parts.namedEvent({ type: "error", error: { details: null, ...words(failure).error } })
 

@@ -1,7 +1,7 @@
 /**
- * Counts of tokens, in the formats whose provider counts them (developers.openai.com, `POST /responses/input_tokens`; platform.claude.com,
- * `POST /v1/messages/count_tokens`; ai.google.dev, `models.countTokens`; looked up on 2026-11-26). The words of the refusals follow those of
- * other unknown fields.
+ * Counts the tokens of requests, in the formats whose provider has an endpoint for that (developers.openai.com, `POST
+ * /responses/input_tokens`; platform.claude.com, `POST /v1/messages/count_tokens`; ai.google.dev, `models.countTokens`; looked up on
+ * 2026-11-26). The error messages for refused fields follow those for other unknown fields.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -12,13 +12,13 @@ import type * as Wire from "./wire.ts"
 type Body = Readonly<Record<string, unknown>>
 
 interface Words {
-  /** What comes behind the path of the request itself, or in the place of its end. */
+  /** The end of the path that counts tokens, such as `/responses/input_tokens`. */
   readonly end: string
   readonly instead: string
-  /** The fields of a request that its count does not take. */
+  /** Fields that a usual request may have and the counting endpoint refuses. */
   readonly refused: ReadonlyArray<string>
   readonly unknown: (field: string) => string
-  /** The request itself. */
+  /** Takes the usual request out of the body of a request for a count. */
   readonly request: (body: Body) => Body
   readonly field: string
   readonly more: object
@@ -73,6 +73,6 @@ export const content = make({
   more: {}
 })
 
-/** About four characters are a token. */
+/** Estimates the tokens of a request: one for every four characters. */
 export const estimateOf = ({ messages, tools }: Wire.BrainRequest): number =>
   Math.ceil((JSON.stringify(messages).length + JSON.stringify(tools).length) / 4)

@@ -1,4 +1,4 @@
-/** Reads a request for Gemini's content, and finds the reason why the service refuses it. */
+/** Reads a request for Gemini's `generateContent`, and checks it as the real service does. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -70,17 +70,17 @@ const fields = new Set([
   "safetySettings",
   "cachedContent",
   "labels",
-  // ai.google.dev/gemini-api/docs/flex-inference, looked up on 2026-11-26
+  // the field of the service tier: ai.google.dev/gemini-api/docs/flex-inference, looked up on 2026-11-26
   "service_tier"
 ])
 
-/** The model in a path, and whether it streams. */
+/** Reads the model and the kind of reply, whole or streamed, from a path. */
 export const addressed = (path: string): { readonly model: string; readonly isStreamed: boolean } | undefined => {
   const [, model, way] = /\/models\/([^/]+):(generateContent|streamGenerateContent)$/.exec(path) ?? []
   return model === undefined ? undefined : { model, isStreamed: way === "streamGenerateContent" }
 }
 
-/** The key, from a header or the query, or the token of Vertex. */
+/** The API key of a request, from a header or the query, or the bearer token of Vertex. */
 export const keyOf = (received: Received): string | undefined =>
   received.headers["x-goog-api-key"] ||
   new URLSearchParams(received.path.split("?")[1] ?? "").get("key") ||
@@ -109,7 +109,7 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
   })
 }
 
-/** Whether calls of this model have ids and signatures. */
+/** Whether tool calls of this model have ids and thought signatures. */
 export const isModern = (model: string): boolean => !/^gemini-[12]/.test(model)
 
 interface Turn {
@@ -138,7 +138,10 @@ const choiceOf = ({ toolConfig }: Body): Model.ToolChoice => {
   return only === undefined || others.length > 0 ? "required" : { tool: only }
 }
 
-/** Calls without ids get numbered ids; responses without ids get those of the calls in the turn before. */
+/**
+ * Converts turns to messages. A call without an id gets a numbered id, and a response without an id gets that of the next call of the turn
+ * before.
+ */
 const messagesOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<Message.Foreign> => {
   let count = 0
   let unanswered: Array<string> = []
@@ -160,7 +163,7 @@ const messagesOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<Message.Foreign> 
   })
 }
 
-/** The `output` or `error` of a response, by convention; any other response is a result itself. */
+/** Reads a function response. By convention the result is in `output` or `error`; otherwise the whole response is the result. */
 const outcomeIn = (response: Schema.JsonObject): { readonly text: string; readonly isError: boolean } => {
   const isError = "error" in response
   const outcome = response["error"] ?? response["output"] ?? response
@@ -188,7 +191,7 @@ const shownBy = ({ fileData, inlineData, text }: Part): Message.UserContent => {
   return [type.startsWith("image/") ? Message.image(type, from) : Message.file(type, from)]
 }
 
-/** The refusal in the service's own words. */
+/** The error message with which the real service refuses a request; `undefined` if it accepts the request. */
 const complaint = (turns: ReadonlyArray<Turn>, isModern: boolean): string | undefined => {
   if (turns.length === 0) return "* GenerateContentRequest.contents: contents is not specified\n"
   const asked = turns.findLastIndex(({ responses, role }) => role === "user" && responses === 0)
@@ -221,7 +224,7 @@ const complaint = (turns: ReadonlyArray<Turn>, isModern: boolean): string | unde
     : "Please ensure that function response turn comes immediately after a function call turn."
 }
 
-/** Placeholders that the service accepts instead of a signature, for calls of another model. */
+/** Texts that the service accepts in the place of a thought signature, for calls that another model made. */
 const waivers = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"])
 
 const unsigned = (name: string, position: number): string =>

@@ -5,11 +5,9 @@ import * as Tell from "./geminiTell.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
- * Like the real service it refuses: a request without a key; unknown fields; a call that does not follow a user turn; a
- * number of responses other than the number of calls; and, for newer models, a step of the current turn whose first call
- * comes back without its thought signature.
- *
- * Like the real models, those named `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought
+ * Gemini's content API. Like the real service it refuses: a request without a key; unknown fields; a call that does not follow a user turn;
+ * a number of responses other than the number of calls; and, for newer models, a step of the current turn whose first call comes back
+ * without its thought signature. Like the real models, those named `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought
  * signatures; others do both. Without `alt=sse` a stream is one JSON array.
  */
 export const wire: Wire<ClientFormat> = {

@@ -1,7 +1,8 @@
 /**
- * The server's side of Gemini's Interactions, as documented (ai.google.dev: Interactions API reference, guides on streaming, function calling
- * and background execution; the types of `@google/genai`), looked up on 2026-11-26 and compared with no recording. A report of a user has
- * the form of errors. Not confirmed: their codes but `invalid_request`, the words of the refusals, and how a filtered reply ends.
+ * The server's side of Gemini's Interactions API, written from its documentation (ai.google.dev: Interactions API reference, guides on
+ * streaming, function calling and background execution; the types of `@google/genai`), looked up on 2026-11-26. It was never compared with
+ * a recording. The form of errors comes from a report of a user. Not confirmed are: the error codes other than `invalid_request`, the error
+ * messages, and how a filtered reply ends.
  */
 import * as Predicate from "effect/Predicate"
 import * as GeminiAsk from "./geminiAsk.ts"
@@ -15,7 +16,10 @@ const addressed = (path: string): { readonly id: string; readonly isCancel: bool
   return id === undefined ? undefined : { id, isCancel: cancel !== undefined }
 }
 
-/** Interactions are stored unless the request says `store: false`; those in the background are jobs. */
+/**
+ * The background jobs of Interactions. Every interaction is stored unless the request has `store: false`; an interaction with `background:
+ * true` is a job.
+ */
 const jobs: JobWords = {
   isJob: ({ received: { body } }) => Predicate.hasProperty(body, "background") && body.background === true,
   isStored: ({ received: { body } }) => !Predicate.hasProperty(body, "store") || body.store !== false,
@@ -35,8 +39,9 @@ const jobs: JobWords = {
 }
 
 /**
- * Like the real service it refuses: a request without a key; one without a model or an agent, or with both; a call without its result, and
- * a result without its call; the older form of inputs, with roles; an earlier interaction that is not stored; a job that is not stored.
+ * The Interactions API. Like the real service it refuses: a request without a key; one without a model or an agent, or with both; a call
+ * without its result, and a result without its call; the older form of inputs, with roles; an earlier interaction that is not stored; a job
+ * that is not stored.
  */
 export const wire: Wire = {
   format: "gemini-interactions",

@@ -1,4 +1,4 @@
-/** Reads a request for Gemini's Interactions, and finds the reason why the service refuses it. */
+/** Reads a request for Gemini's Interactions API, and checks it as the real service does. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -43,7 +43,7 @@ const Step = Schema.Union([
     result: Schema.Json,
     is_error: Schema.optionalKey(Schema.Boolean)
   }),
-  // Steps of tools that the service runs itself come back unchanged.
+  // Steps of tools that the service ran. Clients send them back unchanged.
   Schema.Struct({
     type: Schema.Literals(
       (
@@ -124,7 +124,10 @@ const choiceOf = (choice: typeof Choice.Type | undefined): Model.ToolChoice => {
   return only === undefined || others.length > 0 ? "required" : { tool: only }
 }
 
-/** Consecutive contents are one message of the user, and consecutive steps of the model one of the assistant. */
+/**
+ * Converts the input to messages. Consecutive contents become one user message, and consecutive steps of the model become one assistant
+ * message.
+ */
 const messagesOf = (input: (typeof Body.Type)["input"]): ReadonlyArray<Message.Foreign> => {
   if (Predicate.isString(input)) return [Message.user(input)]
   const messages: Array<Message.Foreign> = []
@@ -167,7 +170,7 @@ const messageOf = (step: Step): Message.Foreign => {
 const textOf = (content: ReadonlyArray<Content>): string =>
   content.map((each) => (each.type === "text" ? each.text : "")).join("")
 
-/** A text, a list of contents, or any JSON. */
+/** The text of a function result, which may be a text, a list of contents, or any JSON. */
 const resultOf = (result: Schema.Json): string => {
   if (Predicate.isString(result)) return result
   return Schema.is(Schema.Array(Content))(result) ? textOf(result) : JSON.stringify(result)
@@ -180,7 +183,7 @@ const shown = (content: Content): Message.UserContent[number] => {
   return type === "image" ? Message.image(mime_type, from) : Message.file(mime_type, from)
 }
 
-/** A call without its result, or a result without its call, wherever they stand. */
+/** The error message for a call without its result anywhere in the input, or a result without its call; `undefined` if all match. */
 const unmatched = (messages: ReadonlyArray<Message.Foreign>): string | undefined => {
   const called = new Set(
     messages.flatMap((message) =>

@@ -1,4 +1,4 @@
-/** Writes replies and refusals of Gemini's Interactions, whole and streamed. */
+/** Writes answers of Gemini's Interactions API: replies, whole and streamed, and refusals. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -12,7 +12,7 @@ export const idOf = ({ number }: Received): string => `v1_${number}`
 export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer =>
   request.isStreamed ? Parts.events(eventsOf(request, reply).join("")) : Parts.json(ended(request, reply), {}, 2)
 
-/** A job as it is now. Interactions have no `queued`. */
+/** The answer to a request for the state of a job. Interactions have no state `queued`, so it is `in_progress`. */
 export const state = (job: Wire.Job): Answer => {
   const { reply, request, status, usage } = job
   if (status === "ended") return Parts.json(ended(request, reply), {}, 2)
@@ -21,7 +21,7 @@ export const state = (job: Wire.Job): Answer => {
   return Parts.json({ ...headOf(request, now), steps: [], ...more }, {}, 2)
 }
 
-/** The events of a job after a number. */
+/** The answer with the events of a job that follow the event with this number. */
 export const events = ({ failure, reply, request, status }: Wire.Job, after: number): Answer => {
   const all = eventsOf(request, reply)
   const begun = all.slice(0, 2)
@@ -30,7 +30,7 @@ export const events = ({ failure, reply, request, status }: Wire.Job, after: num
   return Parts.events(sent.slice(after + 1).join(""))
 }
 
-/** The number of an event, by its id; -1 for none. */
+/** The number in the id of an event; -1 for an id without a number. */
 export const numberOf = (eventId: string): number => Number(/^event_(\d+)$/.exec(eventId)?.[1] ?? -1)
 
 const headOf = ({ model, received }: Wire.BrainRequest, status: string) => {
@@ -48,7 +48,7 @@ const headOf = ({ model, received }: Wire.BrainRequest, status: string) => {
   }
 }
 
-/** The interaction at its end. */
+/** A complete interaction with the steps and the usage of its reply. */
 const ended = (request: Wire.BrainRequest, reply: Wire.BrainReply) => ({
   ...headOf(request, statusOf(reply)),
   steps: stepsOf(reply).map(({ whole }) => whole),
@@ -68,7 +68,9 @@ const statusOf = (reply: Wire.BrainReply): string => {
   }
 }
 
-/** The numbered events. The last interaction has no steps: they came before. */
+/**
+ * The events of a streamed interaction, numbered. The interaction in the last event has no steps, because earlier events have sent them.
+ */
 const eventsOf = (request: Wire.BrainRequest, reply: Wire.BrainReply): ReadonlyArray<string> => {
   const { id, model, object } = { model: undefined, ...headOf(request, "in_progress") }
   const { steps: _, ...end } = ended(request, reply)
@@ -142,7 +144,7 @@ const callOf = (call: Message.ToolCall): Step => {
   }
 }
 
-/** The output tokens without those of thoughts. */
+/** Token counts in the form of Interactions. Its output tokens exclude those of thoughts. */
 const usageOf = ({ cachedInputTokens, inputTokens, outputTokens, reasoningTokens }: Usage.Usage) => ({
   total_tokens: inputTokens + outputTokens,
   total_input_tokens: inputTokens,
@@ -154,7 +156,7 @@ const usageOf = ({ cachedInputTokens, inputTokens, outputTokens, reasoningTokens
 export const refused = (status: number, code: string, message: string): Answer =>
   Parts.json({ error: { message, code } }, { status }, 2)
 
-/** The words of `generateContent`, with a code that is a word. */
+/** The error of a failure: the message of `generateContent`, and a code that is a word instead of a status. */
 const words = (failure: Wire.Failure) => {
   const { code: status, message, status: name } = GeminiTell.words(failure)
   return { status, message, code: name === "INVALID_ARGUMENT" ? "invalid_request" : name.toLowerCase() }
@@ -165,7 +167,7 @@ export const refuse = (failure: Wire.Failure): Answer => {
   return refused(status, code, message)
 }
 
-/** An `error` event. */
+/** The last event of a stream that fails: an `error` event. */
 export const breakOff = (failure: Wire.Failure, _received: Received, number: number): string => {
   const { code, message } = words(failure)
   const data = { event_type: "error", error: { message, code } }

@@ -1,4 +1,4 @@
-/** Writes replies and refusals of Gemini, whole and streamed. */
+/** Writes answers of Gemini's `generateContent`: replies, whole and streamed, and refusals. */
 import type * as Message from "@kintsugi/core/Message"
 import type { Answer, Received } from "../handling.ts"
 import type * as Wire from "./wire.ts"
@@ -39,7 +39,7 @@ interface Part {
   readonly pieces: ReadonlyArray<object>
 }
 
-/** A call comes in one piece; the first of a reply is signed. */
+/** Converts a reply to Gemini's parts. A call is sent in one piece, and only the first call of a reply has a thought signature. */
 const partsOf = ({ content }: Wire.BrainReply, isModern: boolean): ReadonlyArray<Part> => {
   let isSigned = false
   return content.flatMap((part): ReadonlyArray<Part> => {
@@ -68,7 +68,7 @@ const callOf = (call: Message.ToolCall, isModern: boolean) => ({
   args: Parts.argumentsObject(call)
 })
 
-/** Calls end with `STOP` too. */
+/** Gemini's finish reason of a reply. A reply with tool calls has `STOP` too. */
 const reasonOf = (reply: Wire.BrainReply): string => {
   switch (Parts.finishOf(reply)) {
     case "stop":
@@ -84,7 +84,7 @@ const reasonOf = (reply: Wire.BrainReply): string => {
   }
 }
 
-/** The output tokens without those of thoughts. */
+/** Token counts in Gemini's form. Its candidates' tokens exclude those of thoughts. */
 const usageOf = (reply: Wire.BrainReply) => {
   const { cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = Parts.usageOf(reply)
   return {
@@ -101,12 +101,12 @@ export const refuse = (failure: Wire.Failure): Answer => {
   return Parts.json({ error }, { status: error.code }, 2)
 }
 
-/** A chunk with nothing but an error. */
+/** The last chunk of a stream that fails: it has an error and nothing else. */
 export const breakOff = (failure: Wire.Failure): string => eventOf({ error: words(failure) })
 
 const type = (name: string): string => `type.googleapis.com/google.rpc.${name}`
 
-/** The error of a failure; its code is the status of the answer. */
+/** The error body of a failure. Its code is also the HTTP status. */
 export const words = (failure: Wire.Failure) => {
   const wordsOf = (code: number, status: string, message: string, ...details: ReadonlyArray<object>) => ({
     code,
@@ -145,7 +145,7 @@ export const words = (failure: Wire.Failure) => {
         "RESOURCE_EXHAUSTED",
         `${exceeded} Please retry in ${seconds}s.`,
         quota("GenerateRequestsPerMinutePerProjectPerModel"),
-        // Rounded down to whole seconds, as the service does.
+        // rounded down to whole seconds, as the real service does
         { "@type": type("RetryInfo"), retryDelay: `${Math.floor(seconds)}s` }
       )
     }

@@ -1,4 +1,4 @@
-/** Jobs in the background, the same for every format that has them: created once, polled, cancelled. */
+/** Background jobs on the server's side, for every format that has them. A job is created, polled, and may be cancelled. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Effect from "effect/Effect"
 import type { Answer, Received } from "../handling.ts"
@@ -13,7 +13,7 @@ interface StoredJob {
   isCancelled: boolean
 }
 
-/** The jobs of one handler. */
+/** Makes the store of one handler's background jobs, with the functions that answer requests about them. */
 export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
   const next = nextIn(script.polls ?? ["in_progress"])
   const stored = new Map<string, StoredJob>()
@@ -31,7 +31,7 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
   }
 
   const cancelled = (job: StoredJob): Wire.Job => {
-    // A job that is over stays as it ended; a second cancellation gets the same answer as the first.
+    // a job that is over does not change, so a second cancellation gets the same answer as the first
     if (!job.isOver) job.isCancelled = true
     job.isOver = true
     return endOf(job)
@@ -47,26 +47,26 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
         return words.state(cancelled(job))
       case "events":
         if (!job.request.isStreamed) return words.unstreamed(id)
-        // they say how it ends
+        // the events run to the end of the job, so the job is over
         job.isOver = true
         return words.events(endOf(job), after)
     }
   }
 
   return {
-    /** The messages of a stored conversation. */
+    /** The messages of a stored conversation, by the id of its last reply; `undefined` if it is not stored. */
     earlier: (id: string): ReadonlyArray<Message.Foreign> | undefined => {
       const job = stored.get(id)
       if (job === undefined || words.isStored?.(job.request) !== true) return undefined
       const before = words.carried?.(job.request) ?? job.request.messages.filter(({ role }) => role !== "system")
       return [...before, { role: "assistant", content: job.reply.content }]
     },
-    /** The answer to a request about a job; `undefined` for every other request. */
+    /** Answers a request about a job; `undefined` for a request that is about none. */
     about: (received: Received): Effect.Effect<Answer> | undefined => {
       const about = words.about(received)
       return about === undefined ? undefined : Effect.sync(() => answer(about))
     },
-    /** The answer to a request that creates a job; `undefined` for every other request. */
+    /** Answers a request that creates a job; `undefined` for a request that creates none. */
     create: (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer | undefined => {
       const isJob = words.isJob(request)
       const failure = isJob ? script.failure : undefined
@@ -74,13 +74,13 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
       if (isJob || words.isStored?.(request) === true) stored.set(words.idOf(request), job)
       if (!isJob) return undefined
       if (!request.isStreamed) return words.state({ request, reply, status: "queued" })
-      // its last event says how it ends
+      // the last event of the stream reports the end of the job, so the job is over when that event is sent
       return { ...words.events(endOf(job), -1), beforeEnd: Effect.sync(() => void (job.isOver = true)) }
     }
   }
 }
 
-/** What a poll reports, by its number; refuses words that a job has not. */
+/** Makes a function from the number of a poll to the state that the poll reports. Throws for a state that jobs do not have. */
 const nextIn = (polls: NonNullable<Wire.Jobs["polls"]>): ((poll: number) => Wire.Poll | undefined) => {
   if (typeof polls === "function") return (poll) => checked(polls(poll), `polls(${poll})`)
   const words = polls.map((word, index) => checked(word, `polls[${index}]`))
@@ -88,7 +88,7 @@ const nextIn = (polls: NonNullable<Wire.Jobs["polls"]>): ((poll: number) => Wire
 }
 
 const checked = (word: Wire.Poll | undefined, where: string): Wire.Poll | undefined => {
-  // Scripts in JavaScript may say anything.
+  // a script in plain JavaScript may contain any value
   if (word === undefined || ["queued", "in_progress"].includes(word)) return word
   throw new RangeError(`AnyWire.handler: jobs.${where} must be 'queued' or 'in_progress', got '${String(word)}'`)
 }

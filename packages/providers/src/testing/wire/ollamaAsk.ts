@@ -1,4 +1,4 @@
-/** Reads a request for Ollama's chat, and finds the reason why the server refuses it. */
+/** Reads a request for Ollama's chat API, and checks it as the real server does. */
 import * as Message from "@kintsugi/core/Message"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -49,7 +49,10 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
         })
   )
 
-/** Calls without ids get numbered ids; a result without an id belongs to the next unanswered call. */
+/**
+ * Converts messages to this library's form. A call without an id gets a numbered id, and a result without an id belongs to the next
+ * unanswered call.
+ */
 const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message.Foreign> => {
   let count = 0
   let unanswered: Array<string> = []

@@ -1,12 +1,12 @@
-/** The server's side of Ollama's own chat. */
+/** The server's side of Ollama's own chat API. */
 import * as Ask from "./ollamaAsk.ts"
 import * as Tell from "./ollamaTell.ts"
 import * as Parts from "./parts.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
- * A local server needs no key. It streams by default, in lines of JSON. Like the real server it accepts almost everything,
- * even results without calls. It refuses a body of another shape, arguments that are not an object, and a request without a
+ * Ollama's chat API, as of a local server: it needs no key, and streams lines of JSON by default. Like the real server it accepts almost
+ * everything, even results without calls. It refuses a body of another shape, arguments that are not an object, and a request without a
  * model.
  */
 export const wire: Wire<ClientFormat> = {

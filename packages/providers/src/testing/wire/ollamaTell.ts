@@ -1,4 +1,4 @@
-/** Writes replies and refusals of Ollama's chat, whole and streamed. */
+/** Writes answers of Ollama's chat API: replies, whole and streamed, and refusals. */
 import type * as Message from "@kintsugi/core/Message"
 import type { Answer } from "../handling.ts"
 import type * as Wire from "./wire.ts"
@@ -44,7 +44,7 @@ const callOf = (call: Message.ToolCall, index: number) => ({
   function: { index, name: call.name, arguments: Parts.argumentsObject(call) }
 })
 
-/** The times, in nanoseconds, are fixed. */
+/** Token counts and times in Ollama's form. The times, in nanoseconds, are fixed numbers. */
 const usageOf = (reply: Wire.BrainReply) => {
   const { inputTokens, outputTokens } = Parts.usageOf(reply)
   return {
@@ -62,7 +62,7 @@ export const refuse = (failure: Wire.Failure): Answer => {
   return Parts.json({ error }, { status, headers: { "content-type": "application/json; charset=utf-8", ...headers } })
 }
 
-/** A line with nothing but an error. */
+/** The last line of a stream that fails: it has an error and nothing else. */
 export const breakOff = (failure: Wire.Failure): string => lineOf({ error: words(failure).error })
 
 interface Words {

@@ -5,10 +5,9 @@ import * as Parts from "./parts.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
- * Like the real service it refuses: a request without a key; an unreadable body; a call without a result right behind its
- * message; a result without its call; a tool choice without tools; a strict schema with an open object or an optional field.
- *
- * Reasoning goes out as `reasoning_content`, as from DeepSeek and Kimi; OpenAI itself does not return it.
+ * The chat completions. Like the real service it refuses: a request without a key; an unreadable body; a call without a result right behind
+ * its message; a result without its call; a tool choice without tools; a strict schema with an open object or an optional field. Reasoning
+ * is sent as `reasoning_content`, as by DeepSeek and Kimi; OpenAI itself does not send it.
  */
 export const wire: Wire<ClientFormat> = {
   format: "openai-chat",

@@ -1,4 +1,4 @@
-/** Reads a request for chat completions, and finds the reason why the service refuses it. */
+/** Reads a request for chat completions, and checks it as the real service does. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -64,7 +64,7 @@ const Tool = Schema.Struct({
   })
 })
 
-/** Tools in the common form; tools that the service would run itself are left out. */
+/** The client's tools, in this library's form. Tools that the service would run itself are omitted. */
 export const toolsOf = (tools: ReadonlyArray<Schema.Json> = []): ReadonlyArray<Message.ToolSpec> =>
   tools.filter(Schema.is(Tool)).map(({ function: fn }) => Parts.specOf(fn.name, fn.description, fn.parameters))
 
@@ -152,7 +152,10 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
 const textOf = (content: typeof Content.Type | null | undefined): string =>
   content === null || content === undefined ? "" : Message.textOf({ content: partsOf(content) })
 
-/** The refusal in the service's own words: calls and results are matched from message to message. */
+/**
+ * The error message with which the real service refuses a conversation: each call must have its result directly behind its message.
+ * `undefined` if the service accepts it.
+ */
 const complaint = (messages: ReadonlyArray<WireMessage>): string | undefined => {
   const unanswered = new Set<string>()
   let isAsked = false

@@ -1,4 +1,4 @@
-/** Writes replies and refusals of chat completions, whole and streamed. */
+/** Writes answers of chat completions: replies, whole and streamed, and refusals. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import type { Answer } from "../handling.ts"
@@ -98,7 +98,7 @@ export const refuse = (failure: Wire.Failure): Answer => {
   return Parts.json({ error }, { status, headers: { "x-request-id": "req_refused", ...headers } })
 }
 
-/** An error event instead of a chunk, without `[DONE]`. */
+/** The last event of a stream that fails: an error, which no `[DONE]` follows. */
 export const breakOff = (failure: Wire.Failure): string =>
   `data: ${JSON.stringify({ error: words(failure).error })}\n\n`
 

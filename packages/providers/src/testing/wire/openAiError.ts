@@ -1,4 +1,4 @@
-/** Writes failures in OpenAI's words, for both of its formats. */
+/** Writes failures with OpenAI's error messages, for chat completions and Responses. */
 import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
@@ -13,7 +13,9 @@ export interface Words {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `unknownModel` is the one status that depends on the format. */
+/**
+ * The status, the message and the headers of a failure. `unknownModel` is given by the format, because its status differs between formats.
+ */
 export const words = (failure: Wire.Failure, unknownModel: Words): Words => {
   const wordsOf = (status: number, type: string, code: string | null, message: string, headers = {}): Words => ({
     status,

@@ -1,4 +1,4 @@
-/** The server's side of OpenAI's Responses. */
+/** The server's side of OpenAI's Responses API. */
 import * as Ask from "./openAiResponsesAsk.ts"
 import * as Counts from "./counts.ts"
 import * as Job from "./openAiResponsesJob.ts"
@@ -7,9 +7,9 @@ import * as Parts from "./parts.ts"
 import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
- * Like the real service it refuses: a request without a key; a call without its output; an output without its call;
- * reasoning without the item that followed it, or with foreign encrypted content; a previous response that is not stored; a strict schema with an open object or an optional field; an approval response without its request; a
- * job in the background that is not stored.
+ * The Responses API. Like the real service it refuses: a request without a key; a call without its output; an output without its call;
+ * reasoning without the item that followed it, or with foreign encrypted content; a previous response that is not stored; a strict schema
+ * with an open object or an optional field; an approval response without its request; a background job that is not stored.
  */
 export const wire: Wire<ClientFormat> = {
   format: "openai-responses",

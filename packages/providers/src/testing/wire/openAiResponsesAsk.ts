@@ -1,4 +1,4 @@
-/** Reads a request for OpenAI's Responses, and finds the reason why the service refuses it. */
+/** Reads a request for OpenAI's Responses API, and checks it as the real service does. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -55,7 +55,7 @@ const Item = Schema.Union([
   Waiting.ApprovalRequest,
   Waiting.ApprovalResponse,
   Reasoning,
-  // Provider-side items come back unchanged.
+  // Items of tools that the provider ran. Clients send them back unchanged.
   Schema.Struct({
     type: Schema.Literals([
       "web_search_call",
@@ -108,7 +108,7 @@ export const read = (received: Received, earlier: Wire.Earlier): Result.Result<W
       isStrict: strict === true
     }))
     const toolChoice = choiceOf(body.tool_choice)
-    // Tools that the service runs itself may also be chosen.
+    // if the request also has tools that the service runs, the choice may mean one of those, so it is not checked
     const isChosen = body.tool_choice !== undefined && (body.tools ?? []).length === tools.length
     const against =
       (body.background === true && body.store === false ? unstored : undefined) ??
@@ -128,12 +128,12 @@ export const read = (received: Received, earlier: Wire.Earlier): Result.Result<W
     })
   })
 
-// The guide on background mode says that `store: false` is rejected, and not in which words.
+// OpenAI's guide on background mode says that `store: false` is rejected, but does not quote the error message.
 const unstored = "Background mode requires 'store' to be true."
 
 const StrictText = Schema.Struct({ format: Tools.Format })
 
-/** Perplexity's form has no type (docs.perplexity.ai, looked up on 2026-11-26). */
+/** A tool choice by name. Perplexity's form of it has no `type` (docs.perplexity.ai, looked up on 2026-11-26). */
 const Named = Schema.Struct({ type: Schema.optionalKey(Schema.Literal("function")), name: Schema.String })
 
 const choiceOf = (choice: Schema.Json | undefined): Model.ToolChoice => {
@@ -141,7 +141,7 @@ const choiceOf = (choice: Schema.Json | undefined): Model.ToolChoice => {
   return Schema.is(Named)(choice) ? { tool: choice.name } : "auto"
 }
 
-/** Consecutive items of the model are one message. */
+/** Converts items to messages. Consecutive items of the model become one message. */
 const messagesOf = (items: ReadonlyArray<Item>): ReadonlyArray<Message.Foreign> => {
   const messages: Array<Message.Foreign> = []
   for (const item of items) {
@@ -209,7 +209,10 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
 
 const textOf = (content: typeof Content.Type): string => Message.textOf({ content: partsOf(content) })
 
-/** The refusal in the service's own words: calls and outputs are matched by id, wherever they stand. */
+/**
+ * The error message with which the real service refuses the items; `undefined` if it accepts them. Calls and outputs match by id, anywhere
+ * in the input.
+ */
 const complaint = (items: ReadonlyArray<Item>, before: ReadonlyArray<Message.Foreign>): string | undefined => {
   const called = new Map<string, string>()
   const answered = new Set<string>()

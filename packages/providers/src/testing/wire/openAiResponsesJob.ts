@@ -1,8 +1,8 @@
 /**
- * Jobs in the background of OpenAI's Responses, as developers.openai.com describes them (guide on background mode; reference of
- * `responses.retrieve` and `responses.cancel`), looked up on 2026-11-26: `background: true` creates one, `GET /responses/{id}` polls
- * it, `POST /responses/{id}/cancel` stops it and is idempotent, and a job created as a stream can be streamed again with `starting_after`.
- * What a cancelled job reports to have used, how its events end, and the words of the refusals, could not be confirmed.
+ * Background jobs of OpenAI's Responses API, written from developers.openai.com (guide on background mode; reference of
+ * `responses.retrieve` and `responses.cancel`), looked up on 2026-11-26. `background: true` creates a job, `GET /responses/{id}` polls it,
+ * and `POST /responses/{id}/cancel` stops it and is idempotent. A job that was created as a stream can be streamed again with
+ * `starting_after`. Not confirmed are: the usage that a cancelled job reports, how its events end, and the error messages.
  */
 import * as Predicate from "effect/Predicate"
 import type { Answer } from "../handling.ts"
@@ -15,7 +15,9 @@ const addressed = (path: string): { readonly id: string; readonly isCancel: bool
   return id === undefined ? undefined : { id, isCancel: cancel !== undefined }
 }
 
-/** Perplexity has the same format at `/agent` (docs.perplexity.ai, looked up on 2026-11-26). */
+/**
+ * Whether a path belongs to the Responses API. Perplexity has the same format at `/agent` (docs.perplexity.ai, looked up on 2026-11-26).
+ */
 export const serves = (path: string): boolean => /\/(?:responses|agent)$/.test(path) || addressed(path) !== undefined
 
 const stateOf = (job: Wire.Job): object => {
@@ -29,7 +31,7 @@ const stateOf = (job: Wire.Job): object => {
 const eventsOf = ({ failure, reply, request, status }: Wire.Job): ReadonlyArray<string> => {
   const queued = { ...Tell.responseOf(request.received, request.model), status: "queued" }
   const events = Tell.eventsOf(request, reply, [{ type: "response.queued", response: queued }])
-  // A job that fails or is cancelled has begun.
+  // the events up to `in_progress`: a job that fails or is cancelled has sent them
   const begun = events.slice(0, 3)
   if (status === "cancelled") return begun
   if (failure === undefined) return events
@@ -38,9 +40,9 @@ const eventsOf = ({ failure, reply, request, status }: Wire.Job): ReadonlyArray<
 
 export const words: Wire.JobWords = {
   isJob: ({ received: { body } }) => Predicate.hasProperty(body, "background") && body.background === true,
-  // the default is to store for 30 days (guide on conversation state, looked up on 2026-11-26)
+  // responses are stored for 30 days by default (guide on conversation state, looked up on 2026-11-26)
   isStored: ({ received: { body } }) => !Predicate.hasProperty(body, "store") || body.store !== false,
-  // what was said before is carried over, instructions are not
+  // a later request gets the earlier messages, but not the earlier instructions
   carried: ({ messages, received: { body } }) =>
     Predicate.hasProperty(body, "instructions") && body.instructions ? messages.slice(1) : messages,
   idOf: ({ received }) => Tell.responseOf(received, "").id,

@@ -1,4 +1,4 @@
-/** Writes replies and refusals of OpenAI's Responses, whole and streamed. */
+/** Writes answers of OpenAI's Responses API: replies, whole and streamed, and refusals. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -18,10 +18,10 @@ export const streamed = ({ received }: Wire.BrainRequest, events: ReadonlyArray<
 
 const headersOf = ({ number }: Received) => ({ "x-request-id": `req_${number}` })
 
-/** The response with its end. */
+/** The complete response, with the output and usage of its reply. */
 export const endOf = (request: Wire.BrainRequest, reply: Wire.BrainReply): object => ended(request, reply).response
 
-/** The numbered events of a response. `first`: those between its creation and its progress. */
+/** The numbered events of a streamed response. `first` are further events between `response.created` and `response.in_progress`. */
 export const eventsOf = (
   request: Wire.BrainRequest,
   reply: Wire.BrainReply,
@@ -63,7 +63,7 @@ const ended = ({ model, received }: Wire.BrainRequest, reply: Wire.BrainReply) =
 const numbered = (event: Parts.Named, sequence_number: number): string =>
   Parts.namedEvent({ ...event, sequence_number })
 
-/** An empty response. */
+/** A response without output, in progress, as at the beginning of a reply. */
 export const responseOf = ({ body, number }: Received, model: string) => {
   const asked = (name: string, otherwise: unknown): unknown =>
     (Predicate.hasProperty(body, name) ? body[name] : undefined) ?? otherwise
@@ -97,7 +97,7 @@ export const responseOf = ({ body, number }: Received, model: string) => {
 
 interface Item {
   readonly added: object
-  /** The events between its first and last one. */
+  /** The events of an output item between `output_item.added` and `output_item.done`. */
   readonly events: ReadonlyArray<Parts.Named>
   readonly done: object
 }
@@ -176,7 +176,7 @@ export const refuse = (failure: Wire.Failure): Answer => {
   return Parts.json({ error }, { status, headers: { "x-request-id": "req_refused", ...headers } }, 2)
 }
 
-/** An `error` event, and the failed response. */
+/** The last events of a stream that fails: an `error` event, and the failed response. */
 export const breakOff = (failure: Wire.Failure, received: Received, events: number): string => {
   const model = Predicate.hasProperty(received.body, "model") ? String(received.body.model) : ""
   return [
@@ -192,7 +192,7 @@ export const failedOf = (failure: Wire.Failure, received: Received, model: strin
   return { ...responseOf(received, model), status: "failed", error: { code: code ?? type, message } }
 }
 
-/** Unlike chat completions, Responses answers 400 to an unknown model. */
+/** The status and the error of a failure. For an unknown model Responses has the status 400, unlike chat completions. */
 const words = (failure: Wire.Failure): OpenAiError.Words => {
   const model = failure.type === "unknown-model" ? failure.model : ""
   const message = `The requested model '${model}' does not exist.`

@@ -1,4 +1,4 @@
-/** Finds the reason why OpenAI refuses tools and schemas, for both of its formats. */
+/** Checks tools and schemas as OpenAI does, for chat completions and Responses. */
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -6,11 +6,14 @@ import * as Schema from "effect/Schema"
 export interface Given {
   readonly name: string
   readonly parameters: Schema.Json | undefined
-  /** Whether the service enforces the schema. */
+  /** Whether the schema is strict, so that the service checks it. */
   readonly isStrict: boolean
 }
 
-/** The refusal in the service's own words. `isChosen`: whether the request has a tool choice, even the default. */
+/**
+ * The error message with which OpenAI refuses tools or a tool choice; `undefined` if it accepts them. `isChosen` says whether the request
+ * has a tool choice, even the default one.
+ */
 export const complaint = (
   tools: ReadonlyArray<Given>,
   isChosen: boolean,
@@ -32,7 +35,7 @@ export const complaint = (
   return undefined
 }
 
-/** The output format, as far as the service enforces it. */
+/** An output format with a strict schema, which the service checks. */
 export const Format = Schema.Struct({
   name: Schema.String,
   schema: Schema.JsonObject,
@@ -44,7 +47,10 @@ export const badFormat = ({ name, schema }: typeof Format.Type): string | undefi
   return found === undefined ? undefined : `Invalid schema for response_format '${name}': ${found}`
 }
 
-/** The first open object, or object with an optional field, of a schema: a strict schema has none. */
+/**
+ * The error message for the first object in a schema that allows additional properties or has an optional field, because a strict schema
+ * has neither.
+ */
 const loose = (schema: unknown, at: ReadonlyArray<string>): string | undefined => {
   if (Array.isArray(schema)) return firstOf(schema.map((each, index) => loose(each, [...at, String(index)])))
   if (!Predicate.isObject(schema)) return undefined
@@ -71,7 +77,7 @@ const loose = (schema: unknown, at: ReadonlyArray<string>): string | undefined =
   )
 }
 
-/** Keywords with named schemas, and keywords with one schema or a list. */
+/** Schema keywords whose value is an object with a schema under each name. */
 const holdsSchemas = new Set(["properties", "$defs", "definitions"])
 const isSchema = new Set(["items", "anyOf", "prefixItems"])
 

@@ -1,8 +1,8 @@
 /**
- * Items of OpenAI's Responses that wait for the client: approvals of MCP calls, and calls of tools of a built-in kind. Their fields are
- * those of developers.openai.com (API reference, Responses; guides on MCP, computer use, shell, apply patch and custom tools), looked up on
- * 2026-11-26. The words of the refusals of function, custom, computer and patch calls were seen in reports of users; those of shells follow
- * them, and those of an approval response without its request could not be confirmed.
+ * Items of OpenAI's Responses API that wait for the client: approvals of MCP calls, and calls of built-in tools that the client carries
+ * out. Their fields come from developers.openai.com (API reference, Responses; guides on MCP, computer use, shell, apply patch and custom
+ * tools), looked up on 2026-11-26. The error messages for function, custom, computer and patch calls come from reports of users, and those
+ * for shell calls are modelled on them. The message for an approval response without its request could not be confirmed.
  */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
@@ -10,10 +10,10 @@ import * as Schema from "effect/Schema"
 
 const kinds = ["apply_patch_call", "computer_call", "custom_tool_call", "local_shell_call", "shell_call"] as const
 
-/** A call that the client carries out. */
+/** A call of a built-in tool that the client carries out. */
 export const Call = Schema.Struct({ type: Schema.Literals(kinds), call_id: Schema.String })
 
-/** The output of the call. */
+/** The client's output of such a call. */
 export const Output = Schema.Struct({
   type: Schema.Literals(kinds.map((kind) => `${kind}_output` as const)),
   call_id: Schema.String,
@@ -37,7 +37,7 @@ export const ApprovalResponse = Schema.Struct({
 
 type Result = Extract<Message.Foreign, { readonly role: "tool" }>
 
-/** A decision for the brain: a result with the id of the request, an error if the call is denied. */
+/** Converts the decision about a request for approval to a tool result, which is an error if the call is denied. */
 export const decided = ({ approval_request_id, approve, reason }: typeof ApprovalResponse.Type): Result => ({
   role: "tool",
   callId: approval_request_id,
@@ -45,7 +45,7 @@ export const decided = ({ approval_request_id, approve, reason }: typeof Approva
   isError: !approve
 })
 
-/** An output for the brain: its text, or its JSON. */
+/** Converts the output of a built-in tool to a tool result: the output's text, or its JSON. */
 export const answered = ({ call_id, output = "" }: typeof Output.Type): Result => ({
   role: "tool",
   callId: call_id,

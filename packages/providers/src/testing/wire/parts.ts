@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import type { Answer, Received } from "../handling.ts"
 import type * as Wire from "./wire.ts"
 
-/** Decodes a body by its schema, or returns the format's refusal. */
+/** Decodes the body of a request by a schema; a failure becomes the format's refusal. */
 export const decode = <A>(schema: Schema.ConstraintDecoder<A>, received: Received): Result.Result<A, Wire.Failure> => {
   if (received.body === undefined) return invalid("We could not parse the JSON body of your request.")
   return Result.mapError(Schema.decodeUnknownResult(schema)(received.body), (error): Wire.Failure => ({
@@ -21,17 +21,17 @@ export const decode = <A>(schema: Schema.ConstraintDecoder<A>, received: Receive
 export const invalid = (message: string, code?: string): Result.Result<never, Wire.Failure> =>
   Result.fail({ type: "invalid-request", message, ...(code === undefined ? {} : { code }) })
 
-/** `request` unless there is a complaint. */
+/** Returns `request`, or its refusal if there is a complaint. */
 export const unless = (
   complaint: string | undefined,
   request: Wire.BrainRequest
 ): Result.Result<Wire.BrainRequest, Wire.Failure> =>
   complaint === undefined ? Result.succeed(request) : invalid(complaint)
 
-/** Path without the query. */
+/** The path of a request, without the query. */
 export const pathOf = ({ path }: Received): string => path.split("?")[0] ?? ""
 
-/** The key of `Authorization: Bearer`. */
+/** The API key in the header `Authorization: Bearer …`. */
 export const bearerOf = ({ authorization }: Received): string | undefined => {
   const key = authorization === undefined ? "" : Redacted.value(authorization).replace(/^Bearer\s*/i, "")
   return key.trim() === "" ? undefined : key.trim()
@@ -45,24 +45,24 @@ export const finishOf = (reply: Wire.BrainReply): Message.FinishReason =>
 
 export const usageOf = ({ usage }: Wire.BrainReply): Usage.Usage => usage ?? Usage.empty
 
-/** Arguments for a format that sends a text. */
+/** The arguments of a call as text, for formats that send a text. */
 export const argumentsText = ({ arguments: args }: Message.ToolCall): string =>
   Predicate.isString(args) ? args : args === null ? "" : JSON.stringify(args)
 
 /**
- * Arguments for a format that sends an object. A text that is not an object stays a text, so that a brain can send
+ * The arguments of a call as an object, for formats that send an object. A text that is not JSON stays a text, so that a brain can send
  * wrong arguments in every format.
  */
 export const argumentsObject = ({ arguments: args }: Message.ToolCall): Schema.Json => {
   if (!Predicate.isString(args)) return args ?? {}
-  // JSON.parse returns JSON
+  // the result of `JSON.parse` is JSON
   return Result.getOrElse(
     Result.try(() => JSON.parse(args === "" ? "{}" : args) as Schema.Json),
     () => args
   )
 }
 
-/** Six characters at a time, none of them cut in two. */
+/** Splits a text into pieces of six characters. No character is cut in two. */
 export const inPieces = (text: string): ReadonlyArray<string> => {
   const characters = Array.from(text)
   const pieces: Array<string> = []
@@ -70,20 +70,20 @@ export const inPieces = (text: string): ReadonlyArray<string> => {
   return pieces
 }
 
-/** A signature for a text: the same for the same text, and known only to this server. */
+/** Makes the signature of a text. The same text always gets the same signature. */
 export const signatureOf = (text: string): string => {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return `Eq${(hash >>> 0).toString(16).padStart(8, "0")}==`
 }
 
-/** A JSON answer. */
+/** An answer whose body is JSON, indented by `space`. */
 export const json = (body: unknown, more: Omit<Answer, "body"> = {}, space?: number): Answer => ({
   ...more,
   body: JSON.stringify(body, undefined, space)
 })
 
-/** A stream of server-sent events. */
+/** An answer that is a stream of server-sent events. */
 export const events = (body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", ...headers },
   split: "event",
@@ -95,7 +95,7 @@ export interface Named {
   readonly [field: string]: unknown
 }
 
-/** An event with its name, which its data also holds. */
+/** Writes a server-sent event. Its name is also the `type` in its data. */
 export const namedEvent = (data: Named): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
 export const specOf = (
@@ -104,7 +104,7 @@ export const specOf = (
   parameters: Schema.JsonObject | undefined
 ): Message.ToolSpec => ({ name, description: description ?? "", parameters: parameters ?? {} })
 
-/** An attachment of a user from a `data:` URL or another URL. */
+/** Reads the URL of an attachment: the data in a `data:` URL, or any other URL. */
 export const attachedAt = (
   url: string,
   mediaType: string
@@ -113,6 +113,6 @@ export const attachedAt = (
   return type === undefined || data === undefined ? { type: mediaType, from: { url } } : { type, from: { data } }
 }
 
-/** The hint of a rate limit, in milliseconds. */
+/** The wait that a rate limit asks for, in milliseconds. */
 export const waitOf = (failure: Wire.Failure & { readonly type: "rate-limited" }): number =>
   Duration.toMillis(failure.retryAfter ?? "1 second")

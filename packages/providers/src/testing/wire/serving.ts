@@ -1,4 +1,4 @@
-/** Lets a brain answer the requests of one wire format. */
+/** Makes a handler of a loopback server from a wire format and a brain. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Handler } from "../handling.ts"
@@ -8,8 +8,8 @@ import * as Parts from "./parts.ts"
 import type * as Wire from "./wire.ts"
 
 /**
- * A handler that lets a brain answer every request that the real service would accept, and refuses others with the
- * service's own failures. The handler keeps the jobs in the background of its clients.
+ * A handler in which a brain answers every request that the real service would accept. Other requests are refused with the service's own
+ * failures. The handler stores the background jobs of its clients.
  */
 export const handler = (wire: Wire.Wire, brain: Wire.Brain, rules: Wire.Rules = {}): Handler => {
   const jobs = wire.jobs === undefined ? undefined : Jobs.make(wire.jobs, rules.jobs)
