@@ -30,12 +30,12 @@ export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.T
   const parameters = modelSchema(tool.definition.parameters)
   const encode = Schema.encodeUnknownSync(parameters)
   const encodes = Schema.encodeUnknownResult(parameters)
-  // an invalid date has no form for models
+  // values that the schema cannot encode, such as an invalid date, are never sent to a tool
   const params = Arbitrary.filter(Arbitrary.schema(parameters), (value) => Result.isSuccess(encodes(value)))
   const drawn = Arbitrary.all({ params, isText: Arbitrary.schema(Schema.Boolean) })
   return Arbitrary.map(drawn, ({ isText, params }) => {
     const json = encode(params)
-    // parameters always encode to an object
+    // the parameters of a tool always encode to an object
     return isText ? JSON.stringify(json) : (json as Message.ToolCall["arguments"])
   })
 }
@@ -60,7 +60,7 @@ type AnyClass = Schema.Codec<unknown, unknown> & {
   readonly fields: Schema.Struct.Fields
 }
 
-// each module exports its classes under their tags
+// the modules export each error class under its tag, so the tag finds the class
 const classes = { ...LlmError, ...ToolError, ...RunError, ...DoorError } as unknown as Readonly<
   Record<string, AnyClass>
 >
@@ -88,10 +88,10 @@ function causes(kinds: ReadonlyArray<string>): Arbitrary.Arbitrary<unknown> {
   )
 }
 
-/** Causes of a model failure: foreign values, and other model failures. */
+/** Causes of model failures: foreign values, and model failures of this library. */
 const modelCause = causes(["error", "coded", "plain", "text", "number", "null", "ours"])
 
-/** Causes of a run error: foreign values only, because no class of this library comes back from a wire there. */
+/** Causes of run errors: foreign values only, because a decoded run error never has an error of this library as its cause. */
 const foreignCause = causes(["error", "coded", "plain", "text", "number", "null"])
 
 function causeOf(kind: string, text: string, depth: number): unknown {
@@ -117,7 +117,10 @@ function causeOf(kind: string, text: string, depth: number): unknown {
   }
 }
 
-/** Fields that a schema cannot generate: foreign causes, and fields that are only checked on a wire. */
+/**
+ * Arbitraries for the fields that a schema cannot generate: foreign causes, and fields that are checked only when they are decoded from a
+ * wire.
+ */
 const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   cause,
   originalError: cause,
@@ -155,7 +158,7 @@ export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
       ...(tag === "ToolExecutionError" ? ["transcript"] : [])
     ])
     const chosen = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
-    // the class of that tag
+    // `classes` has the class of each tag under that tag
     return new made({ ...fields, ...Object.fromEntries(chosen) }) as Extract<
       KintsugiError.KintsugiError,
       { readonly _tag: Tag }

@@ -16,7 +16,7 @@ import type * as AgentEvent from "../event/AgentEvent.ts"
 import { endedWithin, onVirtualClock } from "./clocks.ts"
 import * as RecordedEvents from "./RecordedEvents.ts"
 
-/** One run of a scenario under a policy. */
+/** Identifies one run of a scenario. */
 interface Run {
   readonly seed: number
   readonly scenario: string
@@ -24,13 +24,13 @@ interface Run {
   readonly run: number
 }
 
-/** A run that has ended, as its check gets it. */
+/** A run that has ended, as `check` gets it. */
 interface Ended<out World, out O> {
   /** The world after the run: what the tools did. */
   readonly world: World
-  /** The output; `undefined` if the run failed. */
+  /** The output of the run; `undefined` if the run failed. */
   readonly output: O | undefined
-  /** The error of a run that has failed; `undefined` if the run has an output. */
+  /** The error of the run; `undefined` if the run has an output. */
   readonly error: unknown
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
 }
@@ -45,7 +45,7 @@ interface Scenario<in out World, in out I, in out O> {
   readonly check: (ended: Ended<World, O>) => boolean
 }
 
-/** A way to recover: a function from an agent to an agent with that recovery. */
+/** A recovery policy under comparison: a function that adds the recovery to an agent. */
 interface Policy<in A, in I, out O, out R> {
   readonly name: string
   readonly guard: (agent: A) => (input: I) => Effect.Effect<O, unknown, R>
@@ -54,22 +54,22 @@ interface Policy<in A, in I, out O, out R> {
 interface Options<World, I, O, A, P extends Policy<A, I, O, unknown>> {
   readonly scenarios: ReadonlyArray<Scenario<World, I, O>>
   readonly policies: ReadonlyArray<P & Policy<A, I, O, unknown>>
-  /** The agent in a world, without a policy. */
+  /** Makes the agent for a world, without any policy. */
   readonly agent: (world: World) => A
   /** How many runs each scenario has under each policy; 10 by default. */
   readonly runs?: number
-  /** The seed of `Random` in each run, and of `Run`; 1 by default. */
+  /** The seed of the random numbers in all runs; 1 by default. `world` gets it too. */
   readonly seed?: number
   /**
-   * `virtual` by default: waits take no time. `real` is for models and tools that wait for a network or a disk: on the virtual clock their
-   * time limits end at once.
+   * The clock of the runs. `virtual`, the default: waits take no time. `real`: for models and tools that wait for a network or a disk,
+   * whose time limits would end at once on a virtual clock.
    */
   readonly clock?: "virtual" | "real"
   /** The longest time of a run, which then fails with `Hung`; a day by default. Its finalizers have the same time. */
   readonly limit?: Duration.Input
 }
 
-/** A share with its interval. */
+/** A number of successes and its share of all runs, with a confidence interval. */
 interface Share extends Schema.Schema.Type<typeof Share> {}
 
 const Share = Schema.Struct({
@@ -77,22 +77,22 @@ const Share = Schema.Struct({
   of: Schema.Finite,
   /** `count / of`; 0 if `of` is 0. */
   rate: Schema.Finite,
-  /** The interval of Wilson (1927) at 95 %; from 0 to 1 if `of` is 0. */
+  /** The lower end of the 95 % confidence interval of Wilson (1927). `low` is 0 and `high` is 1 if `of` is 0. */
   low: Schema.Finite,
   high: Schema.Finite
 })
 
-/** One policy over all scenarios. Amounts are means over all runs, with the amounts of fixers and failed attempts. */
+/** The results of one policy over all scenarios. Amounts are means over its runs, and include the amounts of fixers and failed attempts. */
 const PolicyRow = Schema.Struct({
   policy: Schema.String,
   passed: Share,
-  /** Runs that have an output and did not pass. */
+  /** How many runs have an output that did not pass the check. */
   silent: Schema.Finite,
-  /** How many runs failed, by the tag of the error, or by `Defect`, `Interrupted` or `Hung`. */
+  /** How many runs failed, by the tag of their error, or by `Defect`, `Interrupted` or `Hung`. */
   failures: Schema.Record(Schema.String, Schema.Finite),
   modelCalls: Schema.Finite,
   tokens: Schema.Finite,
-  /** The waits of the policy, in milliseconds. */
+  /** The mean time in milliseconds that the policy waited before retries. */
   waitMillis: Schema.Finite
 })
 
@@ -105,7 +105,7 @@ export const EvalReport = Schema.Struct({
   seed: Schema.Finite,
   runs: Schema.Finite,
   policies: Schema.Array(PolicyRow),
-  /** For each scenario its share under each policy, in the order of the policies. */
+  /** For each scenario the share of its passed runs under each policy, in the order of `policies`. */
   scenarios: Schema.Array(Schema.Struct({ scenario: Schema.String, passed: Schema.Array(Share) }))
 })
 
@@ -188,7 +188,7 @@ export const compare = <World, I, O, A, P extends Policy<A, I, O, unknown>>({
         for (const policy of policies) {
           const of: Run = { seed, scenario: scenario.name, run }
           const played = play(scenario, policy, agent, of, longest)
-          // what a policy needs is of its own type
+          // each policy has requirements of its own, which the type of this loop cannot express
           outcomes.push(
             yield* (clock === "real" ? played : onVirtualClock(played)) as Effect.Effect<Outcome, never, Needs<P>>
           )
@@ -199,7 +199,7 @@ export const compare = <World, I, O, A, P extends Policy<A, I, O, unknown>>({
   })
 }
 
-/** The services that the runs of all policies need. */
+/** The union of the services that the policies need. */
 type Needs<P> = P extends Policy<never, never, unknown, infer R> ? R : never
 
 const play = <World, I, O, A, R>(
@@ -221,7 +221,7 @@ const play = <World, I, O, A, R>(
     )
     const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)
     const output = Exit.isSuccess(exit) ? exit.value : undefined
-    // a policy may run its agent several times, and resume it
+    // a policy may start several runs of its agent, and a resumed run has its id again: the last ledger of each run counts
     const ledgers = new Map(
       events.all.flatMap((event) =>
         event.parent === undefined && "ledger" in event ? [[event.runId, event.ledger] as const] : []
@@ -239,7 +239,7 @@ const play = <World, I, O, A, R>(
     }
   })
 
-/** The key of a failure in the report: the tag of its error, or else its name. */
+/** The name of a failure in the report: the tag of its error, or else the name of its class. */
 const nameOf = (cause: Cause.Cause<unknown>): string => {
   const found = cause.reasons.find(Cause.isFailReason)
   if (found === undefined) return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
@@ -287,7 +287,7 @@ const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): EvalReport["po
     policy,
     passed: passedOf(outcomes),
     silent: outcomes.filter(({ failure, isPassed }) => failure === undefined && !isPassed).length,
-    // safe for keys such as `constructor`
+    // `Object.fromEntries` is safe for keys such as `constructor`
     failures: Object.fromEntries(failures),
     modelCalls: mean(({ modelCalls }) => modelCalls),
     tokens: mean(({ tokens }) => tokens),
@@ -300,7 +300,7 @@ const passedOf = (outcomes: ReadonlyArray<Outcome>): Share =>
 
 const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
 
-/** The 97.5th percentile of the normal distribution. */
+/** The 97.5th percentile of the normal distribution, for a 95 % confidence interval. */
 const z = 1.959963984540054
 
 /**
@@ -323,7 +323,7 @@ export const share = (count: number, of: number): Share => {
     count,
     of,
     rate,
-    // at 0 and at `of` the exact bound is the rate, which rounding may miss
+    // if no run or every run counts, the exact bound equals the rate, and rounding could miss it
     low: count === 0 ? 0 : Math.max(0, middle - half),
     high: count === of ? 1 : Math.min(1, middle + half)
   }

@@ -3,10 +3,10 @@ import type { FailureStep } from "./failures.ts"
 
 export type { FailureStep } from "./failures.ts"
 
-/** What each attempt does, in order. `fails`, `succeeds`, `dies` and `never` are its steps. */
+/** What each attempt of a guarded effect does, in order. `fails`, `succeeds`, `dies` and `never` make its steps. */
 export interface FailureScript<Tag extends string = string> {
   readonly steps: ReadonlyArray<FailureStep<Tag>>
-  /** What every attempt after the last step does. */
+  /** The step of every attempt after those of `steps`. */
   readonly rest: FailureStep<Tag>
 }
 

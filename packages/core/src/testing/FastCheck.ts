@@ -19,7 +19,7 @@ import * as Trace from "./Trace.ts"
 
 export { fromEffect } from "./fromEffect.ts"
 
-/** `Trace.trace` and `Trace.play`; the report of a failing case shows each trace that they made. */
+/** The functions that a property gets: `Trace.trace` and `Trace.play`. The report of a failing case shows each trace that they made. */
 interface Tools {
   readonly trace: typeof Trace.trace
   readonly play: typeof Trace.play
@@ -27,14 +27,16 @@ interface Tools {
 
 /** How many cases `check` tries, and which. */
 export interface Options {
-  /** The number of cases; 1,000 by default. */
+  /** How many cases are checked; 1,000 by default. */
   readonly runs?: number
   /**
-   * Determines the cases, and the numbers that Effect's `Random` draws in each of them. Drawn from `Random` by default. The report of a
-   * failing case names its seed.
+   * The seed of the cases and of the random numbers (`Random`) in each case. By default it is drawn from `Random`. The report of a failing
+   * case names its seed.
    */
   readonly seed?: number
-  /** Runs one case alone: the case with this path in the report of this seed. `check` does not shrink it further. */
+  /**
+   * The path of a failing case, from its report. With it and the seed of that report, `check` runs that case alone, and does not shrink it.
+   */
   readonly path?: string
 }
 
@@ -43,16 +45,16 @@ export class CounterexampleError<T = unknown, E = unknown> extends Data.TaggedEr
   /** The seed, the path, the case, the failure, and each trace with its policy and its script. */
   readonly message: string
   readonly counterexample: T
-  /** `check` with this seed and this path repeats this case, with the same random numbers. */
+  /** The seed of the check. `check` with this seed and this path repeats the case with the same random numbers. */
   readonly seed: number
   readonly path: string
-  /** How the property ended: with a failure or with a defect. A property that gives `false` ends with a defect. */
+  /** How the property ended: with a failure or a defect. A property that returned `false` ends with a defect. */
   readonly failure: Cause.Cause<E>
-  /** The failure or the defect itself. */
+  /** The failure or the defect as a plain value. */
   readonly cause: unknown
 }> {}
 
-/** A case that fast-check asks about, and the answers to it. */
+/** A case that fast-check wants to be run, with the callbacks that report its result. */
 interface Case<T> {
   readonly value: T
   readonly draws: number
@@ -72,12 +74,12 @@ interface Failing<E> {
 
 type Traced = Effect.Success<ReturnType<typeof Trace.trace>>
 
-/** A trace of `play`, which knows no policy. */
+/** A trace made by `play`, which has a script and no policy. */
 interface Played extends Trace.Trace {
   readonly script: FailureScript
 }
 
-/** The seed of the random numbers of one case. It does not shrink: a smaller case has the same numbers. */
+/** Draws the seed of one case's random numbers. It does not shrink, so that smaller cases have the same numbers. */
 const draws: fc.Arbitrary<number> = fc.noShrink(fc.noBias(fc.nat()))
 
 /**
@@ -129,10 +131,11 @@ export const check = <T, E, R>(
           Queue.offerUnsafe(asked, { type: "case", drawn: { value, draws, holds, fails } })
         })
     )
-    // a time limit that is set for all of fast-check would go on to the next case while this one runs; its type knows no "none"
+    // no time limit: a global limit of fast-check would start the next case while this one still runs; the type of the option has no value
+    // for "none"
     const settings = { numRuns: runs, seed: start, timeout: undefined as never }
     const replayed = path === undefined ? {} : { path, endOnFailure: true }
-    // the promise is dropped once `check` takes no further message
+    // if `check` is interrupted, it stops reading the queue, and this promise has no further effect
     void (async () => fc.check(holding, { ...settings, ...replayed }))().then(
       (details) => Queue.offerUnsafe(asked, { type: "end", details }),
       (error: unknown) => Queue.offerUnsafe(asked, { type: "crash", error })
@@ -155,7 +158,7 @@ export const check = <T, E, R>(
       const failure = failureOf(exit)
       const error = failure === undefined ? undefined : Cause.squash(failure)
       if (failure !== undefined) {
-        // a case that `fc.pre` refuses does not count
+        // a case that `fc.pre` refuses is no failure of the property
         if (!fc.PreconditionFailure.isFailure(error)) failing = { failure, traces }
         fails(error)
       } else if (path !== undefined) return
@@ -164,8 +167,8 @@ export const check = <T, E, R>(
   })
 
 /**
- * Gives each case its own claims on snapshots. Ids follow from the seed, so a smaller case has the same ids and may resume the same
- * snapshots.
+ * Makes the claims on snapshots of one case. Ids follow from the seed, so with shared claims a smaller case would claim the same snapshot
+ * again and be refused.
  */
 const claimsOfCase = (): Claims => {
   const claimants = new Map<string, string>()
@@ -177,7 +180,10 @@ const claimsOfCase = (): Claims => {
   return { claim: (claim) => Effect.sync(() => take(claim)) }
 }
 
-/** Interrupts and awaits the fiber when the caller is interrupted; what a case forks ends with the case. */
+/**
+ * Runs a case in a fiber of its own, which ends together with the fibers that the case has forked. If the caller is interrupted, this fiber
+ * is interrupted and awaited.
+ */
 const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
   Effect.acquireUseRelease(Effect.forkChild(self, { startImmediately: true }), Fiber.await, Fiber.interrupt)
 
@@ -220,7 +226,7 @@ const failed = <T, E>(
   )
 }
 
-/** The parts of a trace that the report does not show yet. */
+/** The lines of a report about a trace: its policy, its script and the trace, each only if the report does not have it yet. */
 const tell = (traced: Traced | Played, said: ReadonlyArray<string>): ReadonlyArray<string> => {
   const isNew = (text: string) => !said.some((one) => one.includes(text))
   const explained = "policy" in traced ? [Trace.explained(traced.policy)] : []
@@ -236,13 +242,13 @@ const tell = (traced: Traced | Played, said: ReadonlyArray<string>): ReadonlyArr
 const messageOf = (error: unknown): string => {
   if (typeof error === "string") return error
   if (!(error instanceof Error)) return show(error)
-  // tags and trace messages already say what happened
+  // a tagged error is shown with its tag; the messages of trace errors already say everything
   return Predicate.hasProperty(error, "_tag") && !Trace.isTraceError(error) ? String(error) : error.message
 }
 
 const show = (value: unknown): string => fc.stringify(legible(value, []))
 
-/** Makes plain objects of tagged errors, because fast-check shows only the message of an error. */
+/** Converts tagged errors within a value to plain objects, because fast-check would show only their messages. */
 const legible = (value: unknown, ancestors: ReadonlyArray<unknown>): unknown => {
   // fast-check handles cycles itself
   if (ancestors.includes(value)) return value

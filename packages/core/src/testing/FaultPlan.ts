@@ -18,13 +18,13 @@ import type { Fault, FaultStep, When } from "./faults.ts"
 
 export type { FaultStep } from "./faults.ts"
 
-/** A fault at a step; the first step is 1. */
+/** A fault, and the number of the step at which it is injected. The first step has the number 1. */
 export interface FaultPlan {
   readonly at: number
   readonly fault: Fault
 }
 
-/** Steps are counted from 1: a plan for any other number would never do anything. */
+/** Throws for a number that no step has: such a plan would never inject its fault. */
 const numbered = (at: number): number => {
   if (Number.isSafeInteger(at) && at >= 1) return at
   throw new RangeError(`FaultPlan: the number of a step must be a whole number of at least 1, got ${String(at)}`)
@@ -57,7 +57,7 @@ export const interruption = (at: number, when: When = "before"): FaultPlan => ({
   fault: { type: "interruption", when }
 })
 
-/** The default failure of a step that is not a model's. */
+/** The default failure at a step that belongs to no model. */
 class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message: string }> {}
 
 /**
@@ -67,7 +67,7 @@ class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message
  */
 export const format = ({ name, number, type }: FaultStep): string => `step ${number}, ${type}: ${name}`
 
-/** Gets each step as the program reaches it, and may replace it. */
+/** Callbacks that learn each step as the program reaches it. `substitute` may replace the step. */
 interface Hearing {
   readonly model?: Model.Service
   readonly reached?: (step: FaultStep) => void
@@ -181,7 +181,7 @@ const withFault = (
     case "latency":
       return Effect.delay(self, fault.by)
     case "interruption":
-      // the run is interrupted, not its listener; the other steps wait until they are interrupted
+      // a listener goes on while its run is interrupted; every other step waits here until the interruption reaches it
       if (step.type === "listener") return Effect.andThen(interrupt, self)
       if (fault.when === "before") return Effect.andThen(interrupt, Effect.never)
       if (fault.when === "within") return Effect.andThen(Effect.forkDetach(Effect.andThen(soon, interrupt)), self)
@@ -189,7 +189,7 @@ const withFault = (
   }
 }
 
-/** Runs after the other fibers have had their turn. */
+/** Ends after the other fibers have run. */
 const soon = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
 
 const failureOf = (step: FaultStep): unknown =>

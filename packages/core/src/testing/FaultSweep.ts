@@ -20,45 +20,46 @@ import type { Fault, FaultStep } from "./faults.ts"
 import { Recorder, type Recording } from "./recorder.ts"
 import type * as ScriptedModel from "./ScriptedModel.ts"
 
-/** Any agent. */
+/** The members of an agent that a sweep uses. */
 interface Runnable<in I, out O, out E, out R> {
   (input: I): Effect.Effect<O, E, R>
   readonly stream: (input: I) => Stream.Stream<AgentEvent.AgentEvent, E, R>
   readonly name: string
 }
 
-/** A scenario of a sweep. */
+/** A scenario of a sweep: an input, the replies of the models, and the faults to inject. */
 interface Scenario<out I, in Services = never> {
   readonly input: I
   /**
-   * The replies of the model, turn by turn. A repeated model call gets the same reply, and the last step repeats. Several agents have their
-   * replies under their names. The sweep does not build the models of agents: the script answers for them too.
+   * The replies of the model, one for each turn. A repeated model call in a turn gets the same reply, and the last reply repeats. If there
+   * are several agents, each has its replies under its name. The sweep ignores the models that agents have of their own: the script answers
+   * for them too.
    */
   readonly script:
     | ReadonlyArray<ScriptedModel.ScriptedStep>
     | Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>>
-  /** The services that the agent needs besides a model; each run builds them anew. */
+  /** The services that the agent needs, except a model. Each run builds them anew. */
   readonly layer?: Layer.Layer<Services, unknown>
-  /** The failure of a tool, by its name; other tools fail with an `InjectedError`. */
+  /** The failure to inject into a tool, by the tool's name. Other tools fail with an `InjectedError`. */
   readonly failures?: Readonly<Record<string, () => unknown>>
-  /** The delays of a step, once each; 1 minute and 10 minutes by default. */
+  /** The delays to inject into each step, one per run; 1 minute and 10 minutes by default. */
   readonly latencies?: ReadonlyArray<Duration.Input>
-  /** Unsafe tools that may run twice in one call, by your consent. */
+  /** Names of unsafe tools that you allow to run twice in one call. */
   readonly mayRunTwice?: ReadonlyArray<string>
-  /** The invariants; `Invariants.all` by default. */
+  /** The invariants to check; `Invariants.all` by default. */
   readonly invariants?: Readonly<Record<string, Invariants.Invariant>>
 }
 
-/** How a scenario runs: for its answer, or as a stream of events. */
+/** How the runs of a sweep are started: `whole` for the output, `streamed` for the events. */
 type Mode = "whole" | "streamed"
 
 /** One run that broke an invariant. */
 interface Violation {
   readonly mode: Mode
-  /** The step of the fault; `undefined` in a run without a fault. */
+  /** The step at which the fault was injected; `undefined` in a run without a fault. */
   readonly step: FaultStep | undefined
   readonly fault: Fault | undefined
-  /** The messages of the violations, with the names of their invariants. */
+  /** The invariants that the run broke, each with a message. */
   readonly found: ReadonlyArray<{ readonly invariant: string; readonly message: string }>
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
 }
@@ -66,7 +67,7 @@ interface Violation {
 /** The report of a sweep without violations. */
 interface Report {
   readonly runs: number
-  /** How many faults the sweep injected, by the kind of step. */
+  /** How many faults the sweep injected, by the kind of their step. */
   readonly injections: ReadonlyMap<FaultStep["type"], number>
 }
 
@@ -77,7 +78,7 @@ class FaultSweepError extends Data.TaggedError("FaultSweepError")<{
   readonly runs: number
 }> {}
 
-/** The script does not fit the agent. The sweep has not injected a fault yet. */
+/** The script does not fit the agent. The sweep fails with it before it injects a fault. */
 class ScenarioError extends Data.TaggedError("ScenarioError")<{ readonly message: string }> {}
 
 /**
@@ -142,7 +143,10 @@ export const run = <I, O, E, R, Services = never>(
     return yield* new FaultSweepError({ message, violations, runs })
   })
 
-/** The faults that can occur at a step. A listener cannot fail, and a wait runs no code. */
+/**
+ * The faults that can occur at a step. A listener and an approval get no failure, because they cannot fail; a wait runs no code, so it can
+ * only be interrupted.
+ */
 const faultsOf = (
   step: FaultStep,
   { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">
@@ -153,23 +157,23 @@ const faultsOf = (
   const always = [FaultPlan.defect(1).fault, ...delays, interruption]
   if (step.type === "listener" || step.type === "approval") return always
   const own = step.of?.type === "tool attempt" ? failures[step.of.tool] : undefined
-  // a scripted step ends at once, so an interruption within it would hit a later step
+  // other steps are scripted and end at once, so an interruption within them would come at a later step
   const within = working.has(step.type) ? [FaultPlan.interruption(1, "within").fault] : []
   const after = step.type === "tool attempt" ? [FaultPlan.interruption(1, "after").fault] : []
   return [FaultPlan.error(1, own).fault, ...always, ...within, ...after]
 }
 
-/** The kinds of steps in which user code runs. */
+/** The kinds of steps that run user code, which may take time. */
 const working: ReadonlySet<FaultStep["type"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
 interface Played {
   readonly recording: Recording
   readonly steps: ReadonlyArray<FaultStep>
-  /** The last turn in which each agent got an answer. */
+  /** The number of the last turn in which each agent called its model. */
   readonly asked: ReadonlyMap<string, number>
 }
 
-/** The reason why the script does not fit the agent, by its run without faults. */
+/** The reason why the script does not fit the agent, found in a run without faults; `undefined` if it fits. */
 const misfitOf = (name: string, script: Scenario<unknown>["script"], { asked, recording }: Played) => {
   const lines = linesOf(name, script)
   const unknown = [...asked.keys()].find((agent) => lines[agent] === undefined)
@@ -191,10 +195,10 @@ const linesOf = (
   name: string,
   script: Scenario<unknown>["script"]
 ): Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>> =>
-  // `isArray` knows no readonly arrays
+  // `Array.isArray` does not narrow the type of a readonly array
   Array.isArray(script) ? { [name]: script } : (script as Exclude<typeof script, ReadonlyArray<unknown>>)
 
-/** Lets fibers go on until they wait for the clock. */
+/** Lets other fibers run until all of them wait for the clock. */
 const settle = Effect.forEach(Array.from({ length: 5 }), () => Effect.yieldNow, { discard: true })
 
 /**
@@ -225,11 +229,11 @@ export const play = <I, O, E, R, Services>(
     const watched = running.pipe(
       FaultPlan.injecting(plan, recorder),
       Effect.provideService(Metric.FiberRuntimeMetrics, counted),
-      // no real time goes by while a run is played
+      // a digest that needs no real time, because the clock of a run is virtual
       Effect.provideService(Digest, (value) => Effect.succeed(canonical(value))),
       Effect.provide(events.layer),
       Effect.provideService(Model.Model, around(recorder.model)),
-      // without a layer it needs nothing but the model
+      // a scenario without a layer needs no service but the model
       Effect.provide(layer ?? (Layer.empty as Layer.Layer<never> as Layer.Layer<Services>))
     )
     const root = yield* Effect.forkDetach(watched)
@@ -260,5 +264,5 @@ export const play = <I, O, E, R, Services>(
   }).pipe(
     Effect.provide(Logger.layer([])),
     Effect.provide(TestClock.layer())
-    // the same needs, less those that are provided already; the compiler does not see through several `Exclude`s
+    // the requirements of the agent without those provided above; TypeScript cannot simplify several nested `Exclude`s
   ) as Effect.Effect<Played, never, Exclude<R, Model.Model | Services>>

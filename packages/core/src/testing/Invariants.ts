@@ -21,7 +21,7 @@ const ofType = <const Type extends AgentEvent.AgentEvent["type"]>(
 ): ReadonlyArray<AgentEvent.OfType<Type>> =>
   events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
 
-/** The events of each run, that of the outermost first. */
+/** Groups events by their run. The outermost run is the first. */
 const runsOf = (events: Events): ReadonlyArray<Events> => {
   const runs = new Map<string, Array<AgentEvent.AgentEvent>>()
   for (const event of events) {
@@ -41,13 +41,16 @@ const show = (value: unknown): string => {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text
 }
 
-/** Empty if the two are equal, else a sentence about the difference. */
+/** An empty list if two values are equal, else a sentence about the difference. */
 const unequal = (what: string, is: unknown, shouldBe: unknown): ReadonlyArray<string> =>
   Equal.equals(is, shouldBe) ? [] : [`${what} is ${show(is)}, and should be ${show(shouldBe)}`]
 
 const nameOf = (run: Events) => `'${run[0]?.agent}'`
 
-/** Invariant: every reply is one message, each of its calls is settled once at its place, and a transcript has no orphans. */
+/**
+ * Invariant: the message of a turn has exactly the parts of its reply, with one settlement for each call, and the transcript at the end has
+ * exactly these messages.
+ */
 const oneSettlement: Invariant = ({ events }) =>
   runsOf(events).flatMap((run) => {
     const replies = ofType(run, "model-end")
@@ -87,11 +90,13 @@ const oneSettlement: Invariant = ({ events }) =>
 
 const assistants = (transcript: Message.Transcript) => transcript.filter(({ role }) => role === "assistant").length
 
-/** Calls of a turn whose settlement differs from that of their end event. */
+/**
+ * Compares the settlement of each call in a message with the settlement in the event of its end. Returns a sentence for each difference.
+ */
 const misreported = (run: Events, turn: number, message: Message.Assistant): ReadonlyArray<string> => {
   const calls = settlementsOf(message)
   return calls.flatMap(({ call, settlement }) => {
-    // some models give two calls of a reply the same id
+    // some models give two calls of a reply the same id, so events cannot be matched with these calls
     if (calls.filter((other) => other.call.id === call.id).length > 1) return []
     const own = run.filter((event) => event.turn === turn)
     const said =
@@ -130,7 +135,7 @@ const booked: Invariant = ({ events, sent }) => {
       ...unequal(`The attempts of ${nameOf(run)} that have ended`, closed, begun)
     ]
   })
-  // a resumed run keeps its id and its counts
+  // only the last terminal event of a run counts, because a resumed run keeps its id, and its usage includes the part before
   const ends = runsOf(events).flatMap((run) => {
     const end = run.findLast(AgentEvent.isTerminal)
     return end !== undefined && end.parent === undefined && "usage" in end ? [end.usage] : []
@@ -145,14 +150,14 @@ const booked: Invariant = ({ events, sent }) => {
 const safe: Invariant = ({ events, starts }) =>
   starts.flatMap((start, index) => {
     const { callId, end, key, lookedUp, runId, tool, turn } = start
-    // the runs of two attempts of a sub-agent give an equal call the same key
+    // equal calls in two attempts of a sub-agent have the same key, but belong to different runs
     const isLast = !starts.slice(index + 1).some((other) => other.key === key && other.runId === runId)
     if (!isLast) {
       return end === "cut off" && lookedUp === "took none"
         ? []
         : [`'${tool}' is unsafe and runs again in call ${callId} (${key}), after a run that ended: ${end}`]
     }
-    // some models give several calls of a reply the same id
+    // some models give several calls of a reply the same id, so several settlements may match
     const calls = ofType(events, "turn-end")
       .filter((event) => event.runId === runId && event.turn === turn)
       .flatMap(({ message }) => settlementsOf(message))
@@ -183,7 +188,7 @@ const ended: Invariant = ({ events, exit, seen }) => {
   const late =
     last === undefined || last === endOf(events) ? [] : [`${last.type} comes after the end of the outermost run`]
   if (seen === undefined || exit === undefined) return [...found, ...late]
-  // a reader that is interrupted reads no further
+  // an interrupted reader has seen only the first events
   const isCut = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
   const shown = isCut ? events.slice(0, seen.length) : events
   const isAll = seen.length === shown.length && seen.every((event, index) => Equal.equals(event, shown[index]))
@@ -199,7 +204,7 @@ const over: Invariant = ({ exit, later, left }) => [
   ...(later.steps > 0 ? [`${later.steps} steps are taken after its end`] : [])
 ]
 
-/** Invariant: by its events, every operation that begins ends once, in its run. */
+/** Invariant: every run, model call and tool call that begins also ends, exactly once and within its run, as its events say. */
 const closed: Invariant = ({ events }) => {
   const noted: Array<{ readonly event: AgentEvent.AgentEvent; ends: number }> = []
   const watcher: Watcher<number> = {
@@ -215,7 +220,8 @@ const closed: Invariant = ({ events }) => {
   const begun = new Set(noted.map(({ event }) => event))
   const isBeginning = ({ type }: AgentEvent.AgentEvent) =>
     type === "run-start" || type === "model-start" || type === "tool-start"
-  // an ended operation is forgotten, so a second end would go unnoticed; some models give several calls the same id
+  // `Operations` forgets an operation that has ended, so second ends are counted here; several calls count together, because some models
+  // give them the same id
   const calls = new Map<string, { readonly start: AgentEvent.AgentEvent; begun: number; ended: number }>()
   for (const event of events) {
     if (event.type !== "tool-start" && event.type !== "tool-end") continue
@@ -239,14 +245,14 @@ const closed: Invariant = ({ events }) => {
   ]
 }
 
-/** Invariant: an interruption ends the run at once; no handler gets it, and no event comes at a later instant. */
+/** Invariant: an interruption ends the run at once. No handler catches it, and no event has a later time. */
 const passing: Invariant = ({ events, exit, interrupted, seen }) => {
   if (interrupted === undefined || exit === undefined) return []
   const isLate = events.slice(0, interrupted.events).some((event) => event === endOf(events))
   if (isLate) return []
   const end = endOf(events)
   const after = events.find(({ at }) => at > interrupted.at)
-  // the reader is interrupted then: its run may have ended before the interruption reaches it
+  // the interruption stops the reader; the run may end by itself at the same instant
   const isFirst = seen !== undefined && end?.at === interrupted.at
   return [
     ...(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)

@@ -1,17 +1,17 @@
-/** Policies as plain data, and the verdicts of that data. Data can be generated, printed and shrunk. */
+/** Policies as plain data, and their conversion to verdicts. Data can be generated, printed and shrunk. */
 import * as Effect from "effect/Effect"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Failure } from "./failures.ts"
 import type { Count } from "../recovery/Node.ts"
 
-/** A policy as plain data. All times are milliseconds. */
+/** A policy as plain data. All its times are in milliseconds. */
 export type PolicyData =
   | { readonly kind: "retry"; readonly options: Options }
   /** A handler that answers `"answer"` after this many milliseconds, fails with the tag `HandlerError`, or dies. */
   | { readonly kind: "respondWith"; readonly after: number; readonly handler: "succeeds" | "fails" | "dies" }
   | { readonly kind: "rethrow" }
   | { readonly kind: "ladder"; readonly rungs: ReadonlyArray<PolicyData> }
-  /** The first policy up to attempt `until`, then the second. */
+  /** The policy `first` up to attempt `until`, then the policy `second`. */
   | { readonly kind: "when"; readonly until: number; readonly first: PolicyData; readonly second: PolicyData }
 
 /** `Backoff.Options` in milliseconds. */
@@ -23,17 +23,17 @@ type Options = Count & {
   readonly maxHint?: number
 }
 
-/** A policy for each tag, and one for the rest. */
+/** A table as plain data: a policy for each tag, and `orElse` for all other tags. */
 export type TableData<Tag extends string = string> = { readonly [K in Tag | "orElse"]?: PolicyData }
 
-/** The failure of a failing handler. */
+/** The failure of a `respondWith` whose handler fails. */
 interface HandlerError {
   readonly _tag: "HandlerError"
 }
 
 type Verdict = Recovery.Verdict<Failure, string, HandlerError, never, "exhausted" | "rethrow", "repeats">
 
-/** The verdict of a policy. A `when` names its choices, so `Recovery.explain` knows them. */
+/** Makes the verdict of a policy. For a `when` it lists both choices, so that `Recovery.explain` knows them. */
 export const verdictOf = (policy: PolicyData): Verdict => {
   switch (policy.kind) {
     case "retry":
@@ -53,7 +53,7 @@ export const verdictOf = (policy: PolicyData): Verdict => {
   }
 }
 
-/** A ladder of one to four rungs; a ladder without rungs rethrows the failure. */
+/** Makes a ladder of one to four rungs. Without rungs the ladder rethrows the failure. */
 const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict => {
   if (second === undefined) return Recovery.ladder(first)
   if (third === undefined) return Recovery.ladder(first, second)
@@ -68,7 +68,7 @@ const handlers: { readonly [K in "succeeds" | "fails" | "dies"]: Effect.Effect<s
 
 /** The table of verdicts of a table of data. It is for `Recovery.onError`, `Recovery.explain` and `Trace.trace`. */
 export const tableOf = <Tag extends string>(table: TableData<Tag>): { readonly [K in Tag | "orElse"]?: Verdict } =>
-  // the same keys
+  // the result has the keys of the table
   Object.fromEntries(
     Object.entries<PolicyData | undefined>(table).flatMap(([row, policy]) =>
       policy === undefined ? [] : [[row, verdictOf(policy)]]

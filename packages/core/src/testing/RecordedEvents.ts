@@ -1,18 +1,18 @@
-/** The events of a program under test, in order. */
+/** Records the events of a program under test. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentEvent from "../event/AgentEvent.ts"
 import * as RunContext from "../event/RunContext.ts"
 
-/** The events of a program, in order. */
+/** The recorded events of a program, in order. */
 export interface RecordedEvents {
   /** Every event so far. */
   readonly all: ReadonlyArray<AgentEvent.AgentEvent>
   /** The events of one type. */
   readonly of: <const Type extends AgentEvent.AgentEvent["type"]>(type: Type) => ReadonlyArray<AgentEvent.OfType<Type>>
-  /** The type of each event. */
+  /** The types of all events, in order. */
   readonly types: () => ReadonlyArray<AgentEvent.AgentEvent["type"]>
-  /** The terminal event of the outermost run; `undefined` if that run still runs. */
+  /** The terminal event of the outermost run; `undefined` while that run is running. */
   readonly end: () => AgentEvent.AgentEvent | undefined
   /** Records all runs of the program under this layer, each event at the moment at which the run emits it. */
   readonly layer: Layer.Layer<never>

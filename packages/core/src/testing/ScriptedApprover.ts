@@ -1,6 +1,6 @@
 /**
- * An approver that plays a script. Each request for approval takes the next step; a request without a step kills the run, and a step that
- * no request took fails the test when its scope closes.
+ * An approver that decides by a script: each request for approval takes the next decision. A request beyond the script is a defect.
+ * Decisions left over fail the test when its scope closes.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,10 +9,10 @@ import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Approval from "../data/Approval.ts"
 
-/** A decision at once, or an effect of one, which may wait or never end. */
+/** A decision that is made at once, or an effect that decides later or never. */
 type Step = Approval.Decision | Effect.Effect<Approval.Decision>
 
-/** An approver that plays a script, and the requests that it got. */
+/** An approver that decides by a script, and remembers the requests. */
 interface ScriptedApprover {
   readonly layer: Layer.Layer<Approval.Approver>
   /** Every request so far. */

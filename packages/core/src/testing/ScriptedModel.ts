@@ -1,6 +1,6 @@
 /**
- * A model that plays a script. Each request takes the next step; a request without a step kills the run, and a step that
- * no request took fails the test when its scope closes.
+ * A model that replies by a script: each request takes the next step. A request beyond the script is a defect. Steps left over fail the
+ * test when its scope closes.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,13 +12,13 @@ import * as Message from "../data/Message.ts"
 import * as Model from "../model/Model.ts"
 import * as Usage from "../data/Usage.ts"
 
-/** The answer to one request. */
+/** One step of a script: the answer to one request. */
 export interface ScriptedStep {
-  /** The parts before `answer`, in streamed runs only. */
+  /** The parts that a streamed run gets before those of `answer`. A run that is not streamed ignores them. */
   readonly parts: ReadonlyArray<Model.Part>
-  /** The whole reply. A streamed run gets its parts after `parts`; a failure ends the stream. */
+  /** Makes the whole reply. A streamed run gets its parts after `parts`; if `answer` fails, the stream fails. */
   readonly answer: (request: Model.Request) => Effect.Effect<Message.Reply, LlmError>
-  /** The stream ends after `parts` without an end marker. */
+  /** Whether the stream ends after `parts`, without the end marker of a reply. */
   readonly isCutOff: boolean
 }
 
@@ -35,7 +35,7 @@ const step = (answer: ScriptedStep["answer"], parts: ScriptedStep["parts"] = [])
   isCutOff: false
 })
 
-/** The usage of one reply by default. */
+/** The usage of a reply that states none. */
 const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
 
 /**
@@ -98,7 +98,10 @@ export const toParts = ({ content, ...end }: Message.Reply): ReadonlyArray<Model
   { type: "finish", ...end }
 ]
 
-/** The part of a request that shows why it was sent: most often the results of tools. */
+/**
+ * The message of the defect for a request beyond the script. It shows the last message of the request, most often a tool result, because
+ * that is usually why the request was sent.
+ */
 const unexpected = ({ messages }: Model.Request, number: number, steps: number): string => {
   const last = JSON.stringify(messages.at(-1)) ?? "none"
   const shown = last.length > 300 ? `${last.slice(0, 300)}…` : last

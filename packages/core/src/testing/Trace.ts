@@ -31,23 +31,23 @@ import type { AnyRow, ServicesOf } from "../recovery/TableTypes.ts"
 /** What happened to a scripted effect under a policy. Instants are milliseconds since the start. */
 export interface Trace {
   readonly attempts: ReadonlyArray<Attempt>
-  /** The instant of the end; `undefined` if the effect still runs. */
+  /** The instant of the end; `undefined` if the effect is still running. */
   readonly end: number | undefined
-  /** `success fine`, `failure Down of attempt 3`, `died of …`, `interrupted`, `running`. */
+  /** How the effect ended, as text: `success fine`, `failure Down of attempt 3`, `died of …`, `interrupted`, `running`. */
   readonly exit: string
-  /** `open n` and `close n`: each attempt opens a resource and closes it. */
+  /** The resources that the attempts opened and closed, in order. Attempt n opens `open n` and closes `close n`. */
   readonly resources: ReadonlyArray<string>
 }
 
 interface Attempt {
   readonly start: number
-  /** Counted from 1. */
+  /** The number of the attempt; the first attempt is 1. */
   readonly attempt: number
-  /** The outcome of the attempt, by its step of the script, or `running`. */
+  /** What the attempt did, as its step of the script says; `running` before that. */
   readonly outcome: string
 }
 
-/** Puts a policy around the scripted effect. */
+/** A function that puts a policy around the scripted effect. */
 type Guard<E = never, Tag extends string = string, R = never> = (
   scripted: Effect.Effect<string, Failure<Tag>>
 ) => Effect.Effect<string, Failure<Tag> | E, R>
@@ -62,16 +62,16 @@ export interface Traced extends Trace {
   readonly policy: Policy
 }
 
-/** A row for all failures: a verdict, a schedule or a handler; or a table of rows. */
+/** A policy to trace: one row for all failures (a verdict, a schedule or a handler), or a table of rows. */
 type Policy = AnyRow | { readonly [row: string]: AnyRow | undefined }
 
 /** The services that the schedules and the handlers of a policy need. */
 type PolicyServices<P> = P extends AnyRow ? ServicesOf<P> : ServicesOf<P[keyof P]>
 
-/** The limit of attempts: a policy that makes more dies, because every script is bounded. */
+/** The highest number of attempts. A policy that makes more would never end, because every script has an end; its run dies. */
 const runaway = 20_000
 
-/** A time after the end of every run that ends. */
+/** A virtual time by which every run that ends has ended. */
 const ages = Duration.days(100_000)
 
 /**
@@ -94,7 +94,7 @@ export const trace = <const P extends Policy>(
   script: FailureScript
 ): Effect.Effect<Traced, never, PolicyServices<P>> => {
   const rows = Recovery.rowsOf(Recovery.isRow(policy) ? { orElse: policy } : policy, "a plain effect")
-  // failures of handlers, of any type, are part of the trace; what the handlers need is in the type of the policy
+  // the trace shows failures of handlers of any type as text, and `PolicyServices` has the services that handlers need
   const guard = (scripted: Effect.Effect<string, Failure>) =>
     recoverEffect(rows, scripted) as Effect.Effect<string, Failure, PolicyServices<P>>
   return Effect.map(play(script, guard), (seen) => ({ ...seen, script, policy }))
@@ -138,7 +138,7 @@ export const play = <E, Tag extends string, R = never>(
         })
       )
     )
-    // not awaited: an attempt that resists the interruption waits for the clock
+    // the interruption is not awaited: an attempt may resist it until the clock goes on
     const interrupt = Effect.forkChild(Fiber.interrupt(fiber))
     if (interruptAt !== undefined) {
       yield* TestClock.adjust(interruptAt)
@@ -236,9 +236,9 @@ export const explained = (policy: Policy): string =>
     { onFailure: (error) => `it cannot be explained: ${String(error)}`, onSuccess: (text) => text }
   )
 
-/** The trace does not fulfil an assertion. */
+/** A trace that does not fulfil an assertion of `assertThat`. */
 class UnexpectedTraceError extends Data.TaggedError("UnexpectedTraceError")<{
-  /** The sentence, the explanation of the policy, the script, and the trace. */
+  /** The sentence of the assertion, the explanation of the policy, the script, and the trace. */
   readonly message: string
   readonly trace: Traced
 }> {}
@@ -275,7 +275,7 @@ export const assertThat =
     return Effect.fail(new UnexpectedTraceError({ message, trace: seen }))
   }
 
-/** The trace exceeds the bounds of an explanation. */
+/** A trace that exceeds the bounds that `Recovery.explain` states. */
 class ExceededError extends Data.TaggedError("ExceededError")<{
   readonly message: string
   readonly trace: Traced
@@ -290,7 +290,7 @@ class ExceededError extends Data.TaggedError("ExceededError")<{
 export const isTraceError = (error: unknown): boolean =>
   error instanceof ExceededError || error instanceof UnexpectedTraceError
 
-/** The rounding error of clocks, in milliseconds. */
+/** The rounding error, in milliseconds, that a sum of waits may have. */
 const slack = 1e-3
 
 /**

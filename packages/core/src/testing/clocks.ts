@@ -1,14 +1,14 @@
-/** Clocks for the runs of a comparison: virtual time, and a limit for runs that hang. */
+/** Clocks for the runs of a comparison: a virtual clock, and a time limit for runs that never end. */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 
-/** The failure of a run that did not end in time. */
+/** The failure of a run that exceeded its time limit. */
 class Hung extends Data.TaggedError("Hung") {}
 
-/** Gives up on a run that does not end in time, even an uninterruptible one. */
+/** Fails with `Hung` if a run does not end in time. It also stops waiting for a run that cannot be interrupted. */
 export const endedWithin = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   limit: Duration.Duration
@@ -22,7 +22,7 @@ export const endedWithin = <A, E, R>(
     )
   })
 
-/** A time that is longer than any run. */
+/** A virtual time that is longer than any run takes. */
 const ages = Duration.days(1000)
 
 /** Runs an effect on its own virtual clock: waits take no real time. */

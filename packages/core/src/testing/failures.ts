@@ -1,7 +1,7 @@
-/** The steps of a failure script, and their failures. */
+/** The types of a failure script's steps, and of the failures that they make. */
 import type * as Duration from "effect/Duration"
 
-/** A failure of a script: a fresh object in every attempt. Policies read the hint of a server from `retryAfter`. */
+/** A failure made by a script; each attempt makes a new object. Policies read the server's hint from `retryAfter`. */
 export interface Failure<out Tag extends string = string> {
   readonly _tag: Tag
   readonly attempt: number
@@ -17,7 +17,7 @@ export type FailureStep<Tag extends string = string> = { readonly takes: number 
   | { readonly does: "succeed"; readonly value: string }
   /** `hint` is the wait that the server asks for, in milliseconds. */
   | { readonly does: "fail"; readonly tag: Tag; readonly hint?: number }
-  /** One cause that holds a failure, and a defect or an interruption beside it. */
+  /** A single cause with a failure and also a defect or an interruption. */
   | { readonly does: "fail and die" | "fail and interrupt"; readonly tag: Tag }
   | { readonly does: "die" | "interrupt" | "never" }
 )

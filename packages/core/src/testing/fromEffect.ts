@@ -1,11 +1,11 @@
-/** Arbitraries of Effect as arbitraries of fast-check. */
+/** Makes arbitraries of fast-check from arbitraries of Effect. */
 import * as EffectArbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import fc from "fast-check"
 
 /**
- * The position of a value in the tree of an Effect arbitrary: its seed and size, and the index of the smaller value at each
- * step down.
+ * Identifies a value of an Effect arbitrary: the seed and the size of the generated value, and the steps of shrinking from there, each as
+ * the index of a smaller value.
  */
 interface Position {
   readonly seed: number
@@ -14,8 +14,8 @@ interface Position {
 }
 
 /**
- * The value at this position, and the next smaller ones. Effect's runner does not expose its tree of smaller values, so a
- * property leads the runner along the path: it is false on the path, and true beside it.
+ * Finds the value at a position, and the next smaller values. Effect does not expose its tree of smaller values, so a property guides
+ * Effect's shrinking along the path: the property fails on the path and holds beside it.
  */
 const lookUp = <A>(
   arbitrary: EffectArbitrary.Arbitrary<A>,
@@ -35,11 +35,11 @@ const lookUp = <A>(
   const result = Effect.runSync(EffectArbitrary.checkEffect(arbitrary, lead, { runs: 1, seed, size, maxShrinks }))
   const value = seen.at(-1)
   if (value === undefined && seen.length === 0) throw new Error(EffectArbitrary.formatCheckFailure(result))
-  // it was seen
+  // `seen` is not empty here, so `value` is an `A`
   return { value: value as A, smaller }
 }
 
-/** No value has that many smaller ones on the way to the smallest. */
+/** More than the number of smaller values that any value has. */
 const allShrinks = 1_000_000
 
 class FromEffect<A> extends fc.Arbitrary<A> {
@@ -56,7 +56,7 @@ class FromEffect<A> extends fc.Arbitrary<A> {
     return false
   }
   shrink(_: A, context: unknown): fc.Stream<fc.Value<A>> {
-    // made by `generate` or by `shrink`
+    // fast-check returns the context that `generate` or `shrink` made
     const position = context as Position
     const { smaller } = lookUp(this.arbitrary, position, allShrinks)
     const values = smaller.map((value, index) => new fc.Value(value, { ...position, path: [...position.path, index] }))

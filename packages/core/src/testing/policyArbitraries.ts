@@ -8,22 +8,22 @@ import type { Count } from "../recovery/Node.ts"
 
 type RetryOptions = Extract<PolicyData, { readonly kind: "retry" }>["options"]
 
-// --- what Effect's arbitraries lack
+// --- helpers that `effect/Arbitrary` does not have
 
 const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
-/** An index that shrinks to 0 in one step, because a check tries few smaller cases. */
+/** Draws an index. It shrinks to 0 in one step, because a check tries only a few smaller cases. */
 const indexWithin = (length: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: length - 1 })), {
     shrink: (index) => (index === 0 ? [] : [0])
   })
 
 const constantFrom = <const A>(...values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
-  // an index of theirs
+  // the index is one of `values`, so the value is never `undefined`
   Arbitrary.map(indexWithin(values.length), (index) => values[index] as A)
 
-/** One of these by weight; shrinks to the first. */
+/** Draws from one of these arbitraries, by weight. It shrinks to the first one. */
 const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: Arbitrary.Arbitrary<A>]>) => {
   const members = weighted.flatMap(([weight, member]) => Array.from({ length: weight }, () => member))
   const first = weighted[0]?.[0] ?? 0
@@ -38,7 +38,7 @@ const orAbsent = <A>(weight: number, member: Arbitrary.Arbitrary<A>): Arbitrary.
 
 /** Removes keys with the value `undefined`. */
 const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
-  // those that are there
+  // the remaining fields have values of their own types
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined>
   }
@@ -52,14 +52,14 @@ export const seed: Arbitrary.Arbitrary<number> = Arbitrary.schema(
 // --- scripts
 
 /**
- * The milliseconds that an attempt takes: from 0 to 20,000.
+ * Draws the milliseconds that an attempt takes: from 0 to 20,000.
  *
  * @internal
  */
 export const takes: Arbitrary.Arbitrary<number> = oneOf([1, Arbitrary.Constant(0)], [1, integer(0, 20_000)])
 
 /**
- * The hint of a server, in milliseconds: absent, 0, small, or above the default `maxHint`. It shrinks to absent.
+ * Draws the hint of a server in milliseconds: absent, 0, small, or above the default `maxHint`. It shrinks to absent.
  *
  * @internal
  */
@@ -71,7 +71,7 @@ export const hint: Arbitrary.Arbitrary<number | undefined> = oneOf<number | unde
 )
 
 /**
- * A failing step, with one of these tags.
+ * Draws a failing step with one of these tags.
  *
  * @internal
  */
@@ -86,7 +86,7 @@ export const failing = <const Tag extends string>(
     ...(hint === undefined ? {} : { hint })
   }))
 
-/** A step that succeeds. */
+/** Draws a step that succeeds. */
 const succeeding: Arbitrary.Arbitrary<FailureStep<never>> = Arbitrary.map(takes, (takes) => ({
   does: "succeed",
   takes,
@@ -94,7 +94,7 @@ const succeeding: Arbitrary.Arbitrary<FailureStep<never>> = Arbitrary.map(takes,
 }))
 
 /**
- * A defect or an interruption.
+ * Draws a step that ends with a defect or an interruption.
  *
  * @internal
  */
@@ -104,7 +104,7 @@ export const ending: Arbitrary.Arbitrary<FailureStep<never>> = Arbitrary.map(
 )
 
 /**
- * A step that no policy may handle: `ending`, or a defect or an interruption beside a failure.
+ * Draws a step that no policy may handle: a defect or an interruption, alone or beside a failure.
  *
  * @internal
  */
@@ -153,7 +153,7 @@ export const allFailing = <const Tag extends string>(
 // --- policies
 
 /**
- * Up to 5 retries, as `retries` or as `maxAttempts`.
+ * Draws the number of retries, up to 5, as `retries` or as `maxAttempts`.
  *
  * @internal
  */
@@ -163,7 +163,7 @@ export const count: Arbitrary.Arbitrary<Count> = Arbitrary.map(
 )
 
 /**
- * Waits that grow, with and without a cap and a limit for hints; no jitter.
+ * Draws waits that grow, with and without a cap and a limit for hints, and without jitter.
  *
  * @internal
  */
@@ -187,7 +187,7 @@ export const options: Arbitrary.Arbitrary<RetryOptions> = Arbitrary.map(
 )
 
 /**
- * Every kind of jitter.
+ * Draws a kind of jitter.
  *
  * @internal
  */
@@ -197,7 +197,7 @@ export const jitter: Arbitrary.Arbitrary<"full" | "equal" | number> = oneOf<"ful
 )
 
 /**
- * Options of `Recovery.retry`, with jitter.
+ * Draws options of `Recovery.retry` with jitter.
  *
  * @internal
  */
@@ -207,7 +207,7 @@ export const jittered: Arbitrary.Arbitrary<RetryOptions> = Arbitrary.map(
 )
 
 /**
- * A retry, with or without jitter.
+ * Draws a retry, with or without jitter.
  *
  * @internal
  */
@@ -216,7 +216,7 @@ export const retry: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
   (options) => ({ kind: "retry", options }) as const
 )
 
-/** A handler that answers at once or late, fails, or dies. */
+/** Draws a handler that answers at once or later, fails, or dies. */
 const respondWith: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
   Arbitrary.all({
     after: oneOf([1, Arbitrary.Constant(0)], [1, integer(1, 5_000)]),
@@ -226,7 +226,7 @@ const respondWith: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
 )
 
 /**
- * A verdict that ends the call.
+ * Draws a verdict that ends the call.
  *
  * @internal
  */
@@ -237,20 +237,20 @@ export const final: Arbitrary.Arbitrary<PolicyData> = oneOf<PolicyData>(
 
 const rung: Arbitrary.Arbitrary<PolicyData> = oneOf([3, retry], [1, final])
 
-/** A ladder of one to four of these rungs. */
+/** Draws a ladder of one to four of these rungs. */
 const laddersOf = (rungs: Arbitrary.Arbitrary<PolicyData>): Arbitrary.Arbitrary<PolicyData> =>
   Arbitrary.map(Arbitrary.array(rungs, { minLength: 1, maxLength: 4 }), (rungs) => ({ kind: "ladder", rungs }) as const)
 
 /**
- * A ladder, which may contain ladders.
+ * Draws a ladder, which may contain ladders.
  *
  * @internal
  */
 export const ladder: Arbitrary.Arbitrary<PolicyData> = laddersOf(oneOf([4, rung], [1, laddersOf(rung)]))
 
-/** A choice of two policies by the number of the attempt. */
+/** Draws a choice between two policies by the number of the attempt. */
 const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
-  // a row keeps one count: two branches that count would share it
+  // only `first` may count attempts, because a row has one counter, which two branches would share
   Arbitrary.all({ until: integer(0, 6), first: oneOf([1, retry], [1, ladder]), second: final }),
   ({ first, second, until }) => ({ kind: "when", until, first, second }) as const
 )
@@ -270,6 +270,6 @@ export const table = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbit
     Arbitrary.array(Arbitrary.all([constantFrom<Tag | "orElse">(...tags, "orElse"), policy]), {
       maxLength: tags.length + 1
     }),
-    // the keys are those
+    // every key is one of `tags`, or `orElse`
     (rows) => Object.fromEntries(rows) as TableData<Tag>
   )

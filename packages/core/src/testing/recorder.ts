@@ -1,4 +1,4 @@
-/** Watches one run of a sweep: answers for its models, and records the facts that the invariants check. */
+/** Watches one run of a sweep: plays its models, and records what the invariants check. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -11,47 +11,47 @@ import type * as Usage from "../data/Usage.ts"
 import type { FaultStep } from "./faults.ts"
 import * as ScriptedModel from "./ScriptedModel.ts"
 
-/** One run of a tool with unsafe side effects. */
+/** A start of a tool with unsafe side effects. */
 interface Start {
   readonly tool: string
   readonly runId: string
   readonly turn: number
   readonly callId: string
   readonly key: string
-  /** How the tool ended; `cut off` if it did not end by itself. */
+  /** How this start of the tool ended; `cut off` if it was interrupted or died. */
   readonly end: "success" | "failure" | "cut off"
-  /** The result of a later lookup. */
+  /** What a later lookup found out; `undefined` if there was no lookup. */
   readonly lookedUp: "took effect" | "took none" | undefined
 }
 
-/** The recording of a run that has ended. */
+/** What was recorded of a run; the invariants check it. */
 export interface Recording {
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
-  /** The events that the reader of a streamed run got. */
+  /** The events that the reader of a streamed run got; `undefined` if the run was not streamed. */
   readonly seen: ReadonlyArray<AgentEvent.AgentEvent> | undefined
-  /** `undefined` if the run did not end within a day. */
+  /** How the run ended; `undefined` if it did not end within a day. */
   readonly exit: Exit.Exit<unknown, unknown> | undefined
-  /** The instant of the interruption, and the number of events by then. */
+  /** The instant of the interruption, and how many events there were by then; `undefined` without an interruption. */
   readonly interrupted: { readonly at: number; readonly events: number } | undefined
-  /** The usage that the models have sent, reply by reply. */
+  /** The usage of each reply that the models have sent, in order. */
   readonly sent: ReadonlyArray<Usage.Usage>
   readonly starts: ReadonlyArray<Start>
-  /** The fibers and the unfinished steps at the end. */
+  /** How many fibers and steps had not ended when the run ended. */
   readonly left: { readonly fibers: number; readonly steps: number }
-  /** The events and the steps of the day after the end. */
+  /** How many events and steps came in the day after the end of the run. */
   readonly later: { readonly events: number; readonly steps: number }
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The recording of a program that runs under a sweep. */
+/** Records the steps of one run, and plays its models by a script. */
 export class Recorder {
   readonly steps: Array<FaultStep> = []
   readonly starts: Array<Mutable<Start>> = []
   readonly sent: Array<Usage.Usage> = []
-  /** The last turn in which each agent was answered. */
+  /** The number of the last turn in which each agent called its model. */
   readonly asked = new Map<string, number>()
-  /** Steps that were begun and have not ended. */
+  /** How many steps have begun and not ended. */
   unfinished = 0
   interruption: Recording["interrupted"]
   readonly #lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>>
@@ -79,7 +79,7 @@ export class Recorder {
     const { of } = step
     if (of?.type === "stream part" && of.part.type === "finish") {
       const { usage } = of.part
-      // it was sent, and counts once the run has it
+      // the usage of the reply counts only when the run has received its finish part
       this.sent.splice(this.sent.lastIndexOf(usage), 1)
       return Effect.tap(self, () => Effect.sync(() => this.sent.push(usage)))
     }
@@ -125,7 +125,7 @@ export class Recorder {
     })
   }
 
-  /** Answers by agent and turn: so a repeated model call gets the same answer. */
+  /** The next answer of the script, by the agent and its turn. A repeated model call gets the same answer. */
   readonly #next = Effect.flatMap(RunContext.Current, (run) =>
     Effect.suspend((): Effect.Effect<ScriptedModel.ScriptedStep> => {
       const agent = run?.agent ?? "no agent"
@@ -139,7 +139,7 @@ export class Recorder {
     })
   )
 
-  /** Counts the usage that a failure reports as sent, too. */
+  /** Records the usage that a failure reports, because the provider charges for it. */
   readonly #failed = ({ usage }: LlmError): Effect.Effect<void> =>
     Effect.sync(() => {
       if (usage !== undefined) this.sent.push(usage)
