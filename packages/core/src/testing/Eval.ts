@@ -20,13 +20,13 @@ import * as RecordedEvents from "./RecordedEvents.ts"
 interface Run {
   readonly seed: number
   readonly scenario: string
-  /** The number of the run, from 0. Runs with the same number draw the same random numbers under each policy. */
+  /** The number of the run, from 0. Runs with the same number draw the same random numbers under every policy. */
   readonly run: number
 }
 
 /** A run that has ended, as `check` gets it. */
 interface Ended<out World, out O> {
-  /** The world after the run: what the tools did. */
+  /** The world after the run, with everything that the tools did to it. */
   readonly world: World
   /** The output of the run; `undefined` if the run failed. */
   readonly output: O | undefined
@@ -41,7 +41,7 @@ interface Scenario<in out World, in out I, in out O> {
   readonly input: I
   /** Makes the world of a run: the state that tools read and change, and the faults. Each run gets a new world. */
   readonly world: (run: Run) => World
-  /** Whether the run did its task. The check does not know the policy. */
+  /** Whether the run did its task. The check does not know which policy was used. */
   readonly check: (ended: Ended<World, O>) => boolean
 }
 
@@ -56,7 +56,7 @@ interface Options<World, I, O, A, P extends Policy<A, I, O, unknown>> {
   readonly policies: ReadonlyArray<P & Policy<A, I, O, unknown>>
   /** Makes the agent for a world, without any policy. */
   readonly agent: (world: World) => A
-  /** How many runs each scenario has under each policy; 10 by default. */
+  /** How many times each scenario is run under each policy; 10 by default. */
   readonly runs?: number
   /** The seed of the random numbers in all runs; 1 by default. `world` gets it too. */
   readonly seed?: number
@@ -65,7 +65,7 @@ interface Options<World, I, O, A, P extends Policy<A, I, O, unknown>> {
    * whose time limits would end at once on a virtual clock.
    */
   readonly clock?: "virtual" | "real"
-  /** The longest time of a run, which then fails with `Hung`; a day by default. Its finalizers have the same time. */
+  /** The time limit of a run, which fails with `Hung` beyond it; a day by default. The finalizers of the run have the same time again. */
   readonly limit?: Duration.Input
 }
 
@@ -382,7 +382,7 @@ export const formatShare = ({ high, low, of, rate }: Share): string =>
 
 const percent = (rate: number): string => String(Math.round(rate * 100))
 
-/** Aligns columns: the first to the left, all others to the right. */
+/** Aligns texts in columns: the first column to the left, all others to the right. */
 const columns = (lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   return lines.map((line) =>

@@ -38,7 +38,7 @@ export const dies: FailureStep<never> = { takes: 0, does: "die" }
 export const never: FailureStep<never> = { takes: 0, does: "never" }
 
 /**
- * What an attempt does; attempts count from 1.
+ * The step of the attempt with this number; the first attempt is 1.
  *
  * @internal
  */

@@ -25,7 +25,7 @@ interface Tools {
   readonly play: typeof Trace.play
 }
 
-/** How many cases `check` tries, and which. */
+/** Options of `check`: how many cases it tries, and which. */
 export interface Options {
   /** How many cases are checked; 1,000 by default. */
   readonly runs?: number

@@ -9,7 +9,7 @@ import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Recording } from "./recorder.ts"
 
-/** A condition on the recording of a run. It returns one sentence for each violation, and nothing if it holds. */
+/** A condition on the recording of a run. It returns a sentence for each violation, and an empty list if the condition holds. */
 export interface Invariant {
   (recording: Recording): ReadonlyArray<string>
 }

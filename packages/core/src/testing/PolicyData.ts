@@ -7,7 +7,7 @@ import type { Count } from "../recovery/Node.ts"
 /** A policy as plain data. All its times are in milliseconds. */
 export type PolicyData =
   | { readonly kind: "retry"; readonly options: Options }
-  /** A handler that answers `"answer"` after this many milliseconds, fails with the tag `HandlerError`, or dies. */
+  /** A handler. After `after` milliseconds it answers `"answer"`, fails with the tag `HandlerError`, or dies. */
   | { readonly kind: "respondWith"; readonly after: number; readonly handler: "succeeds" | "fails" | "dies" }
   | { readonly kind: "rethrow" }
   | { readonly kind: "ladder"; readonly rungs: ReadonlyArray<PolicyData> }

@@ -9,13 +9,13 @@ export interface Failure<out Tag extends string = string> {
 }
 
 /**
- * What an attempt does once `takes` milliseconds have passed.
+ * What an attempt does when `takes` milliseconds have passed.
  *
  * @hidden
  */
 export type FailureStep<Tag extends string = string> = { readonly takes: number } & (
   | { readonly does: "succeed"; readonly value: string }
-  /** `hint` is the wait that the server asks for, in milliseconds. */
+  /** An attempt that fails. `hint` is the wait that the server asks for, in milliseconds. */
   | { readonly does: "fail"; readonly tag: Tag; readonly hint?: number }
   /** A single cause with a failure and also a defect or an interruption. */
   | { readonly does: "fail and die" | "fail and interrupt"; readonly tag: Tag }

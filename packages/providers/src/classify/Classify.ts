@@ -49,7 +49,7 @@ export const failure = (
   })
 }
 
-/** The error of a successful answer that cannot be read. `cause` says why. */
+/** Makes the error of a successful answer whose body cannot be read. `cause` says why. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
   const requestId = idIn(Answer.requestId(answer))
   // The text is redacted before it is cut, because redaction would not recognise half of a secret.

@@ -17,7 +17,7 @@ import { firewallPage } from "./ownCodes.ts"
 /** How one wire format reports errors. */
 export interface Format {
   readonly codes: Codes
-  /** Reads the error in a body; `undefined` if the body holds none. */
+  /** Reads the error in the JSON of a body; `undefined` if there is none. */
   readonly read: (json: Schema.Json) => Report | undefined
 }
 

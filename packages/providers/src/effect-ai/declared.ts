@@ -1,4 +1,6 @@
-/** The tools of a request as `effect/ai` declares them: name, description and JSON Schema, without handlers. */
+/**
+ * Declares the tools of a request to `effect/ai`, by name, description and JSON Schema. They have no handlers, because the agent runs them.
+ */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Tool from "effect/ai/Tool"

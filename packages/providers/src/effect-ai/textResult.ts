@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 export class TextResult extends Schema.TaggedClass<TextResult>("@kintsugi/providers/EffectAi/TextResult")(
   "TextResult",
   {
-    /** The kind of the settlement: `told`, `denied`, `unknown` … */
+    /** The kind of the settlement that the text belongs to: `told`, `denied`, `unknown` … */
     kind: Schema.String,
     /** The text that the model reads. */
     text: Schema.String

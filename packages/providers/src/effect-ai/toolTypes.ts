@@ -1,4 +1,4 @@
-/** The types of a toolkit of `effect/ai` as tools of this library. */
+/** The types of the tools that `fromToolkit` makes from a toolkit of `effect/ai`. */
 import type * as Recovery from "@kintsugi/core/Recovery"
 import type * as Tool from "@kintsugi/core/Tool"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
@@ -7,7 +7,7 @@ import type * as Schema from "effect/Schema"
 
 export type AnyTools = Record<string, AiTool.Any>
 
-/** Facts that the compiler cannot read from the annotations of a toolkit. */
+/** Options of `fromToolkit`: facts about the tools that TypeScript cannot read from the annotations of a toolkit. */
 export interface Options<Tools extends AnyTools> {
   /** The side effects of tools, by name. They override the annotations of the tools. */
   readonly sideEffects?: { readonly [Name in keyof Tools]?: Recovery.SideEffects }

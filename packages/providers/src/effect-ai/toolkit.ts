@@ -1,4 +1,6 @@
-/** Tools of this library as a toolkit of `effect/ai`. Each call is a run with this one tool, with all of its recovery. */
+/**
+ * Makes a toolkit of `effect/ai` from tools of this library. Each call is a run of an agent with this one tool, with all of its recovery.
+ */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Approval from "@kintsugi/core/Approval"
 import { Approver } from "@kintsugi/core/Approval"

@@ -1,4 +1,4 @@
-/** The types of this library's tools as a toolkit of `effect/ai`. */
+/** The types of the toolkit that `toToolkit` makes from tools of this library. */
 import type * as Agent from "@kintsugi/core/Agent"
 import type { Approver } from "@kintsugi/core/Approval"
 import type { BudgetExceededError } from "@kintsugi/core/RunError"

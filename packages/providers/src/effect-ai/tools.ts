@@ -1,7 +1,4 @@
-/**
- * The tools of a toolkit of `effect/ai` as tools of this library: its handlers run them, and tables recover from
- * their failures.
- */
+/** Makes tools of this library from a toolkit of `effect/ai`. The toolkit's handlers run them, and tables recover from their failures. */
 import type * as Recovery from "@kintsugi/core/Recovery"
 import { tell } from "@kintsugi/core/Recovery"
 import * as Render from "@kintsugi/core/Render"
@@ -65,7 +62,7 @@ export const fromToolkit = (
   )
 }
 
-/** Whether a handler runs the tool. A tool that the provider runs is not a tool of an agent. */
+/** Whether a handler runs the tool. A tool that the provider runs has none, and does not become a tool of an agent. */
 const hasHandler = (tool: AiTool.Any): boolean => !AiTool.isProviderDefined(tool) || tool.requiresHandler
 
 const toolOf = (

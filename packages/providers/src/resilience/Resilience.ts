@@ -32,7 +32,7 @@ export interface Options {
   readonly limits?: ReadonlyArray<Limits.Limit>
   /** Learns the server's rate limit from `RateLimitError`s that state a wait. `true` uses the defaults. */
   readonly adaptive?: boolean | Limits.Adaptive
-  /** How many calls of one model run at once, including their waits for limits. A stream counts until its reader ends. */
+  /** How many calls of one model may run at once. A call that waits for a limit counts too, and a stream counts until its reader ends. */
   readonly concurrency?: number
   /**
    * What happens when the store (Redis, for example) is unreachable: `allow`, the default, lets calls through, `fail`

@@ -26,7 +26,7 @@ const filesBeta = "files-api-2025-04-14"
 
 /** Options of Anthropic's Messages API. `baseUrl` is `https://api.anthropic.com` by default. */
 export interface Options extends AnthropicParameters, ByName.Reach {
-  /** The version of the API; `2023-06-01` by default, with `vertex` `vertex-2023-10-16`. */
+  /** The version of the API. By default `2023-06-01`, and `vertex-2023-10-16` with `vertex`. */
   readonly version?: string
   /** Beta features to enable: the values of the header `anthropic-beta`. */
   readonly betas?: ReadonlyArray<string>
@@ -43,7 +43,7 @@ export interface Options extends AnthropicParameters, ByName.Reach {
   readonly vertex?: boolean
 }
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 interface LayerOptions extends Options {
   readonly model: string
   /**

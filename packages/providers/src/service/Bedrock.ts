@@ -40,7 +40,7 @@ interface Named {
   readonly model: string
 }
 
-/** The options, with model, region, and either credentials or an API key. */
+/** The options of `layer`, which also need the model, the region, and either credentials or an API key. */
 type LayerOptions = Omit<Options, "credentials" | "apiKey"> &
   Named & { readonly region: string } & (
     | { readonly credentials: NonNullable<Options["credentials"]>; readonly apiKey?: never }

@@ -17,11 +17,11 @@ export interface Options
   readonly reasoning?: string
 }
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 interface LayerOptions extends Options, ChatProvider.Chosen {}
 
 /**
- * What requests to DeepSeek may contain.
+ * The capabilities of DeepSeek: what a request to it may contain.
  *
  * @internal
  */

@@ -21,7 +21,7 @@ export interface Options extends GeminiParameters, ByName.Reach {
   readonly bearer?: boolean
 }
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 interface LayerOptions extends Options {
   /**
    * The model's name, such as `gemini-3.8-flash`, or with its collection, such as `tunedModels/my-model`. The name is one path segment: any

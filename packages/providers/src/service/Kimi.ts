@@ -22,11 +22,11 @@ export interface Options
   readonly promptCache?: { readonly key: string }
 }
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 interface LayerOptions extends Options, ChatProvider.Chosen {}
 
 /**
- * What requests to Kimi may contain.
+ * The capabilities of Kimi: what a request to it may contain.
  *
  * @internal
  */

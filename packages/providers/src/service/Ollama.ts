@@ -20,7 +20,7 @@ export interface Options extends OllamaParameters, ByName.Reach {
   readonly apiKey?: Secret
 }
 
-/** The options, with the model. */
+/** The options of `layer`, which also need the model. */
 interface LayerOptions extends Options {
   readonly model: string
 }

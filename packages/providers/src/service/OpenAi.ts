@@ -18,7 +18,7 @@ import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
 import { fitting } from "../codec/Fitting.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** The account and its base URL; `baseUrl` is `https://api.openai.com/v1` by default. */
+/** Options of every OpenAI model that belong to the account. `baseUrl` is `https://api.openai.com/v1` by default. */
 interface Account extends ByName.Reach {
   readonly organization?: string
   readonly project?: string
@@ -33,10 +33,10 @@ export interface Options extends Omit<ChatParameters, "providerTools">, Account 
 /** Options of the Responses API. */
 type ResponsesOptions = ResponsesParameters & Account
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** The options of the Responses API, with model and key. */
+/** The options of `layerResponses`, which also need the model and its API key. */
 type LayerResponsesOptions = ResponsesOptions & ChatProvider.Chosen
 
 const openAi: ChatProvider.ChatProvider = {

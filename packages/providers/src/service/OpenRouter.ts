@@ -50,15 +50,15 @@ interface Routing {
   readonly allowFallbacks?: boolean
   /** Whether a provider must support every parameter of the request; false by default. */
   readonly requireParameters?: boolean
-  /** Whether providers that store requests may serve it. */
+  /** Whether providers that store the data of requests may serve the request. */
   readonly dataCollection?: "allow" | "deny"
   /** How to sort the remaining providers. */
   readonly sort?: "price" | "throughput" | "latency"
-  /** Further preferences, under their names on the wire. */
+  /** Further routing preferences, under the names that OpenRouter gives them. */
   readonly extra?: Readonly<Record<string, Schema.Json>>
 }
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 interface LayerOptions extends Options, ChatProvider.Chosen {}
 
 /**

@@ -44,14 +44,14 @@ interface ChatOptions
   readonly reasoning?: string
 }
 
-/** `api` is `agent` by default. `chat` is the older API, without tools, for servers that still have it. */
+/** The options of a model. `api` is `agent` by default. `chat` is the older API, without tools, for servers that still have it. */
 export type Options = AgentOptions | ChatOptions
 
-/** The options, with model and key. */
+/** The options of `layer`, which also need the model and its API key. */
 type LayerOptions = Options & ChatProvider.Chosen
 
 /**
- * What requests to the agent API may contain.
+ * The capabilities of the agent API: what a request to it may contain.
  *
  * @internal
  */
@@ -67,7 +67,7 @@ export const capabilities: Capabilities = {
 }
 
 /**
- * What requests to the chat completions may contain: no tools.
+ * The capabilities of the chat completions: what a request to them may contain. They have no tools.
  *
  * @internal
  */

@@ -54,7 +54,7 @@ export interface Variables {
   /** The variable of the API key; absent if the provider needs no key. */
   readonly apiKey?: string | ReadonlyArray<string>
   readonly baseUrl: string | ReadonlyArray<string>
-  /** Whether the provider has no default base URL. */
+  /** Whether the base URL must be given, because the provider has no default. */
   readonly needsBaseUrl?: boolean
 }
 
@@ -194,7 +194,7 @@ export const withoutVersion = (baseUrl: string): string => {
   return query === "" ? segments.join("/") : `${segments.join("/")}?${query}`
 }
 
-/** Splits a URL into the part before the query, and the query. A fragment is never sent. */
+/** Splits a URL into the part before the query, and the query. The fragment is dropped, because it is never sent. */
 const parted = (url: string): readonly [before: string, query: string] => {
   const [whole = ""] = url.trim().split("#")
   const at = whole.indexOf("?")

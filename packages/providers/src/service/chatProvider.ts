@@ -1,4 +1,4 @@
-/** Code that the providers of chat completions share: a key in one header, one path, and models by name. */
+/** Code that the providers of chat completions share: the header with the API key, the path, and models by name. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Layer from "effect/Layer"
 import type { Facts } from "../codec/Capabilities.ts"

@@ -94,7 +94,7 @@ export const record = (
   )
 
 interface ReplayOptions {
-  /** Where to cut bodies into pieces; as recorded by default. */
+  /** Where to cut the bodies of answers into pieces; by default where they were cut when they were recorded. */
   readonly split?: Split.Split
 }
 

@@ -122,8 +122,8 @@ export class Secrets {
       : this.text(text)
 
   /**
-   * Redacts all texts within JSON, including field names, and secrets that are spread over the items of a list; a text in a field named like
-   * a key is a secret.
+   * Redacts all texts within JSON, including the names of fields, and secrets that are split over the items of a list. A text in a field
+   * with the name of a key is redacted whole.
    */
   readonly json = (value: Schema.Json): Schema.Json => {
     const clean = this.#json(value)

@@ -31,7 +31,7 @@ export interface BrainRequest {
   readonly received: Received
 }
 
-/** A reply; only the content is required. */
+/** A reply of the model. Only the content is required. */
 export interface BrainReply {
   /**
    * The content of the reply. Arguments of calls are objects or texts; an invalid JSON text is sent unchanged. The data of a provider item
@@ -48,7 +48,7 @@ export interface Brain {
   (request: BrainRequest): Effect.Effect<BrainReply>
 }
 
-/** The rules for access to a server. */
+/** Rules of a server: which requests it accepts, how it counts tokens, and how its background jobs go. */
 export interface Rules {
   /** The only accepted key. By default any key is accepted, and is required if the real service requires one. */
   readonly apiKey?: string
@@ -100,7 +100,7 @@ export interface AboutJob {
 
 /** How a format creates background jobs and answers requests about them. */
 export interface JobWords {
-  /** Whether this request creates a job. */
+  /** Whether this request creates a background job. */
   readonly isJob: (request: BrainRequest) => boolean
   /** Whether the reply to a request is stored for later requests. This holds for requests without a job too. */
   readonly isStored?: (request: BrainRequest) => boolean
@@ -143,7 +143,7 @@ export interface Earlier {
   (id: string): ReadonlyArray<Message.Foreign> | undefined
 }
 
-/** One format from the server's side: reads requests, writes replies and failures. */
+/** A wire format from the server's side: it reads requests, and writes replies and failures. */
 export interface Wire<F extends Format = Format> {
   readonly format: F
   /** Whether a path (without its query) belongs to this format. */
