@@ -141,7 +141,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     encryptedReasoning: false,
     providerTools: providerTools ?? (isPreset ? [] : [{ type: "web_search" }])
   }
-  // a name without a vendor, such as `sonar-pro`, belongs to the older API; the agent API refuses it
+  // a name without a vendor belongs to the older API; the agent API refuses it
   const catalog = isPreset || model.includes("/") ? ModelFamilies.none : ModelFamilies.perplexity
   return ChatProvider.at(account, "/v1/agent", { ...options, baseUrl: ByName.withoutVersion(baseUrl) }, (source) => ({
     ...fitting(source, asked, catalog, (one, able) => OpenAiResponses.make(source, one, agent, able)),

@@ -125,12 +125,12 @@ export const hosts = {
   /** Documented at developers.cloudflare.com, "Workers AI": `https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1`. */
   workersAi: regional("workers-ai", "CLOUDFLARE_API_TOKEN", "WORKERS_AI_BASE_URL", older),
   /**
-   * Documented at docs.x.ai, "Chat completions", "Cost Tracking". Images in tool results: measured with grok-4.20 in
+   * Documented at docs.x.ai, "Chat completions", "Cost Tracking". Images in tool results: measured with Grok 4.20 in
    * github.com/lm15-dev/lm15-contract, `research/tool-result-content`.
    */
   xai: { ...host("xai", "XAI", "https://api.x.ai/v1", { resultImages: /^grok-[4-9]/ }), prices: "reported" },
   /**
-   * Documented at docs.z.ai, "Chat Completion". Images in tool results: measured with glm-4.6v in github.com/lm15-dev/lm15-contract,
+   * Documented at docs.z.ai, "Chat Completion". Images in tool results: measured with GLM 4.6V in github.com/lm15-dev/lm15-contract,
    * `research/tool-result-content`.
    */
   zai: host("zai", "ZAI", "https://api.z.ai/api/paas/v4", {
