@@ -55,11 +55,8 @@ export const reader = async (visit: Browser, report: Report, url: string): Promi
     await page.waitForURL(`${url}/versions`)
     report.check("where 0.1 leads to what holds from it on", addressOf(page) === "/versions", addressOf(page))
   })
-  const [anchor, heading] = [...anchors][0] ?? []
-  for (const [from, target] of [
-    ["performance#parts", `${moved["performance"]}#parts`],
-    [anchor, heading]
-  ])
+  const old = ["guide/agents#input", "guide/recovery#one-word"].map((from) => [from, anchors.get(from)])
+  for (const [from, target] of [["performance#parts", `${moved["performance"]}#parts`], ...old])
     await visit({ what: `by ${from}`, url: `${url}/${from}` }, async (page) => {
       await page.waitForURL(`${url}/${target}`)
       report.check(`the old address ${from} leads to ${target}`, addressOf(page) === `/${target}`, addressOf(page))
