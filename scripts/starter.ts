@@ -51,7 +51,9 @@ export const make = (folder: string, say: (line: string) => void): void => {
     }
   )
   if (status !== 0) throw new Error(`npm install in ${folder} ended with exit code ${status}`)
-  say(`A project is in ${folder}. Next:\n\n  cd ${folder}\n  npm run tool\n`)
+  say(
+    `A project is in ${folder}. Next:\n\n  cd ${folder}\n  npm run tool               # the first of six steps\n  npx node src/mine.ts       # a file of your own: the project has Node 24\n`
+  )
 }
 
 if (import.meta.main) {

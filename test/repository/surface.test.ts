@@ -109,6 +109,7 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "Durable.say": "a person says something to a durable run",
   "Durable.unread": "what a durable run has not read",
   "Durable.settle": "what ends such a call of a durable run",
+  "ScriptedModel.makeNamed": "the models of a fallback are told apart",
   "Fault.gate": "a stream that is held until a test lets it go on",
   "ScriptedApprover.after": "a decision with a delay",
   "ScriptedApprover.make": "an approver that plays a script",

@@ -127,6 +127,16 @@ const unexpected = ({ messages }: Model.Request, number: number, steps: number):
  * ```
  */
 export const make = (...steps: ReadonlyArray<ScriptedStep>): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
+  makeNamed("scripted", ...steps)
+
+/**
+ * Does the same as `make`, with a name for the model: events, the ledger and replies have it. Use it where a program has several models,
+ * such as a fallback.
+ */
+export const makeNamed = (
+  name: string,
+  ...steps: ReadonlyArray<ScriptedStep>
+): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
   Effect.gen(function* () {
     const requests: Array<Model.Request & { readonly isStreamed: boolean }> = []
     yield* Effect.addFinalizer((exit) =>
@@ -143,7 +153,7 @@ export const make = (...steps: ReadonlyArray<ScriptedStep>): Effect.Effect<Scrip
           : Effect.succeed(found)
       })
     const service: Model.Service = {
-      name: "scripted",
+      name,
       provider: "scripted",
       generate: (request) => Effect.flatMap(next(request, false), (found) => found.answer(request)),
       stream: (request) => Stream.unwrap(Effect.map(next(request, true), (found) => streamOf(found, request)))
