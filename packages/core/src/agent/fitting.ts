@@ -8,7 +8,7 @@ import type { AnswerOf, RowsOf } from "../recovery/TableTypes.ts"
 import type { Fits } from "../tool/ToolTypes.ts"
 
 /**
- * Types tables for tools: in a pipe they are inferred from the agent.
+ * The tools of an agent, as a type. A combinator such as `Agent.onToolError` infers from it, in a pipe, which rows its table may have.
  *
  * @hidden
  */

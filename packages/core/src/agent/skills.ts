@@ -104,7 +104,7 @@ export interface Choosing<in Name extends string, out E, out R, out OfModel> {
   readonly _OfModel: () => OfModel
 }
 
-/** The choice of an agent; `undefined` with fewer than two skills. */
+/** The type of the choice among the skills of an agent: the names, failures and needs. `undefined` with fewer than two skills. */
 export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonly [] | readonly [unknown]
   ? undefined
   : Choosing<Skills[number]["name"], RoutingError | LlmError, OfModel, OfModel>

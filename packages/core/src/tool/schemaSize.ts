@@ -74,7 +74,7 @@ class Expansion {
     for (const choice of choices) for (const one of choice) add([...beside, one])
     if (choices.length === 0) {
       const children = childrenOf(parts)
-      // each part is compared with each child location
+      // the schemas of one value are compared with one another at each of its properties and items
       nodes += children.size * (parts.length - 1)
       if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"
       else for (const nested of withFurther(children, parts).values()) add(nested)

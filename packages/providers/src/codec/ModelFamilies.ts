@@ -160,7 +160,7 @@ const openAiFamilies = (): ReadonlyArray<Family> => {
       // pages differ on tools beside the efforts of GPT-6.2 in chat completions (docs.laozhang.ai/en/announcements/gpt-6-2-2026-11.md: they
       // work), so both are sent as asked
       reported("https://github.com/daknoblo/ai-ui/releases/tag/v1.5.2", by(upToXhigh, always)),
-      // the page refuses sampling options beside the reasoning of GPT-6; no page was found that says it of GPT-6.2
+      // the page refuses sampling options beside the reasoning of GPT-6; GPT-6.2 gets the same, as no page was found about it
       page(`${guides}/deployment-checklist`, unasked),
       marksTaken,
       page(`${docs}/models/gpt-6.2-sol.md`, { reasoningOff: false, contextWindow: 1_050_000 })
