@@ -18,9 +18,12 @@ const programs = {
 const personal = /_API_KEY$|_BASE_URL$|^(?:MODEL|PORT|HOST)$/
 
 const run = (program: keyof typeof programs, parameters: ReadonlyArray<string>, env = {}) =>
+  runFile(programs[program], parameters, env)
+
+const runFile = (path: string, parameters: ReadonlyArray<string>, env = {}) =>
   new Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resolve, reject) => {
     const inherited = Object.entries(process.env).filter(([name]) => !personal.test(name))
-    const child = spawn(process.execPath, [join(root, programs[program]), ...parameters], {
+    const child = spawn(process.execPath, [join(root, path), ...parameters], {
       stdio: ["ignore", "pipe", "pipe"],
       timeout: 60_000,
       env: { ...Object.fromEntries(inherited), NO_COLOR: "1", ...env }
@@ -61,6 +64,15 @@ describe.concurrent("the programs", () => {
     expect(await run(name, parameters)).toEqual(unset)
     expect(await run(name, parameters, { OPENAI_API_KEY: "" })).toEqual(unset)
   })
+
+  it.each(["http-router", "rpc", "typed-events"])(
+    "the recipe %s says in one line which key is missing",
+    { timeout: 90_000 },
+    async (recipe) => {
+      const { code, stderr, stdout } = await runFile(`packages/examples/recipes/${recipe}/server.ts`, [])
+      expect({ code, stderr, stdout }).toEqual({ code: 1, stderr: "set OPENAI_API_KEY\n", stdout: "" })
+    }
+  )
 
   it.each(["backend", "chat"] as const)(
     "%s says in one line that no model is named",
