@@ -10,7 +10,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Agent, KintsugiError, type Model } from "@kintsugi/core"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { OpenAi } from "@kintsugi/providers"
-import { type Config, Effect, Layer, Stream } from "effect"
+import { Console, Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 
@@ -48,10 +48,10 @@ export const routes = <E>(model: Layer.Layer<Model.Model, E>) =>
 if (import.meta.main) {
   const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 })
   const live = HttpRouter.serve(routes(OpenAi.model("gpt-5.6-sol"))).pipe(Layer.provide(server))
-  const noKey = ({ message }: Config.ConfigError) =>
-    Effect.sync(() => {
-      console.error(message)
-      process.exitCode = 1
-    })
-  NodeRuntime.runMain(Effect.catchTag(Layer.launch(live), "ConfigError", noKey))
+  // a missing key is one line
+  const main = Effect.catchTag(Layer.launch(live), "ConfigError", ({ message }) => {
+    process.exitCode = 1
+    return Console.error(message)
+  })
+  NodeRuntime.runMain(main)
 }

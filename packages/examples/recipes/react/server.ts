@@ -13,7 +13,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { type Agent, Approval, KintsugiError, type Model } from "@kintsugi/core"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { OpenAi } from "@kintsugi/providers"
-import { type Config, Effect, Layer, Schema, Stream } from "effect"
+import { Console, Effect, Layer, Schema, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { build } from "esbuild"
 import { readFileSync } from "node:fs"
@@ -85,10 +85,10 @@ export const routes = <E>(model: Layer.Layer<Model.Model, E>) =>
 if (import.meta.main) {
   const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 })
   const live = HttpRouter.serve(routes(OpenAi.model("gpt-5.6-sol"))).pipe(Layer.provide(server))
-  const noKey = ({ message }: Config.ConfigError) =>
-    Effect.sync(() => {
-      console.error(message)
-      process.exitCode = 1
-    })
-  NodeRuntime.runMain(Effect.catchTag(Layer.launch(live), "ConfigError", noKey))
+  // a missing key is one line
+  const main = Effect.catchTag(Layer.launch(live), "ConfigError", ({ message }) => {
+    process.exitCode = 1
+    return Console.error(message)
+  })
+  NodeRuntime.runMain(main)
 }

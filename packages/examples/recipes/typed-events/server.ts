@@ -9,7 +9,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Agent, AgentEvent, KintsugiError, type Model } from "@kintsugi/core"
 import { OpenAi } from "@kintsugi/providers"
-import { type Config, Effect, Layer, Schema, Stream } from "effect"
+import { Console, Effect, Layer, Schema, Stream } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { createServer } from "node:http"
@@ -45,10 +45,10 @@ export const routes = <E>(model: Layer.Layer<Model.Model, E>) =>
 if (import.meta.main) {
   const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 })
   const live = HttpRouter.serve(routes(OpenAi.model("gpt-5.6-sol"))).pipe(Layer.provide(server))
-  const noKey = ({ message }: Config.ConfigError) =>
-    Effect.sync(() => {
-      console.error(message)
-      process.exitCode = 1
-    })
-  NodeRuntime.runMain(Effect.catchTag(Layer.launch(live), "ConfigError", noKey))
+  // a missing key is one line
+  const main = Effect.catchTag(Layer.launch(live), "ConfigError", ({ message }) => {
+    process.exitCode = 1
+    return Console.error(message)
+  })
+  NodeRuntime.runMain(main)
 }

@@ -1,4 +1,4 @@
-/** Writes failures with OpenAI's error messages, for chat completions and Responses. */
+/** The failures of the stand-in server for tests, as OpenAI writes them: for chat completions and Responses. */
 import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
