@@ -11,6 +11,7 @@ import { build as buildPackages, isBuilt } from "../../scripts/build.ts"
 import { root } from "../../scripts/files.ts"
 import { dependencies, packages } from "../../scripts/packages.ts"
 import { median } from "./harness.ts"
+import { answer } from "./loopback.ts"
 
 export interface Bundle {
   readonly name: string
@@ -54,7 +55,14 @@ export const install = (folder: string): void => {
     symlinkSync(target, join(folder, "node_modules", name), "junction")
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
-  writeFileSync(join(folder, "ours.mjs"), stripTypeScriptTypes(readFileSync(helloOf("ours"), "utf8")))
+  program(folder, "ours", readFileSync(helloOf("ours"), "utf8"))
+}
+
+/** Writes a program into a project, without its types; returns its path. */
+export const program = (folder: string, name: string, source: string): string => {
+  const file = join(folder, `${name}.mjs`)
+  writeFileSync(file, stripTypeScriptTypes(source))
+  return file
 }
 
 const options = {
@@ -159,25 +167,38 @@ const unpromised: Plugin = {
   }
 }
 
-/** Milliseconds that a new process took to import a module: on the clock, and of the processor. */
+/** Milliseconds that a new process took to import a module, and to answer once with it: on the clock, and of the processor. */
 export interface Import {
   readonly wall: number
   readonly cpu: number
 }
 
+export interface Importing {
+  /** The base URL of a server that answers: the first call counts too. Without it, the import alone is timed. */
+  readonly baseUrl?: string
+  /** A folder for Node's compile cache. The lap before the first fills it. */
+  readonly cache?: string
+}
+
 /** What each import took, in turns: every file in every lap. */
-export const importTimes = (files: ReadonlyArray<string>, laps: number): ReadonlyArray<ReadonlyArray<Import>> => {
+export const importTimes = (
+  files: ReadonlyArray<string>,
+  laps: number,
+  { baseUrl, cache }: Importing = {}
+): ReadonlyArray<ReadonlyArray<Import>> => {
   const times = files.map(() => new Array<Import>())
+  const env = { ...process.env, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }) }
+  const call = `if ((await main("go", ${JSON.stringify(baseUrl)})) !== ${JSON.stringify(answer)}) throw new Error("no answer")`
   for (let lap = -1; lap < laps; lap++) {
     for (const [index, file] of files.entries()) {
       const script = `
         const [start, used] = [performance.now(), process.cpuUsage()]
         const { main } = await import(${JSON.stringify(pathToFileURL(file).href)})
+        ${baseUrl === undefined ? 'if (typeof main !== "function") throw new Error("no program")' : call}
         const { system, user } = process.cpuUsage(used)
         const wall = performance.now() - start
-        if (typeof main !== "function") throw new Error("no program")
         console.log(JSON.stringify({ wall, cpu: (system + user) / 1000 }))`
-      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" })
+      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", env })
       // it is what the script above says
       if (lap >= 0) times[index]?.push(JSON.parse(said) as Import)
     }

@@ -24,6 +24,7 @@ export const rows: ReadonlyArray<RowFile> = [
   { name: "bundle", flags: ["--disable-warning=ExperimentalWarning"] },
   { name: "start", flags: ["--disable-warning=ExperimentalWarning"] },
   { name: "weight", flags: ["--disable-warning=ExperimentalWarning"] },
+  { name: "worker", flags: ["--disable-warning=ExperimentalWarning"] },
   { name: "holding", flags: ["--expose-gc"] },
   { name: "types", flags: [] },
   { name: "errors", flags: [] },

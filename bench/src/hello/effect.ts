@@ -26,9 +26,9 @@ const Reply = Schema.Struct({
 const { schema: parameters } = Schema.toJsonSchemaDocument(Params)
 const tools = [{ type: "function", function: { name: "add", description: "Adds two numbers.", parameters } }]
 
-const ask = (messages: ReadonlyArray<object>) =>
+const ask = (baseUrl: string, messages: ReadonlyArray<object>) =>
   Effect.tryPromise(async () => {
-    const response = await fetch("https://api.openai.com/v1/chat/completions", {
+    const response = await fetch(`${baseUrl}/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: "Bearer key" },
       body: JSON.stringify({ model: "m", messages, tools })
@@ -36,10 +36,10 @@ const ask = (messages: ReadonlyArray<object>) =>
     return (await response.json()) as unknown
   }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Reply)))
 
-const run = Effect.fnUntraced(function* (input: string) {
+const run = Effect.fnUntraced(function* (input: string, baseUrl: string) {
   const messages: Array<object> = [{ role: "user", content: input }]
   for (let turn = 0; turn < 8; turn++) {
-    const reply = yield* ask(messages)
+    const reply = yield* ask(baseUrl, messages)
     const message = reply.choices[0]?.message
     if (message?.tool_calls === undefined) return message?.content ?? ""
     messages.push({ role: "assistant", ...message })
@@ -51,4 +51,5 @@ const run = Effect.fnUntraced(function* (input: string) {
   return yield* Effect.die(new Error("too many turns"))
 })
 
-export const main = (input: string): Promise<string> => Effect.runPromise(run(input))
+export const main = (input: string, baseUrl = "https://api.openai.com/v1"): Promise<string> =>
+  Effect.runPromise(run(input, baseUrl))

@@ -18,6 +18,8 @@ const add = Tool.make("add", {
 
 const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] })
 
-const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
+const layerOf = (baseUrl: string) =>
+  Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key"), baseUrl }), Transport.layerFetch)
 
-export const main = (input: string): Promise<string> => Effect.runPromise(Effect.provide(agent(input), layer))
+export const main = (input: string, baseUrl = "https://api.openai.com/v1"): Promise<string> =>
+  Effect.runPromise(Effect.provide(agent(input), layerOf(baseUrl)))

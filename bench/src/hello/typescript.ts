@@ -19,8 +19,8 @@ const Reply = z.object({
 const parameters = z.toJSONSchema(Params)
 const tools = [{ type: "function", function: { name: "add", description: "Adds two numbers.", parameters } }]
 
-const ask = async (messages: ReadonlyArray<object>) => {
-  const response = await fetch("https://api.openai.com/v1/chat/completions", {
+const ask = async (baseUrl: string, messages: ReadonlyArray<object>) => {
+  const response = await fetch(`${baseUrl}/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: "Bearer key" },
     body: JSON.stringify({ model: "m", messages, tools })
@@ -28,10 +28,10 @@ const ask = async (messages: ReadonlyArray<object>) => {
   return Reply.parse(await response.json())
 }
 
-export const main = async (input: string): Promise<string> => {
+export const main = async (input: string, baseUrl = "https://api.openai.com/v1"): Promise<string> => {
   const messages: Array<object> = [{ role: "user", content: input }]
   for (let turn = 0; turn < 8; turn++) {
-    const reply = await ask(messages)
+    const reply = await ask(baseUrl, messages)
     const message = reply.choices[0]?.message
     if (message?.tool_calls === undefined) return message?.content ?? ""
     messages.push({ role: "assistant", ...message })
