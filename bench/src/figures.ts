@@ -21,6 +21,20 @@ export interface Row {
   readonly figures: ReadonlyArray<Figure>
 }
 
+/** What was measured, and where. */
+export interface Results {
+  readonly date: string
+  readonly node: string
+  readonly cores: number
+  readonly processor: string
+  readonly rows: ReadonlyArray<Row>
+}
+
+/** A row, and on which day and machine it was measured. */
+export interface RecordedRow extends Row {
+  readonly at: string
+}
+
 /** The variable with the file in which a row leaves its figures for the process that started it. */
 export const FIGURES = "KINTSUGI_BENCH_FIGURES"
 

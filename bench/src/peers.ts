@@ -12,6 +12,7 @@ import { root } from "../../scripts/files.ts"
 import { installIn } from "../../scripts/sdk.ts"
 import { record } from "./recording.ts"
 import type { RowFile } from "./rows.ts"
+import { besidePeers } from "./summary.ts"
 import { run } from "./running.ts"
 
 const folder = "bench/peers"
@@ -34,6 +35,7 @@ if (!installIn(folder)) {
   const names = given.filter((one) => !one.startsWith("--"))
   const files = scripts.filter(({ name }) => names.length === 0 || names.includes(name))
   const { broken, results } = run(files, [], "peers/src")
+  process.stdout.write(`\n${besidePeers(results.rows)}\n`)
   if (given.includes("--record") && broken.length === 0) record(results)
   if (broken.length > 0) {
     process.stderr.write(`these did not come to their end: ${broken.join(", ")}\n`)

@@ -1,44 +1,49 @@
-/** Keeps what was measured: in `recorded.json`, for `npm run bench:check`, and as the tables of `docs/reports/performance.md`. */
+/**
+ * Keeps what was measured: in `recorded.json` and `history.jsonl`, for `npm run bench:check`, as the tables of
+ * `docs/reports/performance.md`, and as those of `docs/performance.md`, which have the main figures.
+ */
+import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Figure, format, isMissed, type Row } from "./figures.ts"
-
-/** What was measured, and where. */
-export interface Results {
-  readonly date: string
-  readonly node: string
-  readonly cores: number
-  readonly processor: string
-  readonly rows: ReadonlyArray<Row>
-}
+import { type Figure, format, isMissed, type RecordedRow, type Results } from "./figures.ts"
+import { remember } from "./history.ts"
+import { summary } from "./summary.ts"
 
 const folder = fileURLToPath(new URL("..", import.meta.url))
-export const recordedPath = join(folder, "recorded.json")
-const page = join(folder, "../docs/reports/performance.md")
+const recordedPath = join(folder, "recorded.json")
 const begin = "<!-- figures: written by `npm run bench:record` -->"
 const end = "<!-- end of figures -->"
 
-export const recorded = (): Results | undefined =>
-  existsSync(recordedPath) ? JSON.parse(readFileSync(recordedPath, "utf8")) : undefined
+export const recorded = (): ReadonlyArray<RecordedRow> =>
+  existsSync(recordedPath) ? JSON.parse(readFileSync(recordedPath, "utf8")) : []
 
 /** Rows that were not run this time stay as they were. */
 export const record = (results: Results): void => {
+  const { cores, date, node, processor } = results
+  const at = `${date}, Node ${node}, ${cores} cores (${processor})`
   const names = new Set(results.rows.map(({ row }) => row))
-  const rows = [...(recorded()?.rows.filter(({ row }) => !names.has(row)) ?? []), ...results.rows]
-  const all = { ...results, rows }
-  writeFileSync(recordedPath, `${JSON.stringify(all, undefined, 2)}\n`)
-  const text = readFileSync(page, "utf8")
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from) throw new Error("docs/reports/performance.md has lost its marks")
-  writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${tables(all)}\n${text.slice(to)}`)
+  const rows = [...recorded().filter(({ row }) => !names.has(row)), ...results.rows.map((row) => ({ ...row, at }))]
+  writeFileSync(recordedPath, `${JSON.stringify(rows, undefined, 2)}\n`)
+  const { stdout } = spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" })
+  remember(stdout.trim(), results)
+  write("reports/performance.md", tables(rows))
+  write("performance.md", summary(rows))
 }
 
-const tables = ({ cores, date, node, processor, rows }: Results): string =>
-  [
-    `Node ${node}, ${cores} cores (${processor}), ${date}.`,
-    ...rows.map(({ figures, row }) => `\n### ${row[0]?.toUpperCase()}${row.slice(1)}\n\n${tableOf(figures)}`)
-  ].join("\n")
+/** Writes what stands between the marks of a page. */
+const write = (name: string, figures: string): void => {
+  const page = join(folder, "../docs", name)
+  const text = readFileSync(page, "utf8")
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`docs/${name} has lost its marks`)
+  writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${figures}\n${text.slice(to)}`)
+}
+
+const tables = (rows: ReadonlyArray<RecordedRow>): string =>
+  rows
+    .map(({ at, figures, row }) => `### ${row[0]?.toUpperCase()}${row.slice(1)}\n\n${at}.\n\n${tableOf(figures)}`)
+    .join("\n")
 
 const tableOf = (figures: ReadonlyArray<Figure>): string =>
   ["| | | laps differ by | target |", "| --- | ---: | ---: | --- |", ...figures.map(lineOf), ""].join("\n")

@@ -6,8 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { FIGURES, type Row } from "./figures.ts"
-import type { Results } from "./recording.ts"
+import { FIGURES, type Results, type Row } from "./figures.ts"
 import { type RowFile, rows } from "./rows.ts"
 
 const folder = fileURLToPath(new URL("..", import.meta.url))

@@ -60,7 +60,7 @@ export const pictures = (): ReadonlyArray<Page> => [
 
 /** Pages that were elsewhere before: an old address leads to the new one, at the same heading. */
 export const moved: Readonly<Record<string, string>> = Object.fromEntries(
-  ["eval", "fuzzing", "mutation", "performance", "scaling", "soak"].map((name) => [name, `reports/${name}`])
+  ["eval", "fuzzing", "mutation", "scaling", "soak"].map((name) => [name, `reports/${name}`])
 )
 
 /** What stands at an old address. */

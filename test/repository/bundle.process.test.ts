@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const hello = () => readFileSync(join(folder, "ours.mjs"), "utf8")
 
-/** In KB of 1,000 bytes, as was reached: `docs/reports/performance.md` tells why, and `npm run bench -- weight` what has grown. */
+/** In KB of 1,000 bytes, as was reached: `docs/decisions/0043-what-makes-a-run-fast.md` tells why, and `npm run bench -- weight` what has grown. */
 const budgets = {
   "a table for an effect": 9.1,
   "all of Recovery": 31.2,

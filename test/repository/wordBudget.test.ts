@@ -2,7 +2,7 @@
 import { expect, it } from "vitest"
 import { pathsIn, read } from "../../scripts/files.ts"
 
-/** Pages to look things up in: those that commands write, and the rules under test. */
+/** Pages to look things up in: those that commands write, and the rules under test. Tables of figures that a command writes count with them. */
 const reference = new Set([
   "docs/api.md",
   "docs/errors.md",
@@ -10,6 +10,8 @@ const reference = new Set([
   "docs/behaviour.md",
   "docs/guide/what-the-model-reads.md"
 ])
+
+const generated = /<!-- figures: [^]*<!-- end of figures -->/
 
 /** Words outside of code. */
 const wordsOf = (text: string): number =>
@@ -21,14 +23,19 @@ const wordsOf = (text: string): number =>
 const isReport = (path: string) => path.startsWith("docs/reports/") || path.startsWith("docs/decisions/")
 const pages = ["README.md", "AGENTS.md", ...pathsIn("docs", (path) => path.endsWith(".md"))]
   .filter((path) => !isReport(path))
-  .map((path) => ({ path, words: wordsOf(read(path).text) }))
+  .map((path) => {
+    const { text } = read(path)
+    const words = wordsOf(text)
+    return { path, words, byHand: reference.has(path) ? 0 : wordsOf(text.replace(generated, "")) }
+  })
 const written = pages.filter(({ path }) => !reference.has(path))
-const sum = (all: typeof pages) => all.reduce((sum, { words }) => sum + words, 0)
+const byHand = pages.reduce((sum, page) => sum + page.byHand, 0)
+const forReference = pages.reduce((sum, page) => sum + page.words, 0) - byHand
 
 it("the pages that are written by hand have at most 45,000 words, those for reference at most 30,000", () => {
-  console.info(`${sum(written)} words by hand, ${sum(pages) - sum(written)} for reference`)
-  expect(sum(written)).toBeLessThanOrEqual(45_000)
-  expect(sum(pages) - sum(written)).toBeLessThanOrEqual(30_000)
+  console.info(`${byHand} words by hand, ${forReference} for reference`)
+  expect(byHand).toBeLessThanOrEqual(45_000)
+  expect(forReference).toBeLessThanOrEqual(30_000)
 })
 
 it("a page has at most 1,500 words", () => {

@@ -10,7 +10,9 @@ const entries = {
   ai: "./hello/ai.ts",
   "effect/ai": "./hello/effectAi.ts",
   "@openai/agents": "./hello/openaiAgents.ts",
-  "@langchain/langgraph": "./hello/langgraph.ts"
+  "@langchain/langgraph": "./hello/langgraph.ts",
+  "@mastra/core": "./hello/mastra.ts",
+  "openai SDK": "./hello/openai.ts"
 }
 
 await inFolder(async (folder) => {
