@@ -49,26 +49,57 @@ describe("OpenAi.model", () => {
     )
   }
 
+  const asked = "http://localhost:1234/<redacted>/api/chat/completions"
+  const html = { headers: { "content-type": "text/html" } }
+  // what servers answer that are no API of models, or have another path for it
+  const wrong = [
+    {
+      name: "404",
+      answer: () => new Response("no such route", { status: 404 }),
+      says: `Model 'm' was not found at ${asked} (openai, status 404): no such route.`
+    },
+    {
+      name: "410",
+      answer: () => new Response("gone", { status: 410 }),
+      says: `Model 'm' was not found at ${asked} (openai, status 410): gone.`
+    },
+    {
+      name: "405",
+      answer: () => new Response("", { status: 405 }),
+      says: `Model 'm' refused the request to ${asked} (openai, status 405)`
+    },
+    {
+      name: "308",
+      answer: () => new Response("", { status: 308, headers: { location: "https://other.test/v2" } }),
+      says: `The server of model 'm' redirects ${asked} to https://other.test (status 308); redirects are not followed`
+    },
+    {
+      name: "a page",
+      answer: () => new Response("<html>welcome</html>", html),
+      says: `The reply of model 'm' from ${asked} could not be read (openai, status 200): it is not JSON`,
+      streamed: `The stream from ${asked} ended before the reply was complete`
+    }
+  ] as const
   for (const how of ["whole", "streamed"] as const) {
-    it.live(`says at a wrong base URL what was asked, ${how}, and no secret of it`, () =>
-      Effect.gen(function* () {
-        const segment = "9f8e7d6c5b4a3f2e1d0c"
-        const answering: typeof fetch = () => Promise.resolve(new Response("no such route", { status: 404 }))
-        const baseUrl = `http://localhost:1234/${segment}/api?api-key=${key}`
-        const calling = Effect.flatMap(Model.Model, (model) =>
-          how === "whole" ? model.generate(request) : Stream.runDrain(model.stream(request))
-        )
-        const call = Effect.provide(calling, OpenAi.model("m", { baseUrl })).pipe(
-          Effect.provideService(FetchHttpClient.Fetch, answering)
-        )
-        const error = failureOf(yield* Effect.exit(environment({ OPENAI_API_KEY: key })(call)))
-        assert.strictEqual(error._tag, "ModelNotFoundError")
-        const asked = "http://localhost:1234/<redacted>/api/chat/completions"
-        assert.include(String(error), `Model 'm' was not found at ${asked} (openai, status 404): no such route.`)
-        assert.notInclude(JSON.stringify(error), key)
-        assert.notInclude(JSON.stringify(error), segment)
-      })
-    )
+    for (const { answer, name, says, ...rest } of wrong) {
+      it.live(`says at a wrong base URL what was asked, ${how}, after ${name}, and no secret of it`, () =>
+        Effect.gen(function* () {
+          const segment = "9f8e7d6c5b4a3f2e1d0c"
+          const answering: typeof fetch = () => Promise.resolve(answer())
+          const baseUrl = `http://localhost:1234/${segment}/api?api-key=${key}`
+          const calling = Effect.flatMap(Model.Model, (model) =>
+            how === "whole" ? model.generate(request) : Stream.runDrain(model.stream(request))
+          )
+          const call = Effect.provide(calling, OpenAi.model("m", { baseUrl, transport: { retry: false } })).pipe(
+            Effect.provideService(FetchHttpClient.Fetch, answering)
+          )
+          const error = failureOf(yield* Effect.exit(environment({ OPENAI_API_KEY: key })(call)))
+          assert.include(String(error), how === "streamed" && "streamed" in rest ? rest.streamed : says)
+          assert.notInclude(JSON.stringify(error), key)
+          assert.notInclude(JSON.stringify(error), segment)
+        })
+      )
+    }
   }
 
   it.live("takes the official base URL without another one, and for an empty one", () =>

@@ -103,7 +103,7 @@ describe("layerUndici", () => {
         Fault.inFront([Fault.status(307, "", { location: "http://b.test/" })], brain)
       )
       const exit = yield* Effect.exit(Effect.provide(whole, modelAt(aside.url, {})))
-      assert.include(failsWith(exit, LlmError.InvalidRequestError).message, "redirects to http://b.test (status 307)")
+      assert.include(failsWith(exit, LlmError.InvalidRequestError).message, "to http://b.test (status 307)")
       const silent = yield* LoopbackServer.make(Fault.inFront(() => Fault.cut("nothing", "silence"), brain))
       const calling = yield* Effect.forkChild(Effect.provide(streamed, modelAt(silent.url, {})))
       yield* asked(silent, 1)

@@ -374,16 +374,18 @@ describe("bodies", () => {
 })
 
 describe("redirects and invalid URLs", () => {
-  it.effect("a redirect is an InvalidRequestError that names the other host, and no more of it", () =>
-    Effect.gen(function* () {
-      const { call, network } = calling([
-        respond(307, "", { location: "https://user:pw@elsewhere.test/x?token=abcdefgh" })
-      ])
-      const error = failsWith(yield* finished(call), LlmError.InvalidRequestError)
-      assert.include(error.message, "redirects to https://elsewhere.test (status 307)")
-      assert.notInclude(error.message, "token")
-      assert.strictEqual(network.sent.length, 1)
-    })
+  it.effect(
+    "a redirect is an InvalidRequestError that names the URL that was asked and the other host, and no more of it",
+    () =>
+      Effect.gen(function* () {
+        const { call, network } = calling([
+          respond(307, "", { location: "https://user:pw@elsewhere.test/x?token=abcdefgh" })
+        ])
+        const error = failsWith(yield* finished(call), LlmError.InvalidRequestError)
+        assert.include(error.message, "/chat/completions to https://elsewhere.test (status 307)")
+        assert.notInclude(error.message, "token")
+        assert.strictEqual(network.sent.length, 1)
+      })
   )
 
   it.effect("a base URL that is none fails typed, and sends nothing", () =>

@@ -36,9 +36,12 @@ export interface Evidence {
 const whatBroke = ({ codes }: Report): string =>
   codes.includes(firewallPage) ? "A firewall or a proxy answered with a page" : "The connection failed"
 
-/** The message of a 404: it names the URL, because a wrong base URL looks like a model that does not exist. */
-const asked = ({ model }: Source, { status, url }: Answer): { readonly what?: string } =>
-  status === 404 && url !== undefined ? { what: `Model '${model}' was not found at ${quote(url)}` } : {}
+/** What servers say of a path that they do not have: the message names the URL, because the base URL may be wrong. */
+const asked = ({ model }: Source, { status, url }: Answer): { readonly what?: string } => {
+  if (url === undefined) return {}
+  if (status === 404 || status === 410) return { what: `Model '${model}' was not found at ${quote(url)}` }
+  return status === 405 ? { what: `Model '${model}' refused the request to ${quote(url)}` } : {}
+}
 
 export const build = (tag: Tag, { answer, facts, report, source, text }: Evidence): LlmError.LlmError => {
   const { model, provider } = source
@@ -56,7 +59,7 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Evidenc
         ...(report.filters === undefined || report.filters.length === 0 ? {} : { filters: report.filters })
       })
     case "InvalidRequestError":
-      return LlmError.InvalidRequestError.make({ model, detail: text, ...facts })
+      return LlmError.InvalidRequestError.make({ model, detail: text, ...facts, ...asked(source, answer) })
     case "ModelOverloadedError":
       return LlmError.ModelOverloadedError.make({ model, ...facts })
     case "ContextTooLongError": {

@@ -56,6 +56,8 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   const detail = ErrorCause.cut(Source.quote(answer.body), 200)
   const shown = withoutSnippet(cause)
   const why = Source.quote(ErrorCause.messageOf(shown))
+  // what is not JSON may be the page of another server: the base URL may be wrong
+  const from = answer.url === undefined || shown === cause ? "" : ` from ${Source.quote(answer.url)}`
   return LlmError.UnknownLlmError.make({
     model: source.model,
     words: why,
@@ -64,7 +66,7 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
     ...(requestId === undefined ? {} : { requestId }),
     ...(detail === "" ? {} : { detail }),
     cause: Source.scrubCause(shown),
-    what: `The reply of model '${source.model}' could not be read`
+    what: `The reply of model '${source.model}'${from} could not be read`
   })
 }
 

@@ -128,7 +128,7 @@ export const layerResponsesConfig = (
 /**
  * Makes the layer of a model by its name. It sends over the `HttpClient` of the context, or else over the runtime's `fetch`; the settings
  * come as in `layerConfig`. The key comes from `OPENAI_API_KEY`, and the base URL from `OPENAI_BASE_URL` if it is set; a missing key is a
- * `ConfigError`. Failures are `LlmError`s, after the retries of `Transport`.
+ * `ConfigError` that says `set OPENAI_API_KEY`. Failures are `LlmError`s, after the retries of `Transport`.
  *
  * @example
  * ```ts

@@ -73,7 +73,7 @@ export const silent = (
 
 /** The error of a connection that ended before the reply was complete. */
 export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
-  const what = `The stream from ${url.host} ended before the reply was complete`
+  const what = `The stream from ${Source.quote(`${url.origin}${url.pathname}`)} ended before the reply was complete`
   return LlmError.NetworkError.make({ ...peerOf(url), what, provider: source.provider, model: source.model })
 }
 

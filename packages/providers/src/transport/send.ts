@@ -238,7 +238,7 @@ const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<
   const location = incoming.answer.headers["location"]
   if (incoming.answer.status >= 300 && incoming.answer.status < 400 && location !== undefined) {
     const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
-    return Effect.fail({ error: redirected(endpoint.source, incoming.answer, to), resend: false })
+    return Effect.fail({ error: redirected(endpoint.source, url, incoming.answer, to), resend: false })
   }
   // an error page that is too large is not read, so its status alone decides about the error
   const page = Effect.catchIf(
@@ -276,8 +276,14 @@ const unauthorised = ({ model, provider }: Source.Source, why: string, cause?: u
   return new LlmError.AuthenticationError({ model, provider, message, ...beneath })
 }
 
-const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answer, to: string): LlmError.LlmError => {
-  const message = `The server of model '${model}' redirects to ${to} (status ${status}); redirects are not followed`
+const redirected = (
+  { model, provider }: Source.Source,
+  url: URL,
+  { status }: Answer.Answer,
+  to: string
+): LlmError.LlmError => {
+  const asked = Source.quote(`${url.origin}${url.pathname}`)
+  const message = `The server of model '${model}' redirects ${asked} to ${to} (status ${status}); redirects are not followed`
   return new LlmError.InvalidRequestError({ model, provider, status, message })
 }
 
