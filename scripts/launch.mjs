@@ -1,6 +1,6 @@
 // Runs a TypeScript file under the Node version that this repository pins, and installs the dependencies first if needed.
 //
-//   node scripts/launch.mjs <file.ts> [arguments…]   with --help, the comment at the head of the file, if that says how to use it
+//   node scripts/launch.mjs <file.ts> [arguments…]   with --help, the comment at the head of the file
 //   node scripts/launch.mjs --install <folder>       what this folder needs and nothing else does; `installIn` of sdk.ts calls it
 //
 // It needs Node 20 or newer and npm, nothing else. Standard output belongs to the program: what the installation prints
@@ -177,12 +177,12 @@ const run = (node, file, parameters) => {
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }
 
-/** The comment at the head of a program that does not answer `--help` itself: its indented lines are its command lines. */
+/** The comment at the head of a program that does not answer `--help` itself. */
 const helpOf = (file) => {
   if (!existsSync(resolve(root, file))) return undefined
   const source = readFileSync(resolve(root, file), "utf8")
   const head = /^\/\*\*\n([^]*?)^ \*\//m.exec(source)?.[1].replaceAll(/^ \* ?/gm, "")
-  return source.includes("--help") || !/^ {2,}/m.test(head ?? "") ? undefined : head
+  return source.includes("--help") ? undefined : head
 }
 
 const [file, ...parameters] = process.argv.slice(2)

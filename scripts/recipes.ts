@@ -55,7 +55,8 @@ const starter = (home: string): void => {
   const types = script("types", home)
   report.check("starter: the types are right", types.status === 0, types.stdout)
   const model = script("model", home)
-  report.check("starter: without a key the last program ends with 1", model.status === 1, model.stderr)
+  const isSaid = model.status === 1 && model.stderr === "set OPENAI_API_KEY\n"
+  report.check("starter: without a key the last program says so in one line, and ends with 1", isSaid, model.stderr)
 }
 
 /** What the driver of the browser imports is there only now. */

@@ -67,6 +67,7 @@ export const anchors: ReadonlyMap<string, string> = new Map([
   ["guide/durable#saying-something", "guide/durable#send-a-message-to-a-run"],
   ["guide/durable#stopping", "guide/durable#stop-a-run"],
   ["guide/durable#time", "guide/durable-reference#time"],
+  ["guide/durable#versions", "guide/durable#deploy-a-new-version"],
   ["guide/durable#upgrades", "guide/durable#deploy-a-new-version"],
   ["guide/durable#what-is-recorded", "guide/durable-reference#what-is-recorded"],
   ["guide/durable#what-is-stored-raw", "guide/durable-reference#what-is-stored-raw"],

@@ -44,6 +44,12 @@ const clerk = Agent.make("clerk", {
 
 const clerks = Durable.workflow(clerk, { name: "clerk", version: "1", input: Schema.String, output: Schema.String })
 
+const missing = ["DATABASE_URL", "OPENAI_API_KEY"].filter((name) => !process.env[name])
+if (missing.length > 0) {
+  console.error(`set ${missing.join(" and ")}`)
+  process.exit(1)
+}
+
 const engine = Layer.unwrap(Effect.map(Config.Redacted("DATABASE_URL"), (url) => Durable.layerPostgres({ url })))
 
 const live = clerks.layer.pipe(Layer.provide(OpenAi.model("gpt-5.6-sol")), Layer.provideMerge(engine))

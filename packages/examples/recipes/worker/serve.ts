@@ -38,7 +38,7 @@ export const start = async (env: Env, port: number, log: (text: string) => void)
 
 if (import.meta.main) {
   const { OPENAI_API_KEY, OPENAI_BASE_URL } = process.env
-  if (OPENAI_API_KEY === undefined) {
+  if (!OPENAI_API_KEY) {
     console.error("set OPENAI_API_KEY")
     process.exit(1)
   }

@@ -13,7 +13,7 @@ const track = Tool.make("track", {
 const desk = Agent.make("desk", { prompt: "Tell people where their parcels are.", tools: [track] })
 
 const program = Effect.gen(function* () {
-  // a model that says what stands here: it needs no key
+  // a model that gives these two replies: it needs no key
   const model = yield* ScriptedModel.make(
     ScriptedModel.calls(ScriptedModel.call("track", { parcel: 7 })),
     ScriptedModel.text("Your parcel is in Graz.")

@@ -25,7 +25,7 @@ const desk = Agent.make("desk", { prompt: "Tell people where their parcels are."
 // the key is read from OPENAI_API_KEY; a model of Ollama needs none
 const model = process.argv[2] === "ollama" ? Ollama.model("qwen3") : OpenAi.model("gpt-5.6-sol")
 
-Effect.runPromise(desk("Where is parcel 7?").pipe(Effect.provide(model))).then(console.log, (error: unknown) => {
-  console.error(String(error))
+Effect.runPromise(desk("Where is parcel 7?").pipe(Effect.provide(model))).then(console.log, (error) => {
+  console.error(error.message)
   process.exitCode = 1
 })
