@@ -5,13 +5,8 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as Approval from "./Approval.ts"
 
-interface Hash {
-  readonly update: (text: string) => Hash
-  readonly digest: (encoding: "hex") => string
-}
-
 interface Crypto {
-  readonly createHash: (algorithm: "sha256") => Hash
+  readonly hash?: (algorithm: "sha256", text: string, encoding: "hex") => string
 }
 
 /** The part of Node's `process` that this module uses. Bun and Deno have it too, browsers do not. */
@@ -23,24 +18,24 @@ interface Platform {
  * SHA-256 of the canonical JSON, in hexadecimal. Node, Bun and Deno compute it synchronously, so a test on a virtual clock need not wait. A
  * browser computes it on another thread.
  */
-const sha256 = (value: Schema.Json): Effect.Effect<string> =>
-  Effect.suspend(() => {
-    const text = canonical(value)
-    // a missing field is undefined
-    const platform = globalThis as Platform
-    const atOnce = platform.process?.getBuiltinModule?.("node:crypto")
-    if (atOnce !== undefined) return Effect.succeed(atOnce.createHash("sha256").update(text).digest("hex"))
-    return Effect.map(
-      Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
-      (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
-    )
-  })
+const sha256 = (value: Schema.Json): Effect.Effect<string> => {
+  const text = canonical(value)
+  // a missing field is undefined
+  const platform = globalThis as Platform
+  const atOnce = platform.process?.getBuiltinModule?.("node:crypto")?.hash
+  if (atOnce !== undefined) return Effect.succeed(atOnce("sha256", text, "hex"))
+  return Effect.map(
+    Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
+    (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  )
+}
 
 /** The digest function. Tests replace it if no real time may pass on any platform. */
 export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defaultValue: () => sha256 })
 
 /** The digest of a JSON value. The order of keys does not count. */
-export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
+export const digestOf = (value: Schema.Json): Effect.Effect<string> =>
+  Effect.withFiber((fiber) => fiber.getRef(Digest)(value))
 
 type Request = Pick<
   Approval.ApprovalRequest,
@@ -68,25 +63,42 @@ export const digestOfRequest = (
     ...(failed === undefined ? {} : { failed })
   })
 
+/** A list or an object that is being written. */
+interface Open {
+  readonly of: Readonly<Record<string | number, unknown>>
+  /** The names of an object's fields in their order; `undefined` for a list. */
+  readonly names: ReadonlyArray<string> | undefined
+  readonly length: number
+  written: number
+}
+
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {
+  const open: Array<Open> = []
   let text = ""
-  /** A stack of texts and values to write; the next one is the last item. */
-  const stack: Array<string | { readonly value: unknown }> = [{ value }]
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (Predicate.isString(next)) text += next
-    else if (Predicate.isObjectOrArray(next.value)) {
-      const isList = Array.isArray(next.value)
-      const fields = Object.entries(next.value)
-      if (!isList) fields.sort(([a], [b]) => (a < b ? -1 : 1))
-      text += isList ? "[" : "{"
-      stack.push(isList ? "]" : "}")
-      const { length } = fields
-      fields.toReversed().forEach(([key, field], fromLast) => {
-        const comma = fromLast < length - 1 ? "," : ""
-        stack.push({ value: field }, isList ? comma : `${comma}${JSON.stringify(key)}:`)
-      })
-    } else text += JSON.stringify(next.value)
+  const write = (one: unknown): void => {
+    if (!Predicate.isObjectOrArray(one)) {
+      text += JSON.stringify(one)
+      return
+    }
+    const names = Array.isArray(one) ? undefined : Object.keys(one).toSorted()
+    text += names === undefined ? "[" : "{"
+    // a list has indices for names
+    open.push({ of: one as Open["of"], names, length: (names ?? (one as ReadonlyArray<unknown>)).length, written: 0 })
+  }
+  write(value)
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const { names, of, written } = last
+    if (written === last.length) {
+      text += names === undefined ? "]" : "}"
+      open.pop()
+      continue
+    }
+    last.written++
+    const name = names?.[written] ?? written
+    if (written > 0) text += ","
+    if (names !== undefined) text += `${JSON.stringify(name)}:`
+    write(of[name])
   }
   return text
 }

@@ -230,10 +230,17 @@ const keysOf = <A, E>(
   next: (keys: ReadonlyArray<string>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   if (state.keys.length > 0) return next(state.keys)
-  const digests = Effect.forEach(calls, (call) =>
-    digestOf([run.seed, Toolset.nameOf(toolset, call), ...Toolset.writtenOf(toolset, call)])
-  )
-  return Effect.flatMap(digests, (found) => next(state.count(found.map((digest) => digest.slice(0, length)))))
+  const digests: Array<string> = []
+  const more = (): Effect.Effect<A, E> => {
+    const call = calls[digests.length]
+    if (call === undefined) return next(state.count(digests))
+    const written = Toolset.writtenOf(toolset, call)
+    return Effect.flatMap(digestOf([run.seed, Toolset.nameOf(toolset, call), ...written]), (digest) => {
+      digests.push(digest.slice(0, length))
+      return more()
+    })
+  }
+  return more()
 }
 
 /** The length of a key in hexadecimal digits: 128 bits, because many servers accept no longer keys. */
