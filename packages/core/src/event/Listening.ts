@@ -191,22 +191,21 @@ export const joined = (runId: string, observers: ReadonlyArray<Observer>, outer:
 /** Emits the event with which `body` begins, and those with which it ends. The scope of the run is closed before them. */
 export const reported = <A, E, R>(
   run: RunContext.RunContext,
+  fiber: Fiber.Fiber<unknown, unknown>,
   first: () => Happening,
   last: (exit: Exit.Exit<A, E>) => ReadonlyArray<Happening>,
   body: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.withFiber((fiber) =>
-    Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
-      const report = () => {
-        // an observer may start another run at once
-        run.done.isOver = true
-        if (run.emit !== undefined) for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
-        return undefined
-      }
-      const closing = run.done.close(exit, run.runId)
-      return closing === undefined ? report() : Effect.map(closing, report)
-    })
-  )
+  Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
+    const report = () => {
+      // an observer may start another run at once
+      run.done.isOver = true
+      if (run.emit !== undefined) for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
+      return undefined
+    }
+    const closing = run.done.close(exit, run.runId)
+    return closing === undefined ? report() : Effect.map(closing, report)
+  })
 
 /** Emits warnings about limits that are near. Without an observer no limit counts as announced, because a resumed run may have one. */
 export const announcing = (run: RunContext.RunContext, meter: Meter): void => {

@@ -1,4 +1,5 @@
 /** The undoable effects of a run's tool calls, and the scopes of the run and its tools. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -94,7 +95,7 @@ const closedScope: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Cl
 
 /**
  * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the
- * exit of the function first: its value may still need that.
+ * exit of the function first: its value may still need that. The scope is made at once, so the result is an effect for one execution.
  *
  * @internal
  */
@@ -103,15 +104,20 @@ export const scoped = <A, E, R>(
   tool: string,
   callId: string,
   before?: (exit: Exit.Exit<A, E>) => void
-): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
-  Effect.suspend(() => {
-    const scope = Scope.makeUnsafe()
-    return Effect.onExitPrimitive(Effect.provideService(self, Scope.Scope, scope), (exit) => {
-      if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
-      before?.(exit)
-      return closed(scope, exit, `tool '${tool}', call '${callId}'`)
-    })
+): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
+  const scope = Scope.makeUnsafe()
+  const inScope = Effect.updateContext(
+    self,
+    // `R` without a scope, and a scope
+    (context: Context.Context<Exclude<R, Scope.Scope>>) =>
+      Context.add(context, Scope.Scope, scope) as Context.Context<R>
+  )
+  return Effect.onExitPrimitive(inScope, (exit) => {
+    if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
+    before?.(exit)
+    return closed(scope, exit, `tool '${tool}', call '${callId}'`)
   })
+}
 
 /** Closes a scope. A finalizer that fails is logged, and changes no outcome. */
 const closed = (

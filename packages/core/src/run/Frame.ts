@@ -136,6 +136,7 @@ const begin = <A, E, R>(
     const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
     return Listening.reported(
       run,
+      fiber,
       () => ({
         type: "run-start",
         input,

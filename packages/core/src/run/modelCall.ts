@@ -227,11 +227,10 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 }
 
-const askModels = (call: ModelCall<unknown>) =>
-  Effect.suspend(() => {
-    const { model, sent } = call.options
-    return askEach(model, sent?.(call.request) ?? call.request, call)
-  })
+const askModels = (call: ModelCall<unknown>) => {
+  const { model, sent } = call.options
+  return askEach(model, sent?.(call.request) ?? call.request, call)
+}
 
 /** Replaces the shown text of the last attempt by the answer of a row. */
 const instead = <A>(call: ModelCall<A>, answer: Answer): Effect.Effect<A, unknown> =>
