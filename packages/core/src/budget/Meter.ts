@@ -214,8 +214,11 @@ export class Meter {
 
   /** How many of the calls that were counted last may run under the current limits. */
   admitted(calls: number): number {
-    const left = this.#counting.map((meter) => meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
-    return Math.max(0, Math.min(calls, ...left))
+    let admitted = calls
+    for (const meter of this.#counting) {
+      admitted = Math.min(admitted, meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
+    }
+    return Math.max(0, admitted)
   }
 
   /** The calls of tools with a cap, which the outermost run counts. */

@@ -33,6 +33,7 @@ export const behindCut = <A, E>(
   { content }: Message.Reply,
   next: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
+  if (run.emit === undefined) return next
   const cut = content.find((part) => part.type === "provider-item" && part.kind === truncatedPrompt)
   if (cut?.type !== "provider-item") return next
   const changes = [{ option: "messages", sent: cut.opaque.data }]

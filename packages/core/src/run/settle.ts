@@ -182,19 +182,19 @@ const settleAll = <A, E>(
     return isCutShort ? Effect.flatMap(outcome, endedBy) : outcome
   }
   const finish = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {
-    const failures = outcomes.flatMap(({ failure }) => failure ?? [])
     // a limit that was reached is known anyhow
-    const failure = failures.find(isHard) ?? failures[0]
+    const failing = outcomes.find(({ failure }) => isHard(failure)) ?? outcomes.find(({ failure }) => failure)
+    const failure = failing?.failure
     const isWaiting = outcomes.some((outcome) => outcome.checkpoint !== undefined)
     return failure === undefined
       ? over({ outcomes, isWaiting, output: outcomes[0]?.output })
       : over({ outcomes, isWaiting, failure })
   }
-  const [first, ...others] = started
-  if (early === undefined && first !== undefined && others.length === 0) {
+  const [first] = started
+  if (early === undefined && first !== undefined && started.length === 1) {
     return Effect.flatMap(inTurn(state, toolset, first, 0, concurrency), (outcome) => finish([outcome]))
   }
-  if (others.length > 0) run.meter.beginBatch(isCutShort ? cutShort : whole)
+  if (started.length > 1) run.meter.beginBatch(isCutShort ? cutShort : whole)
   const together = Effect.forEach(started, settleOne, { concurrency })
   const interruptible = inbox === undefined ? together : inbox.during(run, "tools", together)
   return Effect.matchEffect(interruptible, {
@@ -266,7 +266,7 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
     decisions: start.kind === "input" ? undefined : start.decisions,
     nesting: nestingOf(running, slot, from),
     slot,
-    ...(running.toolset.pinned === undefined ? {} : { pins: state.pins }),
+    pins: running.toolset.pinned && state.pins,
     offered: state.prepared && offeredIn(state.prepared.choice)
   }
 }
@@ -349,14 +349,16 @@ const skipped = <A, E>(
   sites: ReadonlyArray<CallSite>,
   run: RunContext.RunContext,
   next: () => Effect.Effect<A, E>
-): Effect.Effect<A, E> =>
-  sites.reduceRight((next, { call: { id: callId, name: tool }, slot }) => {
+): Effect.Effect<A, E> => {
+  if (run.emit === undefined) return next()
+  return sites.reduceRight((next, { call: { id: callId, name: tool }, slot }) => {
     // of a call that waits, it is known what becomes of it: one that was at work was interrupted
     const isWaiting = slot.checkpoint !== undefined && slot.record !== undefined
     if (slot.isBegun && !isWaiting) return next
     const settlement = slot.settlement ?? slot.settlementNow ?? Message.notRun
     return () => RunContext.emitThen(run, () => ({ type: "tool-skipped", callId, tool, settlement }), next)
   }, next)()
+}
 
 /** A batch that ends before all of its calls do. */
 interface Ended {

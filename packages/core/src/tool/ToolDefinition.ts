@@ -226,7 +226,7 @@ export interface SiteAtGate {
   readonly from: CallCheckpoint | undefined
   readonly decisions: Decisions | undefined
   /** The pins of the run; absent if it has offered no tool with a pin. */
-  readonly pins?: Pins
+  readonly pins?: Pins | undefined
 }
 
 /** What a tool knows of its call besides the parameters. */
