@@ -1,7 +1,6 @@
 /** A person is asked before its tool runs, and the run waits for the answer. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Approval from "@kintsugi/core/Approval"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
 import * as Transport from "@kintsugi/providers/Transport"
@@ -17,7 +16,7 @@ const add = Tool.make("add", {
   run: ({ a, b }) => Effect.succeed(a + b)
 }).pipe(Tool.requireApproval({ when: ({ a }) => a > 1e6, reason: "it is a large sum" }))
 
-const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] })
+const agent = Agent.make("adder", { tools: [add] })
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 

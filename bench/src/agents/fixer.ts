@@ -1,7 +1,6 @@
 /** Arguments that do not fit are repaired: by a function first, then by an agent with a model. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Recovery from "@kintsugi/core/Recovery"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
 import * as Transport from "@kintsugi/providers/Transport"
@@ -21,7 +20,7 @@ const add = Tool.make("add", {
   run: ({ a, b }) => Effect.succeed(a + b)
 }).pipe(Tool.onError({ InvalidArgs: Recovery.ladder(Recovery.fix(commas), Recovery.fix(mender, { retries: 2 })) }))
 
-const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] })
+const agent = Agent.make("adder", { tools: [add] })
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 

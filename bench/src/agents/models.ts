@@ -3,7 +3,6 @@ import * as Agent from "@kintsugi/core/Agent"
 import * as Compaction from "@kintsugi/core/Compaction"
 import * as Model from "@kintsugi/core/Model"
 import * as Recovery from "@kintsugi/core/Recovery"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as Anthropic from "@kintsugi/providers/Anthropic"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
@@ -21,7 +20,7 @@ const add = Tool.make("add", {
   run: ({ a, b }) => Effect.succeed(a + b)
 })
 
-const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] }).pipe(
+const agent = Agent.make("adder", { tools: [add] }).pipe(
   Agent.onLlmError({
     ContextTooLongError: Recovery.compact(Compaction.dropOldest({ keepLast: 4 })),
     orElse: Recovery.retry({ maxAttempts: 3 })

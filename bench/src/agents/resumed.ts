@@ -1,6 +1,5 @@
 /** Its run is put away as JSON where a person has to decide, and goes on in another process. */
 import * as Agent from "@kintsugi/core/Agent"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Snapshot from "@kintsugi/core/Snapshot"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
@@ -17,7 +16,7 @@ const add = Tool.make("add", {
   run: ({ a, b }) => Effect.succeed(a + b)
 }).pipe(Tool.requireApproval())
 
-const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] })
+const agent = Agent.make("adder", { tools: [add] })
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 

@@ -1,6 +1,5 @@
 /** What it answers fits a schema, and a part of that is read while it is written. */
 import * as Agent from "@kintsugi/core/Agent"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
 import * as Transport from "@kintsugi/providers/Transport"
@@ -20,7 +19,7 @@ const add = Tool.make("add", {
 const Sum = Schema.Struct({ summands: Schema.Array(Schema.Finite), sum: Schema.Finite, says: Schema.String })
 
 const agent = Agent.make("adder", {
-  skills: [Skill.make("add", { description: "Adds.", tools: [add] })],
+  tools: [add],
   output: Sum
 }).pipe(Agent.outputRetries(2))
 

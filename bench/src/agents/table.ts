@@ -1,7 +1,6 @@
 /** A table of recoveries for its tool, one for all tools, one for the model. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Recovery from "@kintsugi/core/Recovery"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
 import * as Transport from "@kintsugi/providers/Transport"
@@ -24,7 +23,7 @@ const add = Tool.make("add", {
   })
 )
 
-const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] }).pipe(
+const agent = Agent.make("adder", { tools: [add] }).pipe(
   Agent.toolDefaults({ DeserializationError: Recovery.tell() }),
   Agent.onLlmError({ orElse: Recovery.retry({ maxAttempts: 3 }) })
 )

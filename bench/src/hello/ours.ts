@@ -1,6 +1,5 @@
 /** An agent with one tool, as small as it gets, with this library. */
 import * as Agent from "@kintsugi/core/Agent"
-import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
 import * as Transport from "@kintsugi/providers/Transport"
@@ -16,7 +15,7 @@ const add = Tool.make("add", {
   run: ({ a, b }) => Effect.succeed(a + b)
 })
 
-const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "Adds.", tools: [add] })] })
+const agent = Agent.make("adder", { tools: [add] })
 
 const layerOf = (baseUrl: string) =>
   Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key"), baseUrl }), Transport.layerFetch)

@@ -12,7 +12,6 @@ import * as LlmTable from "../model/LlmTable.ts"
 import type * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
 import type { Prepared } from "../run/Preparing.ts"
-import * as Router from "../run/Router.ts"
 import * as Reader from "../run/Reader.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
@@ -30,7 +29,6 @@ import * as Thrown from "../errors/Thrown.ts"
 import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe, mayBeUnsafe as startsUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
-import type { Rows } from "../recovery/Node.ts"
 
 // Mutant `""` survives: only this constant writes and reads the key, and no other symbol has an empty name
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -122,8 +120,6 @@ export interface Definition
   readonly outputRetries: number | undefined
   /** What happens to a streamed reply that breaks off. By default it fails, unless the agent is `resilient`. */
   readonly onPartial: Run.Plan["onPartial"]
-  /** The policy that applies after all tables (`Agent.resilient`). */
-  readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
   /** Makes the run id, see `Agent.withRunId`. For a run that goes on, the input is a resumption. */
   readonly identified?: (run: Runner, goesOn: boolean) => Runner
@@ -141,13 +137,6 @@ export interface Definition
   readonly body?: (input: unknown) => Effect.Effect<unknown, unknown>
   /** The composition of an agent that is made of agents; it replaces the loop. */
   readonly composed?: Composed
-}
-
-/** The tables of `Agent.resilient`, which apply after all other tables. */
-interface Resilient {
-  readonly tools: Rows
-  readonly model: Rows
-  readonly outputRetries: number
 }
 
 /** The definition of an agent with only a name. */
@@ -329,7 +318,7 @@ const aroundOf = ({ around, prepare }: Definition): Run.Around | undefined =>
     : { ...around, loop: (loop) => prepare.around(around === undefined ? loop : around.loop(loop)) }
 
 export const planOf = (definition: Definition): Run.Plan => {
-  const { budget, name, onLlmError, onPartial, outputRetries, resilient, router, transport } = definition
+  const { budget, name, onLlmError, onPartial, outputRetries, resilient, transport } = definition
   const plan = {
     ...definition,
     agent: name,
@@ -337,16 +326,13 @@ export const planOf = (definition: Definition): Run.Plan => {
     outputRetries: outputRetries ?? resilient?.outputRetries ?? 1,
     onPartial: onPartial ?? (resilient === undefined ? undefined : "restart")
   }
-  if (resilient === undefined) return { ...plan, work: workOf(definition) }
-  const given = router ?? Router.byModel().definition
-  const routed = {
-    router: { ...given, rows: LlmTable.behind(given.rows, resilient.model), transport: given.transport ?? "off" }
-  } as const
+  const work = workOf(definition)
+  if (resilient === undefined) return { ...plan, work }
   return {
     ...plan,
+    work,
     onLlmError: LlmTable.behind(onLlmError, resilient.model),
-    transport: transport ?? "off",
-    work: workOf({ ...definition, ...routed })
+    transport: transport ?? "off"
   }
 }
 

@@ -3,8 +3,8 @@ import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Thrown from "../errors/Thrown.ts"
+import * as LlmTable from "../model/LlmTable.ts"
 import type { LlmError } from "../errors/LlmError.ts"
-import * as Router from "../run/Router.ts"
 import type * as Run from "../run/Run.ts"
 import type { InvalidOutputError, RoutingError } from "../errors/RunError.ts"
 import * as Skill from "../run/Skill.ts"
@@ -12,6 +12,7 @@ import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { PutAside, ToolDefinition } from "../tool/ToolDefinition.ts"
+import type { Rows } from "../recovery/Node.ts"
 import type { NeedsModel } from "./types.ts"
 import type { Definition, Wide } from "../run/Routing.ts"
 
@@ -130,12 +131,21 @@ export type ChoiceError<Choice> = Choice extends Choosing<never, infer E, unknow
 /** What the choice needs. */
 export type ChoiceServices<Choice> = Choice extends Choosing<never, unknown, infer R, unknown> ? R : never
 
+/** The tables of `Agent.resilient`, which apply after all other tables. */
+interface Resilient {
+  readonly tools: Rows
+  readonly model: Rows
+  readonly outputRetries: number
+}
+
 /** The parts of an agent's definition that its work needs. */
 export interface Skilled extends Toolset.Tables {
   readonly name: string
   readonly prompt: string
   readonly skills: AnySkills
   readonly router?: Definition
+  /** The policy that applies after all tables (`Agent.resilient`). */
+  readonly resilient?: Resilient | undefined
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly budget: { readonly maxArgsBytes: number }
   readonly putAside?: PutAside | undefined
@@ -143,7 +153,7 @@ export interface Skilled extends Toolset.Tables {
 
 /** Throws a `TypeError` on duplicate names. */
 export const workOf = (agent: Skilled): Run.Work => {
-  const { prompt, router, skills } = agent
+  const { prompt, skills } = agent
   const [only] = skills
   if (only === undefined) return { kind: "loop", prompt, toolset: toolsetOf(agent, [], agent) }
   if (skills.length === 1) return workAt(agent, only, agent)
@@ -159,7 +169,18 @@ export const workOf = (agent: Skilled): Run.Work => {
     works.set(skill.name, workAt(agent, skill, { byTool, defaults: agent.defaults, resilient: agent.resilient }))
   }
   const candidates = skills.map(({ description, name }) => ({ name, description }))
-  return { kind: "choice", prompt, candidates, works, router: router ?? Router.byModel().definition }
+  const chooser = Skill.chooserOf(skills)
+  if (chooser === undefined) {
+    throw new TypeError(`Agent '${agent.name}': several skills have to be made by Skill.make or Skill.deterministic`)
+  }
+  return { kind: "choice", prompt, candidates, works, chooser, router: routerOf(agent, chooser) }
+}
+
+/** The rows of a resilient agent apply after those of its router. */
+const routerOf = ({ resilient, router }: Skilled, chooser: Run.Chooser): Definition => {
+  const given = router ?? chooser.router()
+  if (resilient === undefined) return given
+  return { ...given, rows: LlmTable.behind(given.rows, resilient.model), transport: given.transport ?? "off" }
 }
 
 const workAt = (agent: Skilled, skill: Skill.AnySkill, tables: Toolset.Tables): Run.Skilled =>

@@ -14,9 +14,8 @@ import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Model from "../model/Model.ts"
 import { RoutingError } from "../errors/RunError.ts"
-import * as Skill from "./Skill.ts"
 import * as LlmTable from "../model/LlmTable.ts"
-import type { Candidate, Choice, Definition, Routing, Wide } from "./Routing.ts"
+import { type Candidate, type Choice, type Definition, none, type Routing, type Wide } from "./Routing.ts"
 
 import * as Interception from "../model/Interception.ts"
 import * as ModelCall from "./modelCall.ts"
@@ -233,7 +232,7 @@ const instructions = (prompt: string, candidates: ReadonlyArray<Candidate>): str
     ...candidates.map(({ description, name }) => `- ${JSON.stringify(name)}: ${description}`),
     "",
     `Answer with JSON and nothing else: {"name": "<name of the skill>", "confidence": <number from 0 to 1>}.`,
-    `The name is "${Skill.none}" when no skill fits.`
+    `The name is "${none}" when no skill fits.`
   ].join("\n")
 
 const Answer = Schema.Struct({

@@ -5,6 +5,9 @@ import type { RunContext } from "../event/RunContext.ts"
 import type { Rows } from "../recovery/Node.ts"
 import type { AnswerOf, RowsOf } from "../recovery/TableTypes.ts"
 
+/** The answer of a model that finds no skill for an input: no skill can have this name. */
+export const none = "none"
+
 /** A skill that a router may choose. */
 export interface Candidate {
   readonly name: string

@@ -12,7 +12,7 @@ import type { Admit, Resumption, Start } from "./Start.ts"
 import { resume, within } from "./beginning.ts"
 
 export type { Around } from "./running.ts"
-export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from "./plan.ts"
+export type { Chooser, OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from "./plan.ts"
 
 /**
  * Runs a plan. What surrounds the loop are functions around it: the events of the run, its listeners, the end of its time, its

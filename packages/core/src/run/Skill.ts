@@ -9,6 +9,9 @@ import { lifted } from "../errors/Thrown.ts"
 import type { FunctionError } from "../errors/ToolError.ts"
 import type { Present } from "../recovery/TableTypes.ts"
 import * as Tool from "../tool/Tool.ts"
+import { chooser } from "./choosing.ts"
+import type { Chooser } from "./plan.ts"
+import { none } from "./Routing.ts"
 
 /**
  * A skill at which the agent's model works, with these tools.
@@ -59,6 +62,23 @@ interface FunctionElsewhere {
   readonly instructions: "a function reads no prompt"
 }
 
+const Chooses: unique symbol = Symbol.for("~@kintsugi/core/Skill/Chooses")
+
+/**
+ * What chooses among these skills; `undefined` if none of them was made by this module.
+ *
+ * @internal
+ */
+export const chooserOf = (skills: ReadonlyArray<AnySkill>): Chooser | undefined =>
+  // only this module sets the property
+  skills.find((skill): skill is AnySkill & Choosing => Predicate.hasProperty(skill, Chooses))?.[Chooses]
+
+interface Choosing {
+  readonly [Chooses]: Chooser
+}
+
+const choosing: Choosing = { [Chooses]: chooser }
+
 /** A skill. Its tools are an allow-list: nothing else can be called while it is at work. */
 export const make = <
   const Name extends string,
@@ -75,6 +95,7 @@ export const make = <
   name: checked(name, options),
   description: options.description,
   tools: options.tools ?? [],
+  ...choosing,
   ...(options.prompt === undefined ? {} : { prompt: options.prompt })
 })
 
@@ -88,7 +109,8 @@ export const deterministic = <const Name extends string, O, E = never, R = never
 ): Deterministic<Name, O, E, R> => ({
   name: checked(name, options),
   description: options.description,
-  run: options.run
+  run: options.run,
+  ...choosing
 })
 
 /**
@@ -124,13 +146,6 @@ export const isSkill = (value: unknown): value is AnySkill =>
  * @internal
  */
 export const isDeterministic = (self: AnySkill): self is Extract<AnySkill, { readonly run: unknown }> => "run" in self
-
-/**
- * The answer of a model that finds no skill for an input: no skill can have this name.
- *
- * @internal
- */
-export const none = "none"
 
 const checked = <Name extends string>(name: Name, options: object): Name => {
   demand("Skill: the name", "a text", name, Predicate.isString(name))

@@ -108,7 +108,11 @@ const lastOf = (transcript: Message.Transcript, says: string | undefined, inputI
 const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)
 
 /** The answer of a conversation that ends with one and has no new input. */
-const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.Transcript): string | undefined => {
+export const answeredBy = (
+  start: Start,
+  from: Snapshot | undefined,
+  messages: Message.Transcript
+): string | undefined => {
   const last = messages.at(-1)
   // with unfinished calls, the text before them is no answer
   if (start.kind === "input" || from?.unfinished !== undefined || last?.role !== "assistant" || last.paused === true)
@@ -186,17 +190,17 @@ const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Mod
 }
 
 const doing = (running: Running, work: Work, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
-  work.kind === "choice" ? choosing(running, work, loop) : working(running, work, loop)
+  work.kind === "choice" ? work.chooser.choose(running, work, loop) : working(running, work, loop)
 
 const does = (work: Work, loop: Loop) => (running: Running) => doing(running, work, loop)
 
 /** The work of one skill. */
-const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
+export const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
   skilled.kind === "function"
     ? applying(running, skilled)
     : withModel(running.plan, (model) => looping(running, skilled, loop, model))
 
-const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> => {
+export const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> => {
   const { beginning, plan, run } = running
   const applied = Effect.suspend(() => RunContext.begins(run, () => work.run(beginning.said.text)))
   return plan.guards === undefined ? applied : Effect.flatMap(applied, passing(running, plan.guards))
@@ -204,10 +208,10 @@ const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown
 
 const passing = (running: Running, guards: Guards) => (value: unknown) => guards.given(running, value)
 
-const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
+export const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
   RunBudget.priced(running.run, model, () => loop({ ...running, toolset, model }))
 
-const withModel = <A, E>(
+export const withModel = <A, E>(
   { model, modelIdle }: Plan,
   use: (model: Model.Service) => Effect.Effect<A, E>
 ): Effect.Effect<A, unknown, Model.Model> =>
@@ -226,77 +230,6 @@ export const built = <A, E>(
       ? Sharing.within(layer, idle, (built) => use(Context.get(built, Model.Model)))
       : use(interceptor.model)
   )
-
-/** A skill is chosen, unless the run has its answer, or goes on with a skill that was chosen before. */
-const choosing = Effect.fnUntraced(function* (
-  running: Running,
-  choice: Choice,
-  loop: Loop
-): Effect.fn.Return<unknown, unknown, Model.Model> {
-  const { beginning, plan, run, state } = running
-  const answer = yield* answered(running)
-  // the chosen skill goes on with deferred calls whose results are to come
-  const over = answer && beginning.from?.late === undefined ? yield* unlessSaid(running, answer, undefined) : undefined
-  if (over !== undefined) return over.value
-  // new input is routed again: it may be about something else
-  const before = beginning.isNew ? undefined : beginning.from?.skill
-  if (before !== undefined) {
-    const skilled = choice.works.get(before)
-    if (skilled === undefined) {
-      return yield* Effect.die(new TypeError(`Agent '${plan.agent}' has no skill '${before}' to go on with`))
-    }
-    state.skill = before
-    return yield* working(running, skilled, loop)
-  }
-  const { candidates, router } = choice
-  const routing: Routing = { input: beginning.said.text, candidates, run, transcript: () => state.transcript() }
-  const ruled = yield* Router.rule(router, routing)
-  if (ruled !== undefined) return yield* working(running, yield* take(running, choice, ruled), loop)
-  return yield* withModel(plan, (model) =>
-    Effect.flatMap(routeByModel(running, choice, routing, model), (chosen) =>
-      chosen.kind === "function" ? applying(running, chosen) : looping(running, chosen, loop, model)
-    )
-  )
-})
-
-/** The answer of the conversation, if it fits; otherwise the chosen skill asks for another one. */
-const answered = (running: Running): Effect.Effect<End, unknown> => {
-  const { beginning, plan, start, state } = running
-  const { output } = plan
-  const said = answeredBy(start, beginning.from, state.messages)
-  if (said === undefined) return Effect.undefined
-  if (output === undefined) return Effect.succeed({ value: said })
-  if (Result.isFailure(output.read(said))) return Effect.undefined
-  state.partial = said
-  return read(running)
-}
-
-/** The model chooses the skill, in a turn of the run. */
-const routeByModel = Effect.fnUntraced(function* (
-  running: Running,
-  choice: Choice,
-  routing: Routing,
-  model: Model.Service
-): Effect.fn.Return<Skilled, unknown> {
-  const { run } = running
-  yield* RunBudget.priced(run, model, () => turn(running, () => Effect.void))
-  const chosen = yield* Router.ask(choice.router, model, routing)
-  yield* RunBudget.spent(run, () => RunBudget.warn(run, () => Effect.void))
-  return yield* take(running, choice, chosen)
-})
-
-/** Starts the chosen skill: the transcript begins with its prompt, and has no prompt of another skill. */
-const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Chosen): Effect.Effect<Skilled> => {
-  const skilled = works.get(chosen.skill)
-  if (skilled === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
-  const { prompt } = skilled
-  const begin = () => {
-    state.skill = chosen.skill
-    state.begin(beginning.messagesFor(prompt))
-    return skilled
-  }
-  return RunContext.record(run, begin, () => ({ type: "skill-chosen", ...chosen, prompt }), Effect.succeed)
-}
 
 /** The first step of a resumed run: the answer that its conversation ends with, if it fits, or its unfinished calls. */
 export const resume = (running: Looping): Effect.Effect<End, unknown> => {

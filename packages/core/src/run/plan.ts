@@ -14,6 +14,7 @@ import type { Output } from "./Output.ts"
 import type { Compaction, Rows } from "../recovery/Node.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
+import type { Loop as Looped, Running } from "./running.ts"
 import type { RunState } from "./state.ts"
 
 /** What happens when a streamed attempt breaks off after its first text: the call fails, repeats the attempt, or continues the text. */
@@ -100,8 +101,16 @@ export interface Plain {
 export interface Choice {
   readonly kind: "choice"
   readonly prompt: string
+  readonly chooser: Chooser
   readonly router: Definition
   readonly candidates: ReadonlyArray<Candidate>
   /** The work of each skill, by name. */
   readonly works: ReadonlyMap<string, Skilled>
+}
+
+/** What chooses among several skills. Each skill that `Skill` makes brings it, so a bundle of an agent without skills does not contain it. */
+export interface Chooser {
+  /** The router of an agent without one. */
+  readonly router: () => Definition
+  readonly choose: (running: Running, choice: Choice, loop: Looped) => Effect.Effect<unknown, unknown, Model.Model>
 }
