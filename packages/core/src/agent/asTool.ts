@@ -11,6 +11,7 @@ import type { Present } from "../recovery/TableTypes.ts"
 import * as Tool from "../tool/Tool.ts"
 import { asTool as mode, type Inside, type Nest, TypeId } from "./definition.ts"
 import type { EffectsOf, AgentPart, TimeoutsOf } from "./partTypes.ts"
+import { resumes } from "../run/Resumed.ts"
 import { Suspension } from "../run/Start.ts"
 import type { Nested } from "../tool/ToolDefinition.ts"
 import { Waits } from "../tool/CallSite.ts"
@@ -197,7 +198,9 @@ const nestedIn = ({ name, run, tools }: Nest, toInput: (params: unknown) => unkn
   name,
   tools,
   run: (params, nesting) => {
-    const running = Effect.suspend(() => run(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
+    const running = Effect.suspend(() =>
+      run(nesting.resumption === undefined ? toInput(params) : undefined, nesting, resumes)
+    )
     // the needs of an agent are in the type of its tool
     return Effect.flatMap(running, (value) =>
       value instanceof Suspension

@@ -11,7 +11,7 @@ import * as Render from "../recovery/Render.ts"
 import type * as Router from "../run/Router.ts"
 import type { RouterName } from "../run/Routing.ts"
 import type * as Tool from "../tool/Tool.ts"
-import type * as ToolPolicy from "../tool/ToolPolicy.ts"
+import * as ToolPolicy from "../tool/ToolPolicy.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
 import { isAgent } from "./sealing.ts"
 import { definitionOf } from "./parts.ts"
@@ -202,5 +202,6 @@ export const toolPolicy: {
   const definition = definitionOf(self)
   aFunction(`Agent '${definition.name}': the policy of Agent.toolPolicy`, policy)
   // its needs are in the agent's type
-  return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
+  const all = [...(definition.policies?.all ?? []), policy as ToolPolicy.Policy]
+  return fromDefinition({ ...definition, policies: { all, denies: ToolPolicy.denying(all) } })
 })

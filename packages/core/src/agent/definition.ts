@@ -21,7 +21,7 @@ import type { CallError, CallServices, ModelError, ModelServices, Deciders } fro
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { type Means, Reads } from "../recovery/FixerInput.ts"
 import * as Handle from "../run/Handle.ts"
-import type { Resumption, Start } from "../run/Start.ts"
+import type { Resumes } from "../run/Resumed.ts"
 import type { Nesting, Suspendable } from "../tool/ToolDefinition.ts"
 import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
@@ -123,8 +123,8 @@ export interface Definition
   readonly budget: Budget.Budget
   /** Makes the run id, see `Agent.withRunId`. For a run that goes on, the input is a resumption. */
   readonly identified?: (run: Runner, goesOn: boolean) => Runner
-  /** For an agent that `Agent.resume` made: how it checks a resumption and its decisions. */
-  readonly going?: Run.Going
+  /** For an agent that `Agent.resume` made: how it goes on. */
+  readonly going?: (plan: Run.Plan, around: Run.Around | undefined, agent: Suspendable) => Runner
   /** The registered secrets. They live as long as the agent: see `Agent.secrets`. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** Wrappers around a whole run; the first one is the innermost. */
@@ -155,7 +155,6 @@ export const blank = (name: string): Definition => ({
   onPartial: undefined,
   transport: undefined,
   siblings: undefined,
-  policies: [],
   listeners: [],
   onExceeded: undefined,
   readInput: plain,
@@ -211,7 +210,7 @@ const shown = (skill: Skill.AnySkill) => ({ name: skill.name, tools: toolsOf(ski
 
 /** A sub-agent that can be suspended with its parent, within the snapshot of the parent. */
 export interface Nest extends Suspendable {
-  readonly run: (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
+  readonly run: (input: unknown, nesting: Nesting, by: Resumes) => Effect.Effect<unknown, unknown, Model.Model>
 }
 
 /** The run of an agent, with the layers that it provides. */
@@ -237,9 +236,10 @@ const nesting = (definition: Definition): Nest | undefined => {
   const plan = once(() => planOf(definition))
   return {
     ...suspendable(definition),
-    run: (input, nesting) => {
+    run: (input, nesting, by) => {
       const { isSuspendable, resumption } = nesting
-      const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
+      const start: Run.Start =
+        resumption === undefined ? { kind: "input", input } : { kind: "resumption", by, ...resumption }
       const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode, aroundOf(definition))
       const named = resumption === undefined ? (identified?.(run, false) ?? run) : run
       return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, branch }))
@@ -294,21 +294,7 @@ const runner = (definition: Definition): Runner => {
   const around = aroundOf(definition)
   return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode, around)
-    : (input, sink, mode) => {
-        // by its type, the input is a resumption
-        const resumption = input as Resumption<unknown>
-        // any other input is refused
-        const running = Effect.suspend(() => {
-          const decisions = going.decisionsOf(resumption)
-          mode.deciding?.(decisions)
-          const begun = going.beginning(resumption, around)
-          const from = { ...resumption, from: begun.from, kind: "resumption", decisions } as const
-          return Run.run(plan, from, sink, mode, begun.around)
-        })
-        const admitted = going.admit(suspendable(definition), resumption)
-        // no interruption reaches the fiber of a handle until its run begins; a claim may wait for a store, so it can be interrupted
-        return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
-      }
+    : going(plan, around, suspendable(definition))
 }
 
 /** Prepares each turn, also the last turn at a limit. */

@@ -14,16 +14,19 @@ import * as Snapshot from "../event/Snapshot.ts"
 import { SnapshotRefusedError } from "../errors/DoorError.ts"
 import * as Token from "../data/Token.ts"
 import { goingOn } from "../run/Continuing.ts"
-import type { Going } from "../run/Run.ts"
+import { resumes } from "../run/Resumed.ts"
+import * as Run from "../run/Run.ts"
 import { sayings } from "../run/Saying.ts"
-import type { Admit, Resumption } from "../run/Start.ts"
+import type { Resumption } from "../run/Start.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
+import type { Decisions, Suspendable } from "../tool/ToolDefinition.ts"
+import type { Definition } from "./definition.ts"
 import * as Snapshots from "./snapshots.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Checks a resumption, and claims the snapshot last. So a resumption that is refused for another reason can be tried again. */
-const admit: Admit = (agent, resumption) =>
+const admit = (agent: Suspendable, resumption: Resumption<unknown>): Effect.Effect<void, SnapshotRefusedError> =>
   Effect.gen(function* () {
     const whose = `Agent.resume of agent '${agent.name}'`
     demand(whose, "given where to go on", resumption, Predicate.isObject(resumption))
@@ -120,19 +123,37 @@ const withoutIncomplete = (from: Resumption<unknown>["from"]): Resumption<unknow
   return "version" in from ? { ...from, transcript: before } : before
 }
 
-/** How `Agent.resume` checks a resumption, and where the run and its decisions come from. */
-export const going: Going = {
-  admit,
-  beginning: ({ from, incomplete }, around) => {
-    if (incomplete !== "continue") return { from: incomplete === "drop" ? withoutIncomplete(from) : from, around }
-    return { from, around: { ...around, loop: (loop) => (around?.loop ?? identity)(goingOn(loop)) } }
-  },
-  decisionsOf: ({ decisions, from, settlements }) =>
-    decisionsOf(
-      { decisions, settlements },
-      () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)),
-      () => (isTranscript(from) ? [] : Snapshots.tokensOf(from)),
-      () => (isTranscript(from) ? [] : withdrawnIn(from)),
-      () => (isTranscript(from) ? [] : (from.decided ?? []))
-    )
+/** The runner of an agent that `Agent.resume` made: it checks the resumption, then the run goes on. */
+export const going: NonNullable<Definition["going"]> = (plan, around, agent) => (input, sink, mode) => {
+  // by its type, the input is a resumption
+  const resumption = input as Resumption<unknown>
+  // any other input is refused
+  const running = Effect.suspend(() => {
+    const decisions = decidedIn(resumption)
+    mode.deciding?.(decisions)
+    const begun = beginningOf(resumption, around)
+    const start = { ...resumption, from: begun.from, kind: "resumption", by: resumes, decisions } as const
+    return Run.run(plan, start, sink, mode, begun.around)
+  })
+  const admitted = admit(agent, resumption)
+  // no interruption reaches the fiber of a handle until its run begins; a claim may wait for a store, so it can be interrupted
+  return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
 }
+
+/** Where the run goes on, and what is around its loop. */
+const beginningOf = (
+  { from, incomplete }: Resumption<unknown>,
+  around: Run.Around | undefined
+): Pick<Resumption<unknown>, "from"> & { readonly around: Run.Around | undefined } => {
+  if (incomplete !== "continue") return { from: incomplete === "drop" ? withoutIncomplete(from) : from, around }
+  return { from, around: { ...around, loop: (loop) => (around?.loop ?? identity)(goingOn(loop)) } }
+}
+
+const decidedIn = ({ decisions, from, settlements }: Resumption<unknown>): Decisions =>
+  decisionsOf(
+    { decisions, settlements },
+    () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)),
+    () => (isTranscript(from) ? [] : Snapshots.tokensOf(from)),
+    () => (isTranscript(from) ? [] : withdrawnIn(from)),
+    () => (isTranscript(from) ? [] : (from.decided ?? []))
+  )

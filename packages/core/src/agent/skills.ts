@@ -138,6 +138,12 @@ interface Resilient {
   readonly outputRetries: number
 }
 
+/** The policies of `Agent.toolPolicy`, and what asks them. */
+interface Policies {
+  readonly all: ReadonlyArray<ToolPolicy.Policy>
+  readonly denies: ToolPolicy.Denies
+}
+
 /** The parts of an agent's definition that its work needs. */
 export interface Skilled extends Toolset.Tables {
   readonly name: string
@@ -146,7 +152,7 @@ export interface Skilled extends Toolset.Tables {
   readonly router?: Definition
   /** The policy that applies after all tables (`Agent.resilient`). */
   readonly resilient?: Resilient | undefined
-  readonly policies: ReadonlyArray<ToolPolicy.Policy>
+  readonly policies?: Policies | undefined
   readonly budget: { readonly maxArgsBytes: number }
   readonly putAside?: PutAside | undefined
 }
@@ -209,5 +215,5 @@ const toolsetOf = (
   if (putAside !== undefined && !Predicate.hasProperty(putAside, "among")) {
     throw new TypeError(`Agent '${name}': putAside must be made by Tool.putAside`)
   }
-  return Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policies }, putAside)
+  return Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policy: policies?.denies }, putAside)
 }

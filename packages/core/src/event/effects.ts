@@ -16,7 +16,8 @@ export type Effected = {
   readonly callKey: string | undefined
   /** The time of the effect, in milliseconds: calls run concurrently. */
   readonly at: number
-  readonly undo: Effect.Effect<void, unknown>
+  /** Undoes it in the current run, which has failed. */
+  readonly undo: Effect.Effect<void>
   /** Whether its compensation has begun: it runs once. */
   isUndone: boolean
 }

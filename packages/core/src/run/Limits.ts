@@ -2,13 +2,10 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { end, type Exceeded, type Meter } from "../budget/Meter.ts"
-import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Message from "../data/Message.ts"
 import { BudgetExceededError, UnknownPriceError } from "../errors/RunError.ts"
 import * as RunContext from "../event/RunContext.ts"
-import * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
 import { Suspension } from "./Start.ts"
@@ -113,25 +110,5 @@ export const undoing =
 type Effected = NonNullable<ReturnType<RunContext.RunContext["done"]["take"]>>
 
 const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Effected): Effect.fn.Return<void> {
-  for (let one: Effected | undefined = first; one !== undefined; one = run.done.take()) {
-    const { callId, callKey, key, tool, undo: compensation } = one
-    const exit: Exit.Exit<void, unknown> = yield* Effect.exit(
-      Interception.step<void, unknown, never>(
-        () => ({ type: "compensation", tool, callId, callKey, idempotencyKey: key }),
-        () => RunContext.afterwards(compensation)
-      )
-    )
-    if (Exit.isSuccess(exit)) {
-      yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key }))
-      continue
-    }
-    // the cause that passes on has no typed failure left
-    if (Cause.hasInterrupts(exit.cause)) return yield* Effect.failCause(exit.cause as Cause.Cause<never>)
-    const error = Cause.squash(exit.cause)
-    yield* Effect.logWarning(
-      `What tool '${tool}' has done could not be undone, key '${key}'`,
-      ErrorCause.logged(exit.cause)
-    )
-    yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key, error }))
-  }
+  for (let one: Effected | undefined = first; one !== undefined; one = run.done.take()) yield* one.undo
 })

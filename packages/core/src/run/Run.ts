@@ -4,14 +4,12 @@ import { atEnd } from "./hearing.ts"
 import { callModel } from "./modelCall.ts"
 import type * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
-import type { Around, Loop } from "./running.ts"
+import type { Around, Loop, Start } from "./running.ts"
 import { answer, keepShown, safePoint } from "./turn.ts"
 import { settle } from "./settle.ts"
-import type { Decisions } from "../tool/ToolDefinition.ts"
-import type { Admit, Resumption, Start } from "./Start.ts"
-import { resume, within } from "./beginning.ts"
+import { within } from "./beginning.ts"
 
-export type { Around } from "./running.ts"
+export type { Around, Start } from "./running.ts"
 export type { Chooser, OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from "./plan.ts"
 
 /**
@@ -21,17 +19,6 @@ export type { Chooser, OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Wor
 export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
   within(plan, start, sink, mode, around === undefined ? loop : around.loop(loop), around?.says)
 
-/** The additions of `Agent.resume` to an agent. */
-export interface Going {
-  readonly admit: Admit
-  /** The beginning of the run, and the wrappers of its loop. */
-  readonly beginning: (
-    resumption: Resumption<unknown>,
-    around: Around | undefined
-  ) => Pick<Resumption<unknown>, "from"> & { readonly around: Around | undefined }
-  readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "from" | "decisions" | "settlements">) => Decisions
-}
-
 /**
  * - A tool that fails and is told: its call is settled with the text of the failure, and the model reads that in the next turn.
  * - A failure that no table handles: all calls of the reply are settled, and the run fails with it.
@@ -40,7 +27,7 @@ export interface Going {
  */
 const loop: Loop = Effect.fnUntraced(function* (running) {
   // a resumed run may have unsettled calls, or already its answer
-  const before = yield* resume(running)
+  const before = running.start.kind === "input" ? undefined : yield* running.start.by.resume(running)
   const over = before && running.state.mayRead(running.run) ? yield* atEnd(running, before) : before
   if (over !== undefined) return over.value
   while (true) {

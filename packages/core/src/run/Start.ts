@@ -1,14 +1,11 @@
 /** Where a run begins: with an input, with a conversation, or where another run was suspended. */
-import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Approval from "../data/Approval.ts"
 import type * as Budget from "../budget/Budget.ts"
-import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import { genuine } from "../event/Genuine.ts"
 import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
-import type { Decisions, Suspendable } from "../tool/ToolDefinition.ts"
 
 /**
  * The input of `Agent.resume`: a snapshot or a transcript, with decisions, settlements and messages.
@@ -61,17 +58,6 @@ export interface Saying {
   readonly message: string | Message.UserContent
   /** Withdraws the open requests of the run: their calls are not run. */
   readonly supersede?: boolean
-}
-
-/** Checks a resumption before the run begins. */
-export type Admit = (agent: Suspendable, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
-
-export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
-
-interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "say" | "budget"> {
-  readonly kind: "resumption"
-  /** Absent for a sub-agent that goes on although its parent was not suspended. */
-  readonly decisions: Decisions | undefined
 }
 
 /** The end of a suspended run: neither an answer nor a failure. */

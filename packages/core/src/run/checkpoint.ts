@@ -1,12 +1,10 @@
-/** Suspends a run to a snapshot, and restores it. */
+/** Suspends a run to a snapshot. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Exceeded, Meter } from "../budget/Meter.ts"
+import type { Exceeded } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import { errorOf } from "./Limits.ts"
-import type { ToolDefinition } from "../tool/ToolDefinition.ts"
-import type { Plan } from "./plan.ts"
 import type { Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
@@ -57,45 +55,3 @@ export const capture =
   (running: Running) =>
   (now: number): Snapshot | undefined =>
     canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
-
-/** Restores the counts and limits of a run; `given` are new limits. */
-export const restore = (
-  { done, ledger, meter }: RunContext.RunContext,
-  from: Snapshot,
-  given: object,
-  { work }: Plan
-): void => {
-  ledger.restore(from.ledger)
-  meter.restore(from.runId, from.spent)
-  meter.warnedBefore(from.warned)
-  if (from.cappedCalls !== undefined) {
-    meter.callCounts.restore(from, (tool, agents) => capOf(toolsOf(work, from.skill), tool, agents))
-  }
-  if (from.grants !== undefined) done.granted = from.grants
-  if (from.putAside !== undefined) done.aside = from.putAside
-  meter.takeOver(from.limits, given)
-  paid(meter, from)
-}
-
-const toolsOf = (work: Plan["work"], skill: string | undefined): ReadonlyArray<ToolDefinition> => {
-  const own = work.kind === "choice" ? work.works.get(skill ?? "") : work
-  return own?.kind === "loop" ? Array.from(own.toolset.entries.values(), ({ tool }) => tool) : []
-}
-
-/** Looks up the cap of a tool. `agents` names the sub-agents in which the tool is, the outermost last. */
-const capOf = (tools: ReadonlyArray<ToolDefinition>, tool: string, agents: ReadonlyArray<string>) => {
-  const ofAgent = agents
-    .slice(0, -1)
-    .reduceRight((those, name) => those.flatMap(({ nested }) => (nested?.name === name ? nested.tools() : [])), tools)
-  return ofAgent.find(({ callCap }) => callCap?.tool === tool)?.callCap
-}
-
-/** Notes that the run's spending already includes that of the sub-agents that are suspended with it. */
-const paid = (meter: Meter, { unfinished }: Snapshot): void => {
-  for (const call of unfinished?.calls ?? []) {
-    if (call.type !== "agent") continue
-    const { snapshot } = call
-    meter.paidFor(snapshot.runId, snapshot.spent)
-    paid(meter, snapshot)
-  }
-}

@@ -14,7 +14,6 @@ import type { Output } from "./Output.ts"
 import type { Compaction, Rows } from "../recovery/Node.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { Loop as Looped, Running } from "./running.ts"
 import type { RunState } from "./state.ts"
 
 /** What happens when a streamed attempt breaks off after its first text: the call fails, repeats the attempt, or continues the text. */
@@ -112,5 +111,6 @@ export interface Choice {
 export interface Chooser {
   /** The router of an agent without one. */
   readonly router: () => Definition
-  readonly choose: (running: Running, choice: Choice, loop: Looped) => Effect.Effect<unknown, unknown, Model.Model>
+  /** A `Choose` of `running.ts`, which imports this file. */
+  readonly choose: (running: never, choice: Choice, loop: never) => Effect.Effect<unknown, unknown, Model.Model>
 }

@@ -1,15 +1,27 @@
 /** The state of a run at work: its input, its services and its turns. */
 import type * as Effect from "effect/Effect"
+import type { Budget } from "../budget/Budget.ts"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type * as Model from "../model/Model.ts"
+import type { Decisions } from "../tool/ToolDefinition.ts"
 import type { Toolset } from "../tool/Toolset.ts"
 import type { Mode } from "./Frame.ts"
 import type { Prefix } from "./modelCallState.ts"
-import type { Plan, Said } from "./plan.ts"
-import type { Start } from "./Start.ts"
+import type { Choice, Plan, Said } from "./plan.ts"
+import type { Resumption } from "./Start.ts"
 import type { RunState } from "./state.ts"
+
+/** Where a run begins. */
+export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
+
+export interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "say" | "budget"> {
+  readonly kind: "resumption"
+  readonly by: Resumes
+  /** Absent for a sub-agent that goes on although its parent was not suspended. */
+  readonly decisions: Decisions | undefined
+}
 
 /** A message that was said before the run began or resumed. It has an id if it was said to the run itself. */
 export interface Heard extends Partial<Message.SaidMessage> {
@@ -30,6 +42,8 @@ export interface Beginning {
   readonly messages: (prompt: string) => Array<Message.Message>
   /** The conversation with this prompt and no other system message, because each skill has its own prompt. */
   readonly messagesFor: (prompt: string) => Array<Message.Message>
+  /** The limits, if a resumption has replaced some of those of the agent. */
+  readonly budget?: Budget | undefined
 }
 
 export interface Running {
@@ -67,8 +81,25 @@ export interface Preparing {
   ) => Effect.Effect<A, unknown>
 }
 
+/** How a run goes on. What resumes it brings this, so a bundle without resumptions does not contain it. */
+export interface Resumes {
+  /** Makes the beginning of the run. Throws on an input that does not fit, and on a snapshot of another agent. */
+  readonly begin: (start: Resuming, plan: Plan, says: string | undefined) => Beginning
+  /** Restores the state of the run. */
+  readonly restoreState: (state: RunState, beginning: Beginning) => void
+  /** Restores the counts and limits of the run. */
+  readonly restore: (running: Running) => void
+  /** Puts the messages that came while the run was suspended in its inbox, and goes on with `next`. */
+  readonly hear: <A, E, R>(running: Running, next: () => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The first step of the loop. */
+  readonly resume: (running: Looping) => Effect.Effect<End, unknown>
+}
+
 /** The work of such a run. */
 export type Loop = (running: Looping) => Effect.Effect<unknown, unknown>
+
+/** Chooses a skill, and does its work. */
+export type Choose = (running: Running, choice: Choice, loop: Loop) => Effect.Effect<unknown, unknown, Model.Model>
 
 /** What is around the loop, such as the last turn of `Answering.ts`. */
 export interface Around {

@@ -27,10 +27,13 @@ export interface Admission {
   readonly toolsWereOff: boolean
 }
 
-/** The options of a new state. */
-interface Start {
-  readonly from: Snapshot | undefined
-  readonly said: { readonly message: Message.User }
+/** The fields of a state that only it changes itself. */
+interface Kept {
+  readonly compacted: Array<Message.Message> | undefined
+  readonly last: string
+  readonly inARow: number
+  readonly made: Map<string, number>
+  readonly pins: Pins | undefined
 }
 
 export class RunState implements State {
@@ -97,13 +100,12 @@ export class RunState implements State {
     return tree.inbox !== undefined || this.late !== undefined
   }
 
-  constructor(agent: string, budget: Budget.Budget, { from, said }: Start, messages: Array<Message.Message>) {
+  constructor(agent: string, budget: Budget.Budget, inputMessage: Message.User, messages: Array<Message.Message>) {
     this.#agent = agent
     this.#maxInARow = budget.maxConsecutiveSameTool
     this.#repeatedFailures = budget.repeatedFailures
     this.messages = messages
-    this.inputMessage = said.message
-    if (from !== undefined) this.#restore(from)
+    this.inputMessage = inputMessage
   }
 
   /** The failed calls of the run, for the rules about repeated failures. */
@@ -121,52 +123,13 @@ export class RunState implements State {
     return this.#history?.isCalm ?? true
   }
 
-  /** Restores the state from the snapshot of a suspended run. */
-  #restore({
-    callsWithToolsOff,
-    compacted,
-    compactionTurn,
-    failures,
-    sameTool,
-    made,
-    unfinished,
-    outputsRejected,
-    pins,
-    prepared,
-    transcript,
-    turn
-  }: Snapshot): void {
-    if (prepared !== undefined) this.prepared = { choice: prepared }
-    if (pins !== undefined) {
-      this.#pins = new Map(Object.entries(pins).map(([key, pinned]) => [key, { pinned, shown: pinned }]))
-    }
-    if (compacted !== undefined) {
-      const last = transcript[compacted.from - 1]
-      const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
-      this.#compacted = [...compacted.head, ...this.messages.slice(from)]
-    }
-    if (compactionTurn !== undefined) this.ahead = { turn: compactionTurn, made: 0 }
-    this.turn = turn
-    this.outputsRejected = outputsRejected
-    this.callsWithToolsOff = callsWithToolsOff
-    this.#last = sameTool.tool
-    this.#inARow = sameTool.calls
-    this.history.restore(failures)
-    this.#made = new Map(made.map(({ digest, times }) => [digest, times]))
-    if (unfinished === undefined) return
-    this.take(unfinished.reply)
-    this.keys = unfinished.keys
-    for (const [index, slot] of this.slots.entries()) {
-      const call = unfinished.calls[index]
-      if (call === undefined || call.type === "not-begun") continue
-      if (call.type === "finished") {
-        slot.settlement = call.settlement
-        slot.record = call.record
-        continue
-      }
-      // the run looks up the tool later, and learns then whether it is unsafe
-      slot.goOn(call, "unsafe")
-    }
+  /** Takes over what a snapshot says of the fields that only this class changes. */
+  takeOver({ compacted, inARow, last, made, pins }: Kept): void {
+    this.#compacted = compacted
+    this.#inARow = inARow
+    this.#last = last
+    this.#made = made
+    this.#pins = pins
   }
 
   /**

@@ -13,6 +13,7 @@ import * as ToolRun from "./run.ts"
 import { type Covers, define, type Limits, type NoVerify, type OneLength, type Options, type Stored } from "./define.ts"
 import type { Elsewhere } from "./elsewhere.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import { remember } from "./undoing.ts"
 import type { OwnFailures } from "./failures.ts"
 import type { CallLimit, ServicesOfVerify, Storable, StoredFailures, TimeoutOf, WithoutScope } from "./ToolTypes.ts"
 import { type AnyTool, type ErrorOf, fromDefinition, type TableOf, type Tool, type TypeId } from "./shape.ts"
@@ -282,7 +283,7 @@ export const compensate: {
   ): Tool<Name, Params, A, E, R | WithoutScope<R2>, T, S>
 } = dual(2, <T>({ definition, name }: AnyTool, undo: Compensate<unknown, unknown, unknown>): T => {
   if (definition.compensate !== undefined) throw new TypeError(`Tool '${name}' already has a compensation`)
-  return fromDefinition({ ...definition, compensate: undo })
+  return fromDefinition({ ...definition, compensate: undo, remember })
 })
 
 /**

@@ -21,8 +21,10 @@ import type { LlmError } from "../errors/LlmError.ts"
 import type { ApprovalExpiredError, Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
 import type { Beside } from "./beside.ts"
+import type { Outcome } from "./outcome.ts"
 import type { Read } from "./reading.ts"
 import type { Receipt } from "./waiting.ts"
+import type { Attempts } from "../recovery/Attempts.ts"
 import type { Rows } from "../recovery/Node.ts"
 import type { CallCap } from "../budget/Meter.ts"
 
@@ -37,6 +39,8 @@ export interface ToolDefinition {
   readonly sideEffects: Recovery.SideEffects
   /** Whether this is a built-in tool, to which no table applies. Its failure or its value ends the run. */
   readonly isBuiltIn: boolean
+  /** For a built-in tool: settles a call. Such a tool brings the code along, so a bundle without it is smaller. */
+  readonly endsRun?: (tool: ToolDefinition, site: Made & Pick<RunContext, "repairing">) => Effect.Effect<Outcome>
   /** For a built-in tool: the parameter that gets the whole text of the arguments if they cannot be read. */
   readonly words: string
   readonly parameters: Schema.Codec<unknown, unknown>
@@ -56,6 +60,11 @@ export interface ToolDefinition {
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
   /** The function of `Tool.around` that wraps the attempts; absent for most tools. */
   readonly around?: Around
+  /** Makes these attempts: a `Surrounded` of `callState.ts`, which imports this file. */
+  readonly surrounded?: {
+    readonly tries: () => Attempts
+    readonly start: (self: never, state: never, tries: Attempts) => Effect.Effect<unknown, unknown>
+  }
   /** For a tool that is an agent: how its run is suspended together with its parent's. Absent for all other tools. */
   readonly nested?: Nested
   /** How the tool waits after its `start`; absent for tools that are not deferred. */
@@ -82,7 +91,18 @@ export interface ToolDefinition {
   /** The pin of a tool whose server may change it; absent for all other tools. */
   readonly pin?: Pin
   readonly compensate: Compensate<unknown, unknown, unknown> | undefined
+  /** Remembers how a call is undone: `Tool.compensate` brings the code along, so a bundle without it is smaller. */
+  readonly remember?: Remember | undefined
 }
+
+/** Adds a call that has succeeded to those that its run undoes if it fails. */
+export type Remember = (
+  compensate: Compensate<unknown, unknown, unknown>,
+  tool: ToolDefinition,
+  params: unknown,
+  result: unknown,
+  context: ToolContext
+) => Effect.Effect<void>
 
 /** A call, its idempotency key, and its run. */
 interface Made {
@@ -152,6 +172,8 @@ export interface ApprovalGate extends NeedsApproval {
   /** The same gate, but `around` provides the services that its predicates need. */
   readonly provided?: (around: Providing) => ApprovalGate
   readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
+  /** Sends a call through this gate, and goes on as it has decided: a `Through` of `callState.ts`, which imports this file. */
+  readonly through: (self: never, state: never, gate: ApprovalGate) => Effect.Effect<unknown, unknown>
 }
 
 /**

@@ -7,6 +7,8 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
+import { ToolDeniedError } from "../errors/ToolError.ts"
+import * as Interception from "../model/Interception.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
 /** A call that is about to run, with valid arguments. */
@@ -46,12 +48,34 @@ export const deny = (reason: string): Permission => ({ type: "deny", reason })
 export type Policy<R = never> = (call: ProposedCall) => Permission | Effect.Effect<Permission, unknown, R>
 
 /**
- * Asks one policy after another, until one denies. Returns the reason of the denial, or `undefined` if no policy denies. A policy that
- * fails denies. Each policy gets its own call from `callOf`.
+ * Asks the policies of an agent about a call. Returns the error if one denies. A policy that fails denies.
  *
  * @internal
  */
-export const ask = (policies: ReadonlyArray<Policy>, callOf: () => ProposedCall): Effect.Effect<string | undefined> =>
+export type Denies = (
+  call: Omit<ProposedCall, "params">,
+  params: () => unknown
+) => Effect.Effect<ToolDeniedError | undefined>
+
+/**
+ * Asks one policy after another, until one denies. Each policy gets its own call.
+ *
+ * @internal
+ */
+export const denying =
+  (policies: ReadonlyArray<Policy>): Denies =>
+  (call, params) => {
+    const { callId, tool } = call
+    const asked = Interception.step(
+      () => ({ type: "policy", tool, callId }),
+      () => ask(policies, () => ({ ...call, params: params() }))
+    )
+    return Effect.map(asked, (reason) =>
+      reason === undefined ? reason : ToolDeniedError.make({ tool, callId, reason })
+    )
+  }
+
+const ask = (policies: ReadonlyArray<Policy>, callOf: () => ProposedCall): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {
       const call = callOf()

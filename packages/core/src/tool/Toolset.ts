@@ -1,7 +1,6 @@
 /** The tools that a model may call in one turn, with the tables that guard them. A toolset takes a call and returns its settlement. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Gates } from "./callState.ts"
 import { denialOf } from "./endings.ts"
@@ -11,14 +10,13 @@ import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { AdaptsParts, PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { AdaptsParts, PutAside, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import type { CallCap } from "../budget/Meter.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { DeserializationError, EscalationError, type InvalidArgs } from "../errors/ToolError.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 export type { Failure, Outcome, Output } from "./outcome.ts"
@@ -135,7 +133,8 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   const entry = entryOf(self, call)
   const site = entry === undefined ? made : named(made, entry.tool)
   const isLeftOut = entry !== undefined && !isOffered(site, entry.tool)
-  if (entry?.tool.isBuiltIn === true && !isLeftOut) return begin(entry.tool, site, settleBuiltIn(entry.tool, site))
+  if (entry?.tool.endsRun !== undefined && !isLeftOut)
+    return begin(entry.tool, site, entry.tool.endsRun(entry.tool, site))
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle(namesFor(self, site), self.unknown, site)
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
@@ -218,68 +217,3 @@ const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> =
     { settlement, record: denialOf(call.name) }
   )
 }
-
-/** Settles a call of a built-in tool. It ends the run even if its arguments are invalid. */
-const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: CallSite): Effect.Effect<Outcome> => {
-  const decoded = decodedOf(tool, call)
-  const params = Result.isSuccess(decoded) ? decoded.success.params() : salvaged(tool, decoded.failure, call)
-  const { agent, done } = run
-  const context: ToolContext = {
-    attempt: 1,
-    callId: call.id,
-    idempotencyKey: key,
-    agent,
-    progress: () => Effect.void,
-    runScope: done.scope
-  }
-  const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
-  const emitChanges = Effect.forEach(
-    changes,
-    (change) => RunContext.emit(run, () => ({ type: "arguments-coerced", callId: call.id, tool: call.name, change })),
-    // Mutants `{}`, `false` survive: `andThen` drops the value of its first effect
-    { discard: true }
-  )
-  const running = Effect.match(tool.run(params, context), {
-    onFailure: (error): Outcome => ({
-      settlement: givenBack,
-      failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
-      // Mutant `true` survives: the run ends with this outcome, so no later batch counts it
-      record: { tool: tool.name, isError: false }
-    }),
-    onSuccess: (value): Outcome => ({
-      settlement: closed,
-      output: { value },
-      // Mutant `true` survives: the run ends with this output, so no later batch counts it
-      record: { tool: tool.name, isError: false }
-    })
-  })
-  return Effect.andThen(emitChanges, running)
-}
-
-/** Decodes the arguments of a built-in tool. The schemas of these tools are made by this library, and they decode at once. */
-const decodedOf = (tool: ToolDefinition, call: Message.ToolCall): Call.Read => {
-  const read = Call.decodeNow(tool, call)
-  if (read === undefined) throw new TypeError(`The built-in tool '${tool.name}' has to decode at once`)
-  return read
-}
-
-/**
- * The parameters of a built-in tool whose arguments are invalid: the fields that are valid alone. If the field for its text is not among
- * them, that field gets the raw arguments.
- */
-const salvaged = (
-  tool: ToolDefinition,
-  error: InvalidArgs | DeserializationError,
-  call: Message.ToolCall
-): Record<string, unknown> => {
-  const value = (error instanceof DeserializationError ? error.rawValue : undefined) ?? {}
-  const fitting = Object.entries(value).map(([key, field]) => {
-    // the cast is safe: the field comes from arguments that were parsed as JSON
-    const alone = decodedOf(tool, { ...call, arguments: { [key]: field as Schema.Json } })
-    return Result.isSuccess(alone) ? alone.success.params() : {}
-  })
-  return Object.assign({ [tool.words]: Call.rawText(call.arguments) }, ...fitting)
-}
-
-const givenBack: Message.Settlement = { kind: "result", text: "The task is given back." }
-const closed: Message.Settlement = { kind: "result", text: "The task is closed." }

@@ -7,6 +7,7 @@ import * as Around from "./around.ts"
 import * as Providing from "./providing.ts"
 import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
 import type { Nearer } from "./failures.ts"
+import { surrounded } from "./surrounding.ts"
 import type { Behind } from "./table.ts"
 import type { Acknowledged } from "../recovery/TableTypes.ts"
 
@@ -88,7 +89,11 @@ export const around: {
   <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Acknowledged>): T => {
     const { around: before, name, sideEffects } = self.definition
     const needsConsent = sideEffects === "unsafe" && options?.acknowledge !== "may run twice"
-    return fromDefinition({ ...self.definition, around: Around.make(f, { tool: name, before, needsConsent }) })
+    return fromDefinition({
+      ...self.definition,
+      around: Around.make(f, { tool: name, before, needsConsent }),
+      surrounded
+    })
   }
 )
 

@@ -11,11 +11,13 @@ import { ApprovalExpiredError } from "../errors/ToolError.ts"
 import * as Deciding from "../recovery/Deciding.ts"
 import * as Render from "../recovery/Render.ts"
 import { asksOf } from "./asks.ts"
+import { through } from "./passing.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
 
 /** The gate of a tool. A call that needs no approval passes, and so do arguments that the approver has edited. */
 export const gate = (needs: NeedsApproval): ApprovalGate => ({
   ...needs,
+  through,
   pass: (call) =>
     Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> => {
       if (request === Approval.expired) return Effect.succeed(passed(needs, call, request))

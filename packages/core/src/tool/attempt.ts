@@ -9,12 +9,10 @@ import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
-import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
+import { ToolDeniedError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
-import * as Interception from "../model/Interception.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import type { Fix } from "../recovery/Node.ts"
-import * as Render from "../recovery/Render.ts"
 import * as Call from "./call.ts"
 import {
   type Admitted,
@@ -25,21 +23,19 @@ import {
   type Decoded,
   decoded,
   failed,
-  isCleared,
   over,
   type Gates,
   type Raw,
   repaired,
   running,
-  type ToolCall,
-  unread,
-  waiting
+  type Surrounded,
+  type Through,
+  type ToolCall
 } from "./callState.ts"
 import { Waits } from "./CallSite.ts"
 import * as ToolRun from "./run.ts"
 import { checkpointOf } from "./checkpoint.ts"
-import type { ApprovalGate, CallAtGate, ToolContext } from "./ToolDefinition.ts"
-import * as ToolPolicy from "./ToolPolicy.ts"
+import type { ToolContext } from "./ToolDefinition.ts"
 import type { OfOneCall } from "../event/Happening.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
@@ -50,7 +46,8 @@ export const attempt = (self: ToolCall, count: number): Attempt => {
   return emitFailure(self, count, () => next(self))
 }
 
-const emitFailure = (self: ToolCall, attempt: number, make: () => Attempt): Attempt => {
+/** Emits the failure of an attempt. */
+export const emitFailure = (self: ToolCall, attempt: number, make: () => Attempt): Attempt => {
   const { call, run } = self.site
   return RunContext.emitFailure(run, RunContext.begins(run, make), (error) =>
     // a call that is denied or waits has not failed; and the attempts within `Tool.around` have emitted their failures themselves
@@ -95,7 +92,7 @@ const decode = (self: ToolCall, state: Raw): Attempt => {
 }
 
 /** Sends arguments that were repaired or edited through the same gates as the arguments of the model. */
-const pass = (self: ToolCall, state: Decoded): Attempt => {
+export const pass = (self: ToolCall, state: Decoded): Attempt => {
   const oversized = oversizedOf(self, state)
   return oversized === undefined ? ask(self, state) : deny(self, oversized)
 }
@@ -110,35 +107,17 @@ const ask = (self: ToolCall, state: Decoded): Attempt => {
   const gate =
     approval ??
     (site.from?.type === "decision" && site.from.request.failed === undefined ? site.decisions?.gate : undefined)
-  const approved = () => (gate === undefined ? start(self, admitted(state)) : approve(self, state, gate))
-  if (gates.policies.length === 0) return approved()
+  // the cast is safe: `passing.ts` alone makes it
+  const approved = () =>
+    gate === undefined ? start(self, admitted(state)) : (gate.through as Through)(self, state, gate)
+  if (gates.policy === undefined) return approved()
   const { agent, depth } = site.run
   const said = site.calledAs === undefined ? {} : { calledAs: site.calledAs }
   const call = { agent, tool, ...said, callId: site.call.id, arguments: state.args, sideEffects, depth }
-  return Effect.flatMap(denied(gates, call, state.decoded), (denial) =>
-    denial === undefined ? approved() : deny(self, denial)
+  return Effect.flatMap(
+    gates.policy(call, () => state.decoded.params()),
+    (denial) => (denial === undefined ? approved() : deny(self, denial))
   )
-}
-
-const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt => {
-  const { entry, site } = self
-  const { decoded, edited } = state
-  const waiting: CallAtGate["waiting"] = (decided) => wait(self, state, decided)
-  return Effect.flatMap(gate.pass({ tool: entry.tool, site, decoded, edited, waiting }), (passed) => {
-    if ("request" in passed) {
-      // the run is suspended until a decision comes: this call is neither settled nor failed
-      suspend(self, state, passed)
-      return Effect.fail(passed.request)
-    }
-    if ("expired" in passed) return Effect.fail(passed.expired)
-    const { decision } = passed
-    // every decision except an approval refuses the call, even a value of another type, since the JSON may not have been decoded
-    if (decision.type !== "approve") {
-      const reason = decision.type === "result" ? Render.notFailed : String(decision.reason)
-      return deny(self, ToolDeniedError.make({ tool: entry.tool.name, callId: site.call.id, reason }))
-    }
-    return decision.arguments === undefined ? start(self, admitted(state)) : edit(self, state, decision.arguments)
-  })
 }
 
 /** Ends the call for this run, which is suspended. The checkpoint of the call has the request for a decision. */
@@ -151,64 +130,24 @@ export const suspend = (
   self.state = over(state, { type: "waits", checkpoint })
 }
 
-/** Puts the call in the state `Waiting` until the decision comes: it has no attempt at work meanwhile. */
-const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
-  Effect.suspend(() => {
-    self.state = waiting(state)
-    return Effect.map(decided, (decision) => {
-      self.state = state
-      return decision
-    })
-  })
-
-/** Decodes the arguments that the approver has edited. They pass every gate again, except the approval. */
-const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
-  Call.decode(self.entry.tool, { ...self.site.call, arguments: args }, (read) => {
-    if (Result.isFailure(read)) {
-      self.state = unread(state, args)
-      return Effect.fail(read.failure)
-    }
-    const now = repaired(state, args, read.success, canonical(read.success.json))
-    self.state = now
-    return pass(self, now)
-  })
-
 /** Denies the call for good: no row decides about a denial. */
-const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
+export const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
   self.state = over(self.state, { type: "denied", error })
   return Effect.fail(error)
 }
 
-const start = (self: ToolCall, state: Admitted): Attempt => {
+export const start = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site, tries } = self
-  const { around, name } = entry.tool
+  // the cast is safe: `surrounding.ts` alone makes it
+  const { surrounded } = entry.tool
   // a limit may have been reached while the gates decided
-  if (around === undefined || tries === undefined) return RunContext.begins(site.run, () => runOnce(self, state))
-  const each = tries.each({
-    attempt: (count) =>
-      emitFailure(self, count, () =>
-        plain(self, runOnce(self, self.state.type === "Running" ? admitted(self.state) : state))
-      ),
-    isPassing: (error) => error instanceof Waits || error instanceof ToolRun.Unverifiable,
-    capped: () => {
-      self.state = over(self.state, { type: "capped" })
-    }
-  })
-  const refusal = () =>
-    self.state.type === "Running" && isCleared(self.state)
-      ? undefined
-      : OutcomeUnknownError.make({ tool: name, callId: site.call.id, idempotencyKey: site.key })
-  return tries.run(around(each, refusal))
+  return surrounded === undefined || tries === undefined
+    ? RunContext.begins(site.run, () => runOnce(self, state))
+    : (surrounded as Surrounded).start(self, state, tries)
 }
 
-/** Gives `Tool.around` the plain result. A result that `verify` has found is unwrapped, and the call notes that it was found. */
-const plain = (self: ToolCall, ran: Attempt): Attempt =>
-  Effect.map(ran, (value) => {
-    self.wasFound = value instanceof ToolRun.Found
-    return ToolRun.resultOf(value)
-  })
-
-const runOnce = (self: ToolCall, state: Admitted): Attempt => {
+/** Executes the tool once. */
+export const runOnce = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site } = self
   const { call, key, run } = site
   const context: ToolContext = {
@@ -307,21 +246,6 @@ const oversized = (
     ? undefined
     : ToolDeniedError.make({ tool, callId, reason: `${whose} are longer than ${maxArgsBytes} bytes` })
 }
-
-/** Asks the policies about decoded arguments. Returns the error if a policy denies the call. */
-const denied = (
-  { policies }: Gates,
-  call: Omit<ToolPolicy.ProposedCall, "params">,
-  decoded: Call.Decoded
-): Effect.Effect<ToolDeniedError | undefined> =>
-  Effect.map(
-    Interception.step(
-      () => ({ type: "policy", tool: call.tool, callId: call.callId }),
-      () => ToolPolicy.ask(policies, () => ({ ...call, params: decoded.params() }))
-    ),
-    (reason) =>
-      reason === undefined ? undefined : ToolDeniedError.make({ tool: call.tool, callId: call.callId, reason })
-  )
 
 const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {
   if (raw === null || max === Infinity) return true

@@ -1,4 +1,5 @@
 /** The states of a tool call on its way to its settlement. */
+import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { ToolDeniedError } from "../errors/ToolError.ts"
 import type { CallCheckpoint, CallProgress, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
@@ -9,7 +10,7 @@ import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { LateCall } from "./Late.ts"
 import type { Encoded, Unverifiable } from "./run.ts"
-import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { ApprovalGate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
 
 /** The fields of every state. */
@@ -86,8 +87,18 @@ export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over
 export interface Gates {
   /** The longest arguments, in bytes of UTF-8. */
   readonly maxArgsBytes: number
-  readonly policies: ReadonlyArray<ToolPolicy.Policy>
+  /** What the policies of the agent say of a call; absent without policies. */
+  readonly policy?: ToolPolicy.Denies | undefined
 }
+
+/** The attempts of a tool with `Tool.around`, which brings the code along, so a bundle without it is smaller. */
+export interface Surrounded {
+  readonly tries: () => Attempts
+  readonly start: (self: ToolCall, state: Admitted, tries: Attempts) => Effect.Effect<unknown, unknown>
+}
+
+/** Sends a call through its approval gate. */
+export type Through = (self: ToolCall, state: Decoded, gate: ApprovalGate) => Effect.Effect<unknown, unknown>
 
 /** One tool call at work. What changes on its way to the settlement is mostly in `state`. */
 export interface ToolCall {

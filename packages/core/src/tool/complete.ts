@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Completion } from "../data/Completion.ts"
+import { endsRun } from "./builtIn.ts"
 import { define } from "./define.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
@@ -57,6 +58,6 @@ const run = (params: Params) => Effect.succeed(completionOf(params))
 const options = { description, success: Completion, run }
 
 export const definition: ToolDefinition = {
-  ...define(name, { ...options, parameters: Understood }, { words: "summary" }),
+  ...define(name, { ...options, parameters: Understood }, { words: "summary", endsRun }),
   spec: define(name, { ...options, parameters: Wanted }).spec
 }

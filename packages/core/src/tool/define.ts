@@ -139,7 +139,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   options: Options<Params, A, E, R, S, RD> &
     Limits<Duration.Input | undefined, Duration.Input | undefined, unknown, unknown> &
     Stored<unknown>,
-  builtIn?: { readonly words: string }
+  builtIn?: Required<Pick<ToolDefinition, "words" | "endsRun">>
 ): ToolDefinition => ({
   name,
   description: described(name, options),
@@ -148,7 +148,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   kind: options.kind ?? "local",
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
-  words: builtIn?.words ?? "",
+  words: "",
+  ...builtIn,
   parameters: schemaOf(name, "parameters", options.parameters),
   success: schemaOf(name, "success", options.success),
   spec: once(() => ({

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Severity } from "../errors/Kinds.ts"
 import { EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
+import { endsRun } from "./builtIn.ts"
 import { define } from "./define.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 
@@ -14,7 +15,7 @@ const ending = <Params, E>(options: {
 }): ToolDefinition => {
   const { description, errorOf, name, parameters } = options
   const run = (params: Params, { agent }: ToolContext) => Effect.fail(errorOf(params, agent))
-  return define(name, { description, parameters, success: Schema.Never, run }, { words: "reason" })
+  return define(name, { description, parameters, success: Schema.Never, run }, { words: "reason", endsRun })
 }
 
 export const escalate = ending({

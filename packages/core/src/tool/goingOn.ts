@@ -14,7 +14,6 @@ import type { LateCall } from "./Late.ts"
 import * as Polling from "./polling.ts"
 import { cutOff } from "./run.ts"
 import type { Deferral } from "./ToolDefinition.ts"
-import { remember } from "./undoing.ts"
 import { close, enter } from "./waiting.ts"
 
 /**
@@ -22,13 +21,15 @@ import { close, enter } from "./waiting.ts"
  */
 export const callOf = (attempt: Parameters<Deferral["attempt"]>[0]): Omit<DeferredCall, "site" | "onCleared"> => {
   const { context, decoded, tool } = attempt
-  const { compensate } = tool
+  const { compensate, remember } = tool
   return {
     tool,
     context,
     cutOff: (limit) => cutOff(attempt, limit),
     remember: (value) =>
-      compensate === undefined ? Effect.void : remember(tool, compensate, decoded?.params(), value, context)
+      compensate === undefined || remember === undefined
+        ? Effect.void
+        : remember(compensate, tool, decoded?.params(), value, context)
   }
 }
 

@@ -11,12 +11,14 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
+import { through } from "./passing.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed, Rules } from "./ToolDefinition.ts"
 
 /** The gate of a tool that needs approval. A grant or a person lets the call pass. The predicate `when` is asked once per call. */
 export const granting = (needs: NeedsApproval, rules: Rules): ApprovalGate => ({
   ...needs,
   rules,
+  through,
   provided: (around) =>
     granting(
       { ...needs, when: (params) => around(needs.when(params)) },

@@ -14,7 +14,6 @@ import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import type { Decoded } from "./call.ts"
 import type { Deferral, Nesting, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
 
 /** The failure of a tool that was cut off and whose lookup failed too. Only a person can find out whether it took effect. */
@@ -71,14 +70,14 @@ export interface Execution {
  */
 export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, decoded, tool } = self
-  const { compensate, deferral, timeout } = tool
+  const { compensate, deferral, remember, timeout } = tool
   const running = deferral === undefined ? begun(self) : deferral.attempt(self, begun)
   const inTime = timeout === undefined ? running : within(self, running, timeout, () => cutOff(self, timeout))
   // a result that has come later was remembered when it came
   const isRemembered = self.deferredIn?.late?.settlement !== undefined
-  return compensate === undefined || isRemembered
+  return compensate === undefined || remember === undefined || isRemembered
     ? inTime
-    : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
+    : Effect.tap(inTime, (value) => remember(compensate, tool, decoded?.params(), resultOf(value), context))
 }
 
 const begun = (self: Execution): Effect.Effect<unknown, unknown> =>

@@ -9,7 +9,6 @@ import { type ExecutionError, executionErrorOf, ToolExecutionError } from "../er
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import { Attempts } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { backed, type Bounds, type Layer, type Progress, type Repairs, type Row } from "../recovery/Layer.ts"
 import type { VerdictRecord, Fix, Retry } from "../recovery/Node.ts"
@@ -95,7 +94,7 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
     return read && Result.getOrUndefined(read)
   }
   const state = from === undefined ? raw : stateOf(raw, from, decoded)
-  const tries = entry.tool.around === undefined ? undefined : new Attempts()
+  const tries = entry.tool.surrounded?.tries()
   const self: ToolCall = { entry, gates, site, state, progress: undefined, tries, elapsed }
   site.slot.live = self
   return self
