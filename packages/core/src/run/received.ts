@@ -17,6 +17,8 @@ export const received = (
   within: Model.Service
 ): Effect.Effect<Message.Reply, LlmError> => {
   const { model, request } = attempting
+  // such a model names no reply that is made in the background
+  if (model.background === undefined) return once(call, attempting, within)
   const asked = Jobs.requestOf(call, attempting)
   const replied = once(call, asked === request ? attempting : { ...attempting, request: asked }, within)
   return Effect.flatMap(replied, (reply) => {
