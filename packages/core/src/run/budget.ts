@@ -213,7 +213,7 @@ export const entryOf = (
 ): Ledger.Entry => {
   const { isEstimated, resent, usage } = spent
   const cost = costOf(run.meter, model, spent)
-  return {
+  const entry: Ledger.Entry = {
     runId: run.runId,
     agent: run.agent,
     turn: run.turn(),
@@ -222,7 +222,11 @@ export const entryOf = (
     provider: model.provider,
     purpose: purpose ?? purposeOf(run),
     outcome,
-    usage,
+    usage
+  }
+  if (isEstimated === undefined && resent === undefined && cost === undefined) return entry
+  return {
+    ...entry,
     ...(isEstimated === undefined ? {} : { isEstimated }),
     ...(resent === undefined ? {} : { resent }),
     ...(cost === undefined ? {} : { cost })
