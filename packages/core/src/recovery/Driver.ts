@@ -21,19 +21,20 @@ export const drive = <A, B, E, R>(layerOf: () => Driven<A, B, E, R>, from?: Orig
     const clock = fiber.getRef(Clock.Clock)
     const layer = layerOf()
     const now = clock.currentTimeMillisUnsafe()
-    // a policy is made at the first failure only
-    if (from === undefined) return attempts(layer, () => new Policy(layer, clock, now))
+    if (from === undefined) return attempts(layer, clock, now)
     const { startedAt, wakeAt } = from.position
     const policy = new Policy(layer, clock, startedAt, from)
     const { failed } = from
-    if (failed !== undefined) return decided(layer, () => policy, policy, failed.error)
+    if (failed !== undefined) return decided(layer, clock, now, policy, failed.error)
     const slept = Effect.sleep(wakeAt - now)
-    return Effect.flatMap(slept, () => attempts(layer, () => policy, policy))
+    return Effect.flatMap(slept, () => attempts(layer, clock, now, policy))
   })
 
+/** Makes the next attempt. A policy is made at the first failure only. */
 const attempts = <A, B, E, R>(
   layer: Driven<A, B, E, R>,
-  make: () => Policy<R>,
+  clock: Clock.Clock,
+  startedAt: number,
   made?: Policy<R>
 ): Effect.Effect<B, E, R> =>
   Effect.matchCauseEffect(layer.attempt(made?.next() ?? 1, made), {
@@ -41,19 +42,20 @@ const attempts = <A, B, E, R>(
     onFailure: (cause) => {
       const passing = untouchable(cause)
       if (passing !== undefined) return Effect.failCause(passing)
-      return decided(layer, make, made ?? make(), Cause.squash(cause))
+      return decided(layer, clock, startedAt, made ?? new Policy(layer, clock, startedAt), Cause.squash(cause))
     }
   })
 
 /** Applies the table to a failure, then repeats or ends the call. */
 const decided = <A, B, E, R>(
   layer: Driven<A, B, E, R>,
-  make: () => Policy<R>,
+  clock: Clock.Clock,
+  startedAt: number,
   policy: Policy<R>,
   error: unknown
 ): Effect.Effect<B, E, R> =>
   Effect.flatMap(policy.decide(error, layer.row(error, policy)), (step) =>
-    step.type === "repeat" ? attempts(layer, make, policy) : ended(layer, step, policy.trace())
+    step.type === "repeat" ? attempts(layer, clock, startedAt, policy) : ended(layer, step, policy.trace())
   )
 
 /** The trace of a call whose first attempt succeeds. */

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import { approachable } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
@@ -172,8 +173,9 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    const asked = Effect.catchTag(askModels(this), "EmptyReplyError", (error) => {
-      if (this.hasRepeated || this.options.isOnce === true || !admits(this)) return Effect.fail(error)
+    const asked = Effect.catchCause(askModels(this), (cause) => {
+      const isEmpty = untouchable(cause) === undefined && ErrorCause.tagOf(Cause.squash(cause)) === "EmptyReplyError"
+      if (!isEmpty || this.hasRepeated || this.options.isOnce === true || !admits(this)) return Effect.failCause(cause)
       this.hasRepeated = true
       return askModels(this)
     })
