@@ -70,31 +70,34 @@ interface Open {
   readonly names: ReadonlyArray<string> | undefined
   readonly length: number
   written: number
+  /** The list or object that holds it. */
+  readonly around: Open | undefined
 }
 
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {
-  const open: Array<Open> = []
+  let open: Open | undefined
   let text = ""
   const write = (one: unknown): void => {
     if (!Predicate.isObjectOrArray(one)) {
       text += JSON.stringify(one)
       return
     }
-    const names = Array.isArray(one) ? undefined : Object.keys(one).toSorted()
+    const names = Array.isArray(one) ? undefined : ordered(Object.keys(one))
     text += names === undefined ? "[" : "{"
+    const { length } = names ?? (one as ReadonlyArray<unknown>)
     // a list has indices for names
-    open.push({ of: one as Open["of"], names, length: (names ?? (one as ReadonlyArray<unknown>)).length, written: 0 })
+    open = { of: one as Open["of"], names, length, written: 0, around: open }
   }
   write(value)
-  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
-    const { names, of, written } = last
-    if (written === last.length) {
+  while (open !== undefined) {
+    const { around, length, names, of, written }: Open = open
+    if (written === length) {
       text += names === undefined ? "]" : "}"
-      open.pop()
+      open = around
       continue
     }
-    last.written++
+    open.written++
     const name = names?.[written] ?? written
     if (written > 0) text += ","
     if (names !== undefined) text += `${JSON.stringify(name)}:`
@@ -102,3 +105,7 @@ export const canonical = (value: Schema.Json): string => {
   }
   return text
 }
+
+/** Sorts names. Most are in order, and sorting them would allocate more than all else here. */
+const ordered = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.every((name, at) => at === 0 || (names[at - 1] ?? "") <= name) ? names : names.toSorted()
