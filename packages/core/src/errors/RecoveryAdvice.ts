@@ -7,7 +7,7 @@
 import * as Predicate from "effect/Predicate"
 import { property } from "../data/Foreign.ts"
 import * as Redaction from "../data/Redaction.ts"
-import { facts, type FactsTable, generous, type Outlook, outlookOf, wording } from "./facts.ts"
+import { facts, type FactsTable, generous, helps, type Outlook, outlookOf } from "./facts.ts"
 
 /** @internal */
 export { hintBeneath, outlookOf, withoutHelp } from "./facts.ts"
@@ -35,8 +35,49 @@ export const describe = (
   tag: Tag
 ): { readonly code: string; readonly httpStatus: number; readonly title: string; readonly help: string } => {
   const { code, httpStatus } = facts[tag]
-  const [title, help] = wording[tag]
-  return { code, httpStatus, title, help }
+  return { code, httpStatus, title: titles[tag], help: helps[tag] }
+}
+
+/** Names each failure in a few words. */
+const titles: Readonly<Record<Tag, string>> = {
+  ModelNotFoundError: "Model not found",
+  AuthenticationError: "Authentication failed",
+  ContentFilteredError: "Content filtered",
+  InvalidRequestError: "Request refused",
+  ModelOverloadedError: "Model overloaded",
+  ContextTooLongError: "Context too long",
+  ServerError: "Provider failed",
+  MalformedToolCallError: "Malformed tool call",
+  CapabilityMismatchError: "Capability missing",
+  UnknownLlmError: "Unknown model failure",
+  RateLimitError: "Rate limit reached",
+  QuotaExhaustedError: "Quota used up",
+  NetworkError: "Connection failed",
+  RequestTimeoutError: "Request timed out",
+  EmptyReplyError: "Empty reply",
+  ReplyTooLargeError: "Reply too large",
+  InvalidArgs: "Arguments are no JSON",
+  DeserializationError: "Arguments do not fit",
+  ExecutionError: "Tool failed",
+  EscalationError: "Agent gave up",
+  UnknownToolError: "Unknown tool",
+  ToolTimeoutError: "Tool timed out",
+  ToolDeniedError: "Call denied",
+  ApprovalExpiredError: "Approval expired",
+  OutcomeUnknownError: "Outcome unknown",
+  ToolExecutionError: "Tool failed for good",
+  BudgetExceededError: "Budget used up",
+  InvalidOutputError: "Output does not fit",
+  RoutingError: "No skill chosen",
+  LoopExhaustedError: "Loop used up",
+  GuardrailError: "Blocked by a guardrail",
+  UnknownPriceError: "Unknown price",
+  InputTooLargeError: "Input too large",
+  RunLostError: "Run lost",
+  SnapshotRefusedError: "Snapshot refused",
+  RunOverError: "Run not at work",
+  InboxFullError: "Inbox full",
+  CursorExpiredError: "Cursor expired"
 }
 
 /**

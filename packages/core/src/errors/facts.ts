@@ -314,49 +314,46 @@ export const facts = {
 
 export type FactsTable = typeof facts
 
-/** A title and a remedy for each class of errors. The title names the failure in a few words. */
-export const wording: Readonly<Record<keyof FactsTable, readonly [title: string, help: string]>> = {
-  ModelNotFoundError: ["Model not found", "Check its name, where it was asked, and which models this key may use"],
-  AuthenticationError: ["Authentication failed", "Check the key, and what it is allowed to do"],
-  ContentFilteredError: ["Content filtered", "Change the input, or ask another model"],
-  InvalidRequestError: ["Request refused", "Correct the request: sent again, it fails again"],
-  ModelOverloadedError: ["Model overloaded", "Wait and send it again, or ask another model"],
-  ContextTooLongError: ["Context too long", "Shorten the conversation, or ask a larger model"],
-  ServerError: ["Provider failed", "Wait and send it again, or ask another provider"],
-  MalformedToolCallError: ["Malformed tool call", "Tell the model what is wrong and ask again"],
-  CapabilityMismatchError: ["Capability missing", "Ask a model that can, or do without"],
-  UnknownLlmError: ["Unknown model failure", "Send it again; if that does not help, read the cause"],
-  RateLimitError: ["Rate limit reached", "Wait as long as the server asks, then send it again"],
-  QuotaExhaustedError: ["Quota used up", "Add credit at the provider, or ask another one"],
-  NetworkError: ["Connection failed", "Check address and network, then send it again"],
-  RequestTimeoutError: ["Request timed out", "Send it again, or allow more time"],
-  EmptyReplyError: ["Empty reply", "Send it again, or ask another model"],
-  ReplyTooLargeError: ["Reply too large", "Ask for less, or raise the option that it names"],
-  InvalidArgs: ["Arguments are no JSON", "Repair the arguments and call the tool again"],
-  DeserializationError: ["Arguments do not fit", "Correct these fields and call the tool again"],
-  ExecutionError: ["Tool failed", "Read its category and its cause"],
-  EscalationError: ["Agent gave up", "Read the reason, and decide at its severity"],
-  UnknownToolError: ["Unknown tool", "Call one of the known tools"],
-  ToolTimeoutError: ["Tool timed out", "Allow more time; run it again only if that is safe"],
-  ToolDeniedError: ["Call denied", "Respect the reason, or ask for another decision"],
-  ApprovalExpiredError: ["Approval expired", "Ask a person again, or give the decision more time"],
-  OutcomeUnknownError: ["Outcome unknown", "Look up by its key whether it took effect, before any repetition"],
-  ToolExecutionError: ["Tool failed for good", "Read in its attempts what was tried"],
-  BudgetExceededError: ["Budget used up", "Go on from its transcript with a larger budget"],
-  InvalidOutputError: ["Output does not fit", "Loosen the output schema, or ask another model"],
-  RoutingError: ["No skill chosen", "Describe the skills more clearly, or choose one by rule"],
-  LoopExhaustedError: ["Loop used up", "Use its last output, or allow more iterations"],
-  GuardrailError: ["Blocked by a guardrail", "Ask for something else, or loosen the check"],
-  UnknownPriceError: [
-    "Unknown price",
-    "Give the price in the budget's prices, or as the option price of the model's layer"
-  ],
-  InputTooLargeError: ["Input too large", "Make it smaller, or raise the bound where you trust it"],
-  RunLostError: ["Run lost", "Look up what was done in it, and start another one"],
-  SnapshotRefusedError: ["Snapshot refused", "Resume the newest document of your own store"],
-  RunOverError: ["Run not at work", "Start another run, or resume from its snapshot or transcript"],
-  InboxFullError: ["Inbox full", "Wait until the run has read some messages, then send it again"],
-  CursorExpiredError: ["Cursor expired", "Begin with the transcript so far, or with the first event"]
+/** What helps after each class of errors. */
+export const helps: Readonly<Record<keyof FactsTable, string>> = {
+  ModelNotFoundError: "Check its name, where it was asked, and which models this key may use",
+  AuthenticationError: "Check the key, and what it is allowed to do",
+  ContentFilteredError: "Change the input, or ask another model",
+  InvalidRequestError: "Correct the request: sent again, it fails again",
+  ModelOverloadedError: "Wait and send it again, or ask another model",
+  ContextTooLongError: "Shorten the conversation, or ask a larger model",
+  ServerError: "Wait and send it again, or ask another provider",
+  MalformedToolCallError: "Tell the model what is wrong and ask again",
+  CapabilityMismatchError: "Ask a model that can, or do without",
+  UnknownLlmError: "Send it again; if that does not help, read the cause",
+  RateLimitError: "Wait as long as the server asks, then send it again",
+  QuotaExhaustedError: "Add credit at the provider, or ask another one",
+  NetworkError: "Check address and network, then send it again",
+  RequestTimeoutError: "Send it again, or allow more time",
+  EmptyReplyError: "Send it again, or ask another model",
+  ReplyTooLargeError: "Ask for less, or raise the option that it names",
+  InvalidArgs: "Repair the arguments and call the tool again",
+  DeserializationError: "Correct these fields and call the tool again",
+  ExecutionError: "Read its category and its cause",
+  EscalationError: "Read the reason, and decide at its severity",
+  UnknownToolError: "Call one of the known tools",
+  ToolTimeoutError: "Allow more time; run it again only if that is safe",
+  ToolDeniedError: "Respect the reason, or ask for another decision",
+  ApprovalExpiredError: "Ask a person again, or give the decision more time",
+  OutcomeUnknownError: "Look up by its key whether it took effect, before any repetition",
+  ToolExecutionError: "Read in its attempts what was tried",
+  BudgetExceededError: "Go on from its transcript with a larger budget",
+  InvalidOutputError: "Loosen the output schema, or ask another model",
+  RoutingError: "Describe the skills more clearly, or choose one by rule",
+  LoopExhaustedError: "Use its last output, or allow more iterations",
+  GuardrailError: "Ask for something else, or loosen the check",
+  UnknownPriceError: "Give the price in the budget's prices, or as the option price of the model's layer",
+  InputTooLargeError: "Make it smaller, or raise the bound where you trust it",
+  RunLostError: "Look up what was done in it, and start another one",
+  SnapshotRefusedError: "Resume the newest document of your own store",
+  RunOverError: "Start another run, or resume from its snapshot or transcript",
+  InboxFullError: "Wait until the run has read some messages, then send it again",
+  CursorExpiredError: "Begin with the transcript so far, or with the first event"
 }
 
 /**
@@ -365,6 +362,4 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
  * @internal
  */
 export const withoutHelp = (message: string): string =>
-  helps.reduce((text, help) => (text.includes(help) ? text.replaceAll(help, "") : text), message)
-
-const helps = Object.values(wording).map(([, help]) => `. ${help}`)
+  Object.values(helps).reduce((text, help) => text.replaceAll(`. ${help}`, ""), message)

@@ -2,7 +2,7 @@
 import type * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
-import { type FactsTable, wording } from "./facts.ts"
+import { type FactsTable, helps } from "./facts.ts"
 
 export interface Happened {
   /** A clause without its full stop. */
@@ -33,7 +33,7 @@ export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened
   const locations = (where ?? []).filter((location) => location !== undefined && location !== "")
   const located = locations.length === 0 ? what : `${what} (${locations.join(", ")})`
   const said = ErrorCause.trimmed(words ?? "")
-  return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${wording[tag][1]}`
+  return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${helps[tag]}`
 }
 
 /** UTF-16 units, without what helps. */
