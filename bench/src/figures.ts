@@ -1,6 +1,6 @@
 /** What a row of the table says of itself, and how that is kept and compared. */
 import { appendFileSync } from "node:fs"
-import { median, type Measure, ratio, type Samples, spread, typical } from "./harness.ts"
+import { differences, interval, median, type Measure, ratio, type Samples, spread, typical } from "./harness.ts"
 
 /** One number. Those that depend on the machine are printed; those with an `id` are compared from run to run. */
 export interface Figure {
@@ -14,6 +14,8 @@ export interface Figure {
   readonly margin?: number
   /** How far single laps lay from the median, as a share. */
   readonly spread?: number
+  /** The 95 % confidence interval of a median. */
+  readonly interval?: readonly [low: number, high: number]
 }
 
 export interface Row {
@@ -44,10 +46,18 @@ export const isMissed = ({ least, most, value }: Figure): boolean =>
 export const format = (value: number): string =>
   value >= 1000 ? value.toFixed(0) : value >= 100 ? value.toFixed(1) : value.toFixed(2)
 
+/** What is said of the noise of a figure: its interval, or how far single laps lay from the median. */
+export const noiseOf = ({ interval, spread }: Figure): string =>
+  interval !== undefined
+    ? `${format(interval[0])} to ${format(interval[1])}`
+    : spread === undefined
+      ? ""
+      : `± ${(spread * 100).toFixed(0)} %`
+
 const lineOf = (figure: Figure): string => {
   const { least, most, name, unit, value } = figure
   const target = most !== undefined ? `at most ${most}` : least !== undefined ? `at least ${least}` : ""
-  const noise = figure.spread === undefined ? "" : `± ${(figure.spread * 100).toFixed(0)} %`
+  const noise = noiseOf(figure)
   const verdict = target === "" ? "" : isMissed(figure) ? "missed" : "ok"
   return `  ${name.padEnd(56)}${format(value).padStart(9)} ${unit.padEnd(4)}${noise.padStart(8)}  ${target.padEnd(16)}${verdict}`.trimEnd()
 }
@@ -86,5 +96,16 @@ export const times = (
   spread: spread(samples, one, other, measure),
   ...target
 })
+
+/** By how many microseconds a unit of one took longer than a unit of another: the median of the laps, with its interval. */
+export const beyond = (
+  name: string,
+  samples: Samples,
+  [one, other]: readonly [string, string],
+  { most, units }: { readonly units: number; readonly most?: number }
+): Figure => {
+  const each = differences(samples, one, other, "cpu").map((millis) => (millis * 1000) / units)
+  return { name, value: median(each), unit: "µs", interval: interval(each), ...(most === undefined ? {} : { most }) }
+}
 
 export { median }

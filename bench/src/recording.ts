@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Figure, format, isMissed, type RecordedRow, type Results } from "./figures.ts"
+import { type Figure, format, isMissed, noiseOf, type RecordedRow, type Results } from "./figures.ts"
 import { remember } from "./history.ts"
 import { summary } from "./summary.ts"
 
@@ -49,8 +49,8 @@ const tableOf = (figures: ReadonlyArray<Figure>): string =>
   ["| | | laps differ by | target |", "| --- | ---: | ---: | --- |", ...figures.map(lineOf), ""].join("\n")
 
 const lineOf = (figure: Figure): string => {
-  const { least, most, name, spread, unit, value } = figure
+  const { least, most, name, unit, value } = figure
   const target = most !== undefined ? `at most ${most}` : least !== undefined ? `at least ${least}` : ""
   const verdict = target === "" ? "" : isMissed(figure) ? `**${target}: missed**` : `${target}: met`
-  return `| ${name} | ${format(value)} ${unit} | ${spread === undefined ? "" : `${(spread * 100).toFixed(0)} %`} | ${verdict} |`
+  return `| ${name} | ${format(value)} ${unit} | ${noiseOf(figure)} | ${verdict} |`
 }

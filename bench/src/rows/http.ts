@@ -1,4 +1,7 @@
-/** One model call over loopback, by the OpenAI provider and by Effect's `HttpClient` alone, and by `fetch`: in turn, and 64 at once. */
+/**
+ * One model call over loopback, by the OpenAI provider, by Effect's `HttpClient` alone, and by `fetch`: one after the other, and 64 at once;
+ * with replies that declare their length, that are chunked, and that are chunked and compressed.
+ */
 import { Message, Model } from "@kintsugi/core"
 import { OpenAi, Transport } from "@kintsugi/providers"
 import * as Effect from "effect/Effect"
@@ -8,9 +11,9 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
-import { type Figure, report, times } from "../figures.ts"
-import { assertEqual, interleaved, type Subject, typical } from "../harness.ts"
-import { answer, withServer } from "../loopback.ts"
+import { beyond, each, type Figure, report, times } from "../figures.ts"
+import { assertEqual, interleaved, type Subject } from "../harness.ts"
+import { answer, type Encoding, encodings, withServer } from "../loopback.ts"
 
 const calls = 512
 const atOnce = 64
@@ -45,53 +48,77 @@ const byUs = Effect.gen(function* () {
   return Message.textOf(yield* model.generate(request))
 })
 
+type Way = (typeof ways)[number]["way"]
+
+const ways = [
+  { way: "one after the other", concurrency: 1 },
+  { way: `${atOnce} at once`, concurrency: atOnce }
+] as const
+
+const nameOf = (who: string, encoding: Encoding, way: Way): string => `${who}, ${encoding}, ${way}`
+
 const portions = <R>(
-  name: string,
+  who: string,
+  encoding: Encoding,
   call: Effect.Effect<string, unknown, R>,
   runtime: ManagedRuntime.ManagedRuntime<R, unknown>
-): ReadonlyArray<Subject> => {
-  const portion = (concurrency: number) => async () => {
-    const all = Effect.forEach(Array.from({ length: calls }), () => call, { concurrency })
-    const said = await runtime.runPromise(all)
-    assertEqual(name, said.filter((one) => one === answer).length, calls)
-  }
-  return [
-    { name: `${name}, in turn`, portion: portion(1) },
-    { name: `${name}, ${atOnce} at once`, portion: portion(atOnce) }
-  ]
-}
+): ReadonlyArray<Subject> =>
+  ways.map(({ concurrency, way }) => ({
+    name: nameOf(who, encoding, way),
+    portion: async () => {
+      const all = Effect.forEach(Array.from({ length: calls }), () => call, { concurrency })
+      const said = await runtime.runPromise(all)
+      assertEqual(who, said.filter((one) => one === answer).length, calls)
+    }
+  }))
+
+/** How much more processor time a call may take than one of the bare client. */
+const most = (encoding: Encoding, way: Way): { readonly most?: number } =>
+  way === "one after the other" ? { most: 20 } : encoding === "chunked" ? { most: 30 } : {}
 
 await withServer(async (url) => {
   const bareRuntime = ManagedRuntime.make(FetchHttpClient.layer)
-  const layer = OpenAi.layer({ model: "m", apiKey: Redacted.make("bench-key"), baseUrl: url })
-  const ourRuntime = ManagedRuntime.make(Layer.provide(layer, Transport.layerFetch))
   const fetchRuntime = ManagedRuntime.make(Layer.empty)
+  const ourRuntimes = encodings.map((encoding) => {
+    const layer = OpenAi.layer({ model: "m", apiKey: Redacted.make("bench-key"), baseUrl: `${url}/${encoding}` })
+    return { encoding, runtime: ManagedRuntime.make(Layer.provide(layer, Transport.layerFetch)) }
+  })
+  const fetching = Effect.promise(() => byFetch(`${url}/chunked`))
   const samples = await interleaved(
     [
-      ...portions(
-        "fetch",
-        Effect.promise(() => byFetch(url)),
-        fetchRuntime
-      ),
-      ...portions("bare HttpClient", byEffect(url), bareRuntime),
-      ...portions("ours", byUs, ourRuntime)
+      ...portions("fetch", "chunked", fetching, fetchRuntime),
+      ...ourRuntimes.flatMap(({ encoding, runtime }) => [
+        ...portions("bare HttpClient", encoding, byEffect(`${url}/${encoding}`), bareRuntime),
+        ...portions("ours", encoding, byUs, runtime)
+      ])
     ],
     { laps: 15 }
   )
-  const each = (name: string): Figure => ({ name, value: (typical(samples, name) * 1000) / calls, unit: "µs" })
-  const ways = ["in turn", `${atOnce} at once`]
+  const inWays = (of: (encoding: Encoding, way: Way) => ReadonlyArray<Figure>) =>
+    encodings.flatMap((encoding) => ways.flatMap(({ way }) => of(encoding, way)))
   report("an HTTP call over loopback", [
-    ...ways.flatMap((way) => ["fetch", "bare HttpClient", "ours"].map((name) => each(`${name}, ${way}`))),
-    ...ways.flatMap((way) => [
-      times(`bare HttpClient to fetch, ${way}`, samples, [`bare HttpClient, ${way}`, `fetch, ${way}`]),
-      times(`ours to bare HttpClient, ${way}`, samples, [`ours, ${way}`, `bare HttpClient, ${way}`], {
-        most: 1.1,
-        margin: 0.15
-      }),
-      times(`ours to bare HttpClient, ${way}, processor`, samples, [`ours, ${way}`, `bare HttpClient, ${way}`], {
-        measure: "cpu"
+    ...ways.flatMap(({ way }) => each(samples, nameOf("fetch", "chunked", way), calls)),
+    ...inWays((encoding, way) =>
+      ["bare HttpClient", "ours"].flatMap((who) => each(samples, nameOf(who, encoding, way), calls))
+    ),
+    ...inWays((encoding, way) => {
+      const pair = [nameOf("ours", encoding, way), nameOf("bare HttpClient", encoding, way)] as const
+      return [
+        beyond(`ours beyond bare HttpClient, ${encoding}, ${way}, processor`, samples, pair, {
+          units: calls,
+          ...most(encoding, way)
+        })
+      ]
+    }),
+    ...ways.map(({ way }) => {
+      const pair = [nameOf("ours", "chunked", way), nameOf("bare HttpClient", "chunked", way)] as const
+      return times(`ours to bare HttpClient, chunked, ${way}, processor`, samples, pair, {
+        measure: "cpu",
+        margin: 0.1
       })
-    ])
+    })
   ])
-  await Promise.all([bareRuntime.dispose(), ourRuntime.dispose(), fetchRuntime.dispose()])
+  await Promise.all(
+    [bareRuntime, fetchRuntime, ...ourRuntimes.map(({ runtime }) => runtime)].map((one) => one.dispose())
+  )
 })

@@ -43,7 +43,7 @@ export const perRequest = <P extends Extended>(
   return {
     ...usual,
     refuses: (request) => {
-      const why = refusalOf(own, request.options ?? {})
+      const why = request.options === undefined ? undefined : refusalOf(own, request.options)
       if (why === undefined) return usual.refuses?.(request)
       return InvalidRequestError.make({ model, provider, detail: `the options of the request: ${why}` })
     },

@@ -71,18 +71,32 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
     return made
   }
 
+  const hasThoughts = remembering(({ content }: Message.Assistant) =>
+    content.some((part) => thoughtIn(part, provider) !== undefined)
+  )
+
   return (request) => {
-    let before = codec.bindsThoughts === undefined ? "" : beginningOf(request)
+    const beginning = codec.bindsThoughts === undefined ? "" : beginningOf(request)
+    // The list may grow while the request is under way.
+    const messages = [...request.messages]
     let isWhole = true
-    const sent = request.messages.map((message) => {
-      const { after, before: actual, origins } = read(message, before)
-      before = after
-      if (message.role !== "assistant") return message
-      const isOurs = origins.every((of) => (of.family ?? family) === family && (of.before ?? actual) === actual)
-      if (isOurs) return message
-      isWhole = false
-      return stripped(message)
-    })
+    /** The messages without foreign thoughts. A transcript without thoughts needs no digest until the reply has some. */
+    const sent = (): ReadonlyArray<Message.Message> => {
+      let before = beginning
+      return messages.map((message) => {
+        const { after, before: actual, origins } = read(message, before)
+        before = after
+        if (message.role !== "assistant") return message
+        const isOurs = origins.every((of) => (of.family ?? family) === family && (of.before ?? actual) === actual)
+        if (isOurs) return message
+        isWhole = false
+        return stripped(message)
+      })
+    }
+    const whole = messages.some((message) => message.role === "assistant" && hasThoughts(message)) ? sent() : messages
+    let digest: string | undefined
+    const before = (): string =>
+      (digest ??= messages.reduce((before, message) => read(message, before).after, beginning))
     const others = isRouter(model) || (fallbacksIn(request.options) ?? codec.fallbacks)
     const marked = <P extends Model.Part | Message.Reply["content"][number]>(
       part: P,
@@ -91,10 +105,10 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
       const opaque = thoughtIn(part, provider)
       return opaque === undefined
         ? part
-        : { ...part, opaque: { ...opaque, family: servedFamily(family, served, others), before } }
+        : { ...part, opaque: { ...opaque, family: servedFamily(family, served, others), before: before() } }
     }
     return {
-      request: isWhole ? request : { ...request, messages: sent },
+      request: isWhole ? request : { ...request, messages: whole },
       marked: (reply) => ({ ...reply, content: reply.content.map((part) => marked(part, reply.model)) }),
       marking: (decoder) => {
         const ofParts = Result.map((parts: ReadonlyArray<Model.Part>) =>

@@ -65,7 +65,7 @@ export const adapted = <P extends Asked>(
   const left: { -readonly [Option in keyof P]?: unknown } = { ...parameters }
   const changes: Array<Adaptation["changes"][number]> = []
   const note = (option: string, asked: Schema.Json | undefined, given: Schema.Json | undefined) => {
-    if (JSON.stringify(asked) === JSON.stringify(given)) return
+    if (asked === given || JSON.stringify(asked) === JSON.stringify(given)) return
     changes.push({
       option,
       ...(asked === undefined ? {} : { asked }),

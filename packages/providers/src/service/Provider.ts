@@ -148,7 +148,7 @@ const fromTransports = (
   transportsOf: (request: Model.Request) => Transports
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
-  const warned = warningOnce(codec)
+  const announcing = announcer(source, codec)
   const anew = (error: LlmError.LlmError, request: Model.Request): Effect.Effect<Model.Request, LlmError.LlmError> => {
     const other = codec.anew?.(error, request)
     return other === undefined
@@ -163,7 +163,9 @@ const fromTransports = (
     request: Model.Request,
     send: (request: Model.Request) => Effect.Effect<A, LlmError.LlmError>
   ): Effect.Effect<A, LlmError.LlmError> =>
-    send(request).pipe(Effect.catch((error) => Effect.flatMap(anew(error, request), send)))
+    codec.anew === undefined
+      ? send(request)
+      : send(request).pipe(Effect.catch((error) => Effect.flatMap(anew(error, request), send)))
   const countTokens = (asked: Model.Request): Effect.Effect<number, LlmError.LlmError> =>
     Model.leaving(
       source.model,
@@ -200,14 +202,14 @@ const fromTransports = (
             transport.post(codec.encode(request, "whole"), (answer) =>
               Result.map(codec.decode(answer, request), marked)
             )
-          return Effect.andThen(Effect.andThen(warned, logged(source, codec, request)), sending(request, post))
+          return announcing(request, sending(request, post))
         })
       ),
     stream: (asked): Stream.Stream<Model.Part, LlmError.LlmError> =>
       Stream.unwrap(
         Model.leaving(
           source.model,
-          Effect.flatMap(warned, () => {
+          Effect.suspend(() => {
             const { marked, marking, request } = traced(asked)
             const refusal = refusalOf(source, codec, request)
             if (refusal !== undefined) return Effect.fail(refusal)
@@ -222,7 +224,7 @@ const fromTransports = (
             const parts = partsOf(request).pipe(
               Stream.catch((error) => Stream.unwrap(Effect.map(anew(error, request), partsOf)))
             )
-            return Effect.as(logged(source, codec, request), parts)
+            return announcing(request, Effect.succeed(parts))
           })
         )
       )
@@ -239,23 +241,22 @@ const contradicting = ({ contradicts }: Codec, model: Model.Service): Model.Serv
         stream: (request) => Stream.mapError(model.stream(request), (error) => contradicts(error, request))
       }
 
-/** Logs the codec's warning, once, before the first request. */
-const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
-  if (warning === undefined) return Effect.void
-  let isLogged = false
-  return Effect.suspend(() => {
-    if (isLogged) return Effect.void
-    isLogged = true
-    return Effect.logWarning(warning)
-  })
-}
-
-/** Logs at debug level how the codec adapts a request to the model. Within a run an event reports it too. */
-const logged = ({ model, provider }: Source, { adapts }: Codec, request: Model.Request): Effect.Effect<void> => {
-  const adaptation = adapts?.(request)
-  return adaptation === undefined
-    ? Effect.void
-    : Effect.logDebug(`A request to model '${model}' of ${provider} is adapted`, adaptation)
+/**
+ * Makes the function that logs before a request: once the codec's warning, and at debug level how the codec adapts the request to the
+ * model. Within a run an event reports the adaptation too.
+ */
+const announcer = ({ model, provider }: Source, { adapts, warning }: Codec) => {
+  let isWarned = warning === undefined
+  return <A, E>(request: Model.Request, self: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    const adaptation = adapts?.(request)
+    const adapted =
+      adaptation === undefined
+        ? self
+        : Effect.andThen(Effect.logDebug(`A request to model '${model}' of ${provider} is adapted`, adaptation), self)
+    if (isWarned) return adapted
+    isWarned = true
+    return Effect.andThen(Effect.logWarning(warning), adapted)
+  }
 }
 
 const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmError.LlmError | undefined =>

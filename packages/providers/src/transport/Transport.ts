@@ -108,6 +108,9 @@ const fromClient = (
   const { endpoint, request, url } = target
   const asked = { source: endpoint.source, url, method: request.method }
   const limit = Duration.toMillis(timeout)
+  const forWhole = Send.accepting(target, "application/json")
+  const forStream = Send.accepting(target, accepted)
+  const spanned = Span.spanning(url)
 
   /**
    * Fails when the time limit is over. The limit is the first contender of the race, so an answer that arrives in the same instant is too
@@ -138,10 +141,11 @@ const fromClient = (
     spent: Spent,
     given: (reply: Message.Reply) => A
   ): Effect.Effect<A, LlmError.LlmError, R> =>
-    Effect.flatMap(Effect.all([Model.Resending, Clock.currentTimeMillis]), ([mode, start]) => {
-      const deadline = start + limit
+    Effect.withFiber((fiber) => {
+      const deadline = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() + limit
       const once = Hold.sending(attempt(deadline))
-      if (resending === undefined || mode === "off") return Effect.mapError(once, ({ error }) => error)
+      if (resending === undefined || fiber.getRef(Model.Resending) === "off")
+        return Effect.mapError(once, ({ error }) => error)
       // The deadline is one millisecond less: a wait that lasts until the deadline itself would leave no time for the send.
       const each = Effect.mapError(once, (failure) => spent.failed(failure))
       const sent = resending({ attempt: each, given, deadline: deadline - 1 })
@@ -149,18 +153,16 @@ const fromClient = (
     })
 
   const post: Transport["post"] = (body, decode) => {
-    const attempt = Effect.flatMap(
-      Send.exchange(client, target, { accept: "application/json", body, limits }),
-      (exchange) =>
-        Effect.flatMap(exchange.text, (text) => {
-          const decoded = decode({ ...exchange.answer, body: text })
-          if (Result.isFailure(decoded)) return Effect.fail(exchange.failed(decoded.failure))
-          return Size.ofReply(decoded.success) > limits.maxReplyBytes
-            ? Effect.fail(exchange.oversized("maxReplyBytes"))
-            : Effect.succeed(decoded.success)
-        })
+    const attempt = Effect.flatMap(Send.exchange(client, forWhole, body, limits), (exchange) =>
+      Effect.flatMap(exchange.text, (text) => {
+        const decoded = decode({ ...exchange.answer, body: text })
+        if (Result.isFailure(decoded)) return Effect.fail(exchange.failed(decoded.failure))
+        return Size.ofReply(decoded.success) > limits.maxReplyBytes
+          ? Effect.fail(exchange.oversized("maxReplyBytes"))
+          : Effect.succeed(decoded.success)
+      })
     )
-    const sent = Span.spanned(attempt, url)
+    const sent = spanned(attempt)
     const replied = Effect.suspend(() => {
       const spent = new Spent()
       const replied = sending(
@@ -180,7 +182,7 @@ const fromClient = (
      */
     const attempt = (deadline: number, counted: (part: Model.Part) => void) =>
       Effect.gen(function* () {
-        const sent = Send.exchange(client, target, { accept: accepted, body, limits })
+        const sent = Send.exchange(client, forStream, body, limits)
         const left = deadline - (yield* Clock.currentTimeMillis)
         const exchange = yield* within(sent, left, (error): Failure => ({ error, resend: false }))
         const { answer } = exchange
@@ -200,7 +202,7 @@ const fromClient = (
         // usage parts go to the reader at once, while all other parts are held back until the reply can no longer be resent
         const opening = Stream.callback<Model.Part, LlmError.LlmError>((queue) => {
           const counted = (part: Model.Part) => void Queue.offerUnsafe(queue, spent.part(part))
-          const inScope = (deadline: number) => Parts.inChild(Span.spanned(attempt(deadline, counted), url), scope)
+          const inScope = (deadline: number) => Parts.inChild(spanned(attempt(deadline, counted)), scope)
           const opened = Effect.map(sending(inScope, spent, Parts.given), (opened) => void (read = opened))
           return Effect.andThen(opened, Queue.end(queue))
         })

@@ -37,7 +37,7 @@ const Current = Context.Reference<Hold | undefined>("@kintsugi/providers/Hold", 
 
 /** Sends one request, and registers it with the `Hold` of the present fiber, if there is one. */
 export const sending = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Current, (hold) => (hold === undefined ? self : hold.sending(self)))
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.sending(self) ?? self)
 
 /** Cuts a time at the deadline of the present fiber's run, because nothing may go on after the run's end. */
 const within = (time: Duration.Duration): Effect.Effect<Duration.Duration> =>

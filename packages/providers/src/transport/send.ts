@@ -3,11 +3,12 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -47,6 +48,8 @@ export interface Endpoint {
 export interface Target {
   readonly endpoint: Endpoint
   readonly url: URL
+  /** The URL as errors show it, without its query. */
+  readonly shownUrl: string
   readonly request: HttpClientRequest.HttpClientRequest
   /** The names of the headers that hold secrets. */
   readonly hidden: ReadonlyArray<string>
@@ -96,9 +99,11 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
     headers[name] = value
     if (Redacted.isRedacted(header)) hidden.push(name)
   }
+  const url = new URL(endpoint.url)
   return Result.succeed({
     endpoint,
-    url: new URL(endpoint.url),
+    url,
+    shownUrl: `${url.origin}${url.pathname}`,
     request: HttpClientRequest.make(endpoint.method ?? "POST")(endpoint.url, { headers }),
     hidden,
     asked
@@ -110,7 +115,6 @@ const unsendableHeader = (name: string): string => `The header '${name}' holds a
 /** Adds the headers that are made for one send: the values of effects, and those of `headersOf`. */
 const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure> => {
   const { headersOf, source } = target.endpoint
-  if (target.asked.length === 0 && headersOf === undefined) return Effect.succeed(target)
   const refused = (why: string, cause?: unknown): Failure => ({
     error: unauthorised(source, why, cause),
     resend: false
@@ -161,38 +165,44 @@ const faultOfUrl = (text: string): string | undefined => {
 /** Matches the header values that HTTP admits: tabs, and the visible and blank characters of Latin-1. */
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
+/** The target for requests whose answers should have this media type. */
+export const accepting = (target: Target, mediaType: string): Target => ({
+  ...target,
+  request: HttpClientRequest.setHeader(target.request, "accept", mediaType)
+})
+
 /** Sends one request, and succeeds when the head of an answer with a 2xx status arrives. */
 export const exchange = (
   client: HttpClient.HttpClient,
   target: Target,
-  content: Content
+  body: string,
+  limits: Limits
 ): Effect.Effect<Exchange, Failure> =>
-  Effect.flatMap(withAsked(target, content.body), (target) => sent(client, target, content))
-
-/** The body of a request, the media type that its answer should have, and the size limits of the answer. */
-interface Content {
-  readonly accept: string
-  readonly body: string
-  readonly limits: Limits
-}
+  target.asked.length === 0 && target.endpoint.headersOf === undefined
+    ? sent(client, target, body, limits)
+    : Effect.flatMap(withAsked(target, body), (target) => sent(client, target, body, limits))
 
 const sent = (
   client: HttpClient.HttpClient,
   target: Target,
-  { accept, body, limits }: Content
+  body: string,
+  limits: Limits
 ): Effect.Effect<Exchange, Failure> =>
   Clock.clockWith((clock) => {
     const start = clock.currentTimeMillisUnsafe()
     const since = () => Duration.millis(clock.currentTimeMillisUnsafe() - start)
     const failed = (error: HttpClientError.HttpClientError) => faultOf(error, target, since())
-    const bare = HttpClientRequest.setHeader(target.request, "accept", accept)
     const request =
-      target.endpoint.method === "GET" ? bare : HttpClientRequest.setBody(bare, HttpBody.text(body, "application/json"))
-    // Tracers and loggers redact the values of these headers too.
-    const sending = Effect.updateService(client.execute(request), Headers.CurrentRedactedNames, (names) => [
-      ...names,
-      ...target.hidden
-    ])
+      target.endpoint.method === "GET"
+        ? target.request
+        : HttpClientRequest.setBody(target.request, HttpBody.text(body, "application/json"))
+    // Tracers and loggers redact the values of these headers too. The attempt has a span of its own.
+    const sending = Effect.updateContext(client.execute(request), (context: Context.Context<never>) =>
+      Context.add(Context.add(context, HttpClient.TracerDisabledWhen, always), Headers.CurrentRedactedNames, [
+        ...Context.get(context, Headers.CurrentRedactedNames),
+        ...target.hidden
+      ])
+    )
     return Effect.matchCauseEffect(sending, {
       onFailure: (cause) => {
         const error = onlyFailure(cause)
@@ -207,22 +217,27 @@ const sent = (
     function received(response: HttpClientResponse.HttpClientResponse): Effect.Effect<Exchange, Failure> {
       const elapsed = since()
       const at = clock.currentTimeMillisUnsafe()
-      const url = `${target.url.origin}${target.url.pathname}`
-      const answer = { status: response.status, headers: response.headers, body: "", at, elapsed, url }
+      const { headers, status } = response
+      const answer = { status, headers, body: "", at, elapsed, url: target.shownUrl }
       const oversized = (option: keyof Limits) => ({
         error: tooLarge(target.endpoint.source, answer, option, limits[option]),
         resend: false
       })
       const truncated = () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true })
-      const bytes = Body.bytes(response, failed)
-      const { frame } = target.endpoint
-      const isFramed = frame !== undefined && answer.headers["content-type"]?.startsWith(Frames.mediaType) === true
-      const { maxEventBytes } = limits
-      const faults = { maxEventBytes, broken: truncated, oversized: () => oversized("maxEventBytes") }
       const incoming: Exchange = {
         answer,
-        bytes: isFramed ? Frames.events(bytes, frame, faults) : bytes,
-        text: Body.text(response, answer.headers, limits.maxBodyBytes, {
+        get bytes() {
+          const bytes = Body.bytes(response, failed)
+          const { frame } = target.endpoint
+          if (frame === undefined || headers["content-type"]?.startsWith(Frames.mediaType) !== true) return bytes
+          const { maxEventBytes } = limits
+          return Frames.events(bytes, frame, {
+            maxEventBytes,
+            broken: truncated,
+            oversized: () => oversized("maxEventBytes")
+          })
+        },
+        text: Body.text(response, limits.maxBodyBytes, {
           failed,
           oversized: () => oversized("maxBodyBytes")
         }),
@@ -233,6 +248,8 @@ const sent = (
       return Answer.isSuccess(answer) ? Effect.succeed(incoming) : rejected(target, incoming)
     }
   })
+
+const always = () => true
 
 const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<never, Failure> => {
   const location = incoming.answer.headers["location"]

@@ -4,11 +4,11 @@
  */
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Fault from "./fault.ts"
 import type { Failure } from "./Failure.ts"
 
-export const spanned = <A, R>(attempt: Effect.Effect<A, Failure, R>, url: URL): Effect.Effect<A, Failure, R> => {
+/** Makes the function that wraps the attempts of one client. */
+export const spanning = (url: URL): (<A, R>(attempt: Effect.Effect<A, Failure, R>) => Effect.Effect<A, Failure, R>) => {
   const port = Fault.portOf(url)
   const attributes = {
     "http.request.method": "POST",
@@ -16,18 +16,17 @@ export const spanned = <A, R>(attempt: Effect.Effect<A, Failure, R>, url: URL): 
     ...(port === undefined ? {} : { "server.port": port }),
     "url.path": Redaction.own(url.pathname)
   }
-  return Effect.suspend(() => {
-    // The span ends with the error alone, without the flag `resend` of the failure.
-    let last: Failure | undefined
-    const bare = Effect.mapError(
-      Effect.provideService(attempt, HttpClient.TracerDisabledWhen, () => true),
-      (failure) => (last = failure).error
-    )
-    const span = Effect.useSpan("Transport.send", { kind: "client", attributes }, (span) =>
-      Effect.tapError(bare, ({ status }) =>
-        Effect.sync(() => (status === undefined ? undefined : span.attribute("http.response.status_code", status)))
+  return (attempt) =>
+    Effect.suspend(() => {
+      // The span ends with the error alone, without the flag `resend` of the failure.
+      let last: Failure | undefined
+      const span = Effect.useSpan("Transport.send", { kind: "client", attributes }, (span) =>
+        Effect.mapError(attempt, (failure) => {
+          const { error } = (last = failure)
+          if (error.status !== undefined) span.attribute("http.response.status_code", error.status)
+          return error
+        })
       )
-    )
-    return Effect.mapError(span, (error) => last ?? { error, resend: false })
-  })
+      return Effect.mapError(span, (error) => last ?? { error, resend: false })
+    })
 }
