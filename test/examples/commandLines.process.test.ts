@@ -1,5 +1,7 @@
 /** Every program that a user starts: what `--help` says, and what is said where a key is missing. */
 import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { filesIn, root } from "../../scripts/files.ts"
@@ -88,5 +90,16 @@ describe.concurrent("the programs", () => {
     const { code, stderr } = await run("backend", [], { PORT: "many" })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^error: .*PORT.*\n$/)
+  })
+
+  it("backend says in one line that its port is taken", { timeout: 90_000 }, async () => {
+    const other = createServer().listen(0, "127.0.0.1")
+    await once(other, "listening")
+    const address = other.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    const { code, stderr } = await run("backend", [], { PORT: `${port}` })
+    other.close()
+    expect(code).toBe(1)
+    expect(stderr).toBe(`error: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`)
   })
 })

@@ -66,13 +66,19 @@ const isSet = (name: string) =>
     Config.map((text) => text !== "")
   )
 
+/** How many calls of the model are at work at a time; others wait. A stream counts until its end. */
+const concurrency = Config.withDefault(Config.schema(positive, "MODEL_CONCURRENCY"), 32)
+
 /** A real model, guarded for all requests together; without any key, one that only stands in. */
 export const layerModel: Layer.Layer<Model.Model, Config.ConfigError | ModelNotNamed> = Layer.unwrap(
   Effect.gen(function* () {
     for (const [key, model] of providers) {
       if (!(yield* isSet(key))) continue
       if (!(yield* isSet("MODEL"))) return yield* new ModelNotNamed({ key })
-      const guard = yield* Resilience.make({ breaker: { failures: 5, openFor: "30 seconds" }, concurrency: 32 })
+      const guard = yield* Resilience.make({
+        breaker: { failures: 5, openFor: "30 seconds" },
+        concurrency: yield* concurrency
+      })
       return guard(model(yield* Config.String("MODEL")))
     }
     yield* Effect.logWarning("no key of a provider is set: a stand-in answers")

@@ -21,6 +21,7 @@ const help = `npm run backend
 The server of docs/guide/backend.md: agents over HTTP, until a signal stops it. Variables of the environment:
 
   OPENAI_API_KEY (or ANTHROPIC_, GEMINI_, OPENROUTER_), MODEL   the model; without a key a stand-in answers
+  MODEL_CONCURRENCY                                             how many calls of the model are at work at a time (32)
   PORT, HOST, HOSTS                                             where it listens, and its names (3000, 127.0.0.1)
   APPROVAL_TOKEN                                                what a decision about an approval has to bring
   DRAIN, WAITING_AGE, WAITING_COUNT                             how long requests may end, and runs may wait

@@ -1,6 +1,6 @@
 /** Runs of the agent, and those that wait: the same for every endpoint. A run lives in the scope of its request. */
 import { Agent, type Approval, type KintsugiError, type Message, type Model, Snapshot } from "@kintsugi/core"
-import { Effect, type Scope, Stream } from "effect"
+import { Effect, Option, type Scope, Stream } from "effect"
 import type { Ending } from "./api.ts"
 import { desk } from "./desk.ts"
 import { NoSuchRun, RunFailed, StaleDecision } from "./problems.ts"
@@ -37,7 +37,7 @@ interface Ended {
 
 const ended = (run: Run, user: string | undefined): Effect.Effect<Ended, RunFailed> =>
   Effect.gen(function* () {
-    const outcome = yield* Effect.mapError(run.outcome, RunFailed.from)
+    const outcome = yield* Effect.tapError(Effect.mapError(run.outcome, RunFailed.from), (failed) => log(run, failed))
     const { decisions: answers = [] } = outcome
     if (outcome._tag === "Completed") {
       const usage = yield* run.usage
@@ -51,6 +51,15 @@ const ended = (run: Run, user: string | undefined): Effect.Effect<Ended, RunFail
       answers
     }
   })
+
+/** Each run that fails is a line in the log, with the id and the code that its client has too. */
+const log = (run: Run, { code, detail }: RunFailed) =>
+  Effect.flatMap(Stream.runHead(run.events), (first) =>
+    Effect.annotateLogs(Effect.logWarning(`a run has failed: ${detail}`), {
+      runId: Option.getOrUndefined(first)?.runId,
+      code
+    })
+  )
 
 const waiting = (snapshot: Snapshot.Snapshot) => ({
   type: "waiting" as const,

@@ -10,7 +10,11 @@ const teardown: Runtime.Teardown = (exit, onExit) =>
 
 /** The failure in a line. A bug keeps its stack. */
 const worded = (cause: Cause.Cause<unknown>): string =>
-  Cause.hasFails(cause) ? ErrorCause.messageOf(Cause.squash(cause)).replaceAll(/\s+/g, " ") : Cause.pretty(cause)
+  Cause.hasFails(cause) ? messageOf(Cause.squash(cause)).replaceAll(/\s+/g, " ") : Cause.pretty(cause)
+
+/** A server that cannot listen has no message of its own: only its cause says why. */
+const messageOf = (failure: unknown): string =>
+  ErrorCause.messageOf(failure) || (failure instanceof Error ? ErrorCause.messageOf(failure.cause) : "")
 
 export const start = <E>(help: string, program: Effect.Effect<unknown, E>): void => {
   const [option] = process.argv.slice(2)

@@ -1,0 +1,122 @@
+/** What of the backend outlives a request: runs that have ended, lines in the log, and the limit of calls of the model. */
+import { assert, it } from "@effect/vitest"
+import { Agent, LlmError, Message, Model } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { layerModel } from "@kintsugi/examples/backend/config"
+import { layerOf, Running } from "@kintsugi/examples/backend/running"
+import { LoopbackServer } from "@kintsugi/providers/testing"
+import { ConfigProvider, Deferred, Effect, Latch, Logger, References } from "effect"
+import { TestClock } from "effect/testing"
+import { modelOf, raw, says, serving } from "./_support/backendServer.ts"
+
+const guide = Agent.make("guide", { prompt: "Answer." })
+
+/** Starts runs that end at once; gives their ids when all have ended. */
+const ending = (count: number) =>
+  Effect.gen(function* () {
+    const running = yield* Running
+    return yield* Effect.forEach(
+      Array.from({ length: count }, (_, index) => index),
+      (index) =>
+        Effect.gen(function* () {
+          const over = yield* Deferred.make<void>()
+          const atEnd = ({ outcome }: Agent.Run<string, unknown>) =>
+            Effect.andThen(outcome, Deferred.succeed(over, undefined))
+          const runId = yield* running.start(guide.start("What?"), atEnd, `chat-${index}`)
+          yield* Deferred.await(over)
+          // what follows the end of a run
+          yield* TestClock.adjust(0)
+          return runId
+        })
+    )
+  })
+
+const answering = modelOf(() => Effect.succeed(says("Forty-two.")))
+
+it.effect("backend: of the runs that have ended, only so many are found, the last ones", () =>
+  Effect.gen(function* () {
+    const { find, findChat } = yield* Running
+    const ids = yield* ending(5)
+    assert.deepStrictEqual(
+      ids.map((id) => find(id) !== undefined),
+      [false, false, false, true, true]
+    )
+    assert.deepStrictEqual(
+      ids.map((_, index) => findChat(`chat-${index}`) !== undefined),
+      [false, false, false, true, true]
+    )
+  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2 }), answering]))
+)
+
+it.effect("backend: a run that has ended is found for so long", () =>
+  Effect.gen(function* () {
+    const { find, findChat } = yield* Running
+    const [id = ""] = yield* ending(1)
+    yield* TestClock.adjust("599 seconds")
+    assert.isDefined(find(id))
+    yield* TestClock.adjust("1 second")
+    assert.isUndefined(find(id))
+    assert.isUndefined(findChat("chat-0"))
+  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2 }), answering]))
+)
+
+it.effect("backend: each run that fails is one line in the log, with the id and the code that its client gets", () =>
+  Effect.gen(function* () {
+    const { fails, make } = ScriptedModel
+    const fault = fails(LlmError.AuthenticationError.make({ model: "scripted", detail: "no key" }))
+    const model = yield* make(fault, fault, fault)
+    const lines: Array<{ readonly message: string; readonly about: object }> = []
+    const logger = Logger.make<unknown, void>(({ fiber, logLevel, message }) => {
+      if (logLevel !== "Warn") return
+      lines.push({ message: String(message), about: fiber.getRef(References.CurrentLogAnnotations) })
+    })
+    const { ask, url } = yield* serving(model.layer).pipe(
+      Effect.provideService(Logger.CurrentLoggers, new Set([logger]))
+    )
+    const code = "KINTSUGI-AUTHENTICATION"
+    const failure = yield* Effect.flip(ask("What?"))
+    assert.deepInclude({ ...failure }, { code })
+    const messages = [{ role: "user", parts: [{ type: "text", text: "What?" }] }]
+    for (const id of [undefined, "one"]) {
+      const { text } = yield* raw(url, "/chat", { method: "POST", body: JSON.stringify({ id, messages }) })
+      assert.include(text, `"errorText":"${code}"`)
+      const runId = /"messageId":"(.*?)"/.exec(text)?.[1]
+      assert.deepStrictEqual(lines.at(-1)?.about, { runId, code })
+    }
+    assert.strictEqual(lines.length, 3)
+    for (const { message } of lines) assert.match(message, /^a run has failed: .*no key/)
+  })
+)
+
+it.effect("backend: the environment says how many calls of the model are at work at a time", () =>
+  Effect.gen(function* () {
+    const both = yield* Latch.make()
+    let [atWork, most] = [0, 0]
+    const body = JSON.stringify({
+      choices: [{ index: 0, message: { role: "assistant", content: "yes" }, finish_reason: "stop" }]
+    })
+    const { url } = yield* LoopbackServer.make(() =>
+      Effect.gen(function* () {
+        most = Math.max(most, ++atWork)
+        if (atWork === 2) yield* both.open
+        yield* both.await
+        atWork--
+        return { headers: { "content-type": "application/json" }, body }
+      })
+    )
+    const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: url, MODEL: "m" }
+    const answersWith = (MODEL_CONCURRENCY: string) =>
+      Effect.gen(function* () {
+        const model = yield* Model.Model
+        const request: Model.Request = { messages: [Message.user("Is it?")], tools: [], toolChoice: "auto" }
+        const all = Array.from({ length: 6 }, () => model.generate(request))
+        return yield* Effect.all(all, { concurrency: "unbounded" })
+      }).pipe(
+        Effect.provide(layerModel),
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env, MODEL_CONCURRENCY } })))
+      )
+    assert.strictEqual((yield* answersWith("2")).length, 6)
+    assert.strictEqual(most, 2)
+    assert.strictEqual((yield* Effect.flip(answersWith("0")))._tag, "ConfigError")
+  })
+)
