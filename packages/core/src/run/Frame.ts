@@ -117,7 +117,7 @@ const begin = <A, E, R>(
   parent: RunContext.RunContext | undefined,
   ended?: RunContext.RunContext
 ): Effect.Effect<A, E, R> => {
-  const { agent, input, listeners, mode, resumed, sink, state } = frame
+  const { agent, listeners, mode, resumed, sink } = frame
   const { isForked = false } = mode
   const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
   const interceptor = parent === undefined ? fiber.getRef(Interception.Current) : undefined
@@ -134,19 +134,25 @@ const begin = <A, E, R>(
     const run = contextOf(frame, runId, parent, emit, tree, now, isStreamed)
     // the caller that started the run can use it before the run does anything
     const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
-    return Listening.reported(
-      run,
-      fiber,
-      () => ({
-        type: "run-start",
-        input,
-        transcript: state.said(),
-        ...(ended === undefined ? {} : { startedIn: startedBy(ended) })
-      }),
-      (exit) => last(frame, run, exit),
-      restore(RunContext.within(run, working))
-    )
+    return reported(frame, run, fiber, ended, restore(RunContext.within(run, working)))
   })
+}
+
+/** Emits the events with which the run begins and ends. As long as the run waits, it keeps what is in this function. */
+const reported = <A, E, R>(
+  frame: Frame,
+  run: RunContext.RunContext,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  ended: RunContext.RunContext | undefined,
+  working: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  const first = (): Happening => ({
+    type: "run-start",
+    input: frame.input,
+    transcript: frame.state.said(),
+    ...(ended === undefined ? {} : { startedIn: startedBy(ended) })
+  })
+  return Listening.reported(run, fiber, first, (exit) => last(frame, run, exit), working)
 }
 
 const contextOf = (

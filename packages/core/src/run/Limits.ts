@@ -1,23 +1,31 @@
 /** How a run ends at its limits: at the end of its time, and when a limit of its own or of a parent is reached. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { end, type Exceeded, type Meter } from "../budget/Meter.ts"
 import type * as Message from "../data/Message.ts"
 import { BudgetExceededError, UnknownPriceError } from "../errors/RunError.ts"
 import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
 import { Suspension } from "./Start.ts"
 
 /** Stops the run when its own time is over. A run that outlives its parent needs this, because the parent's watch has ended. */
-export const inTime =
-  (run: RunContext.RunContext) =>
-  <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-    const { meter } = run
-    // a sleep of Infinity never ends
-    return meter.ownDeadline === Infinity ? running : Effect.raceFirst(running, watching(meter, run))
-  }
+const inTime = <A, E, R>(run: RunContext.RunContext, work: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  const { ledger, meter } = run
+  // the parent watches a meter that is not this run's own
+  if (meter.ledger !== ledger || meter.ownDeadline === Infinity) return Effect.suspend(work)
+  return Effect.withFiber((fiber) =>
+    // a durable run sleeps by its own time
+    fiber.getRef(Interception.Current)?.wait === undefined
+      ? untilLate(run, fiber, work)
+      : Effect.raceFirst(work(), watching(meter, run))
+  )
+}
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -29,6 +37,114 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
       )
     )
   })
+
+/**
+ * Runs the work of a run in a fiber of its own, until the deadline. Then the watch runs beside it: the first of the two that ends is the
+ * result, and the other is interrupted. Work that ends without waiting adds no deadline.
+ */
+const untilLate = <A, E, R>(
+  run: RunContext.RunContext,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  work: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.callback((resume) => {
+    // the present fiber has all services of the effect
+    const working = Effect.runForkWith(fiber.context as Context.Context<R>)(work())
+    const exit = working.pollUnsafe()
+    return exit === undefined ? waiting(run, fiber, working, resume) : resume(exit)
+  })
+
+/** The rest of `untilLate` for work that waits. */
+const waiting = <A, E>(
+  run: RunContext.RunContext,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  working: Fiber.Fiber<A, E>,
+  resume: (ended: Effect.Effect<A, E>) => void
+): Effect.Effect<void> => {
+  const deadlines = deadlinesOf(fiber.getRef(Clock.Clock))
+  const reached = () => {
+    const first = Effect.raceFirst(Fiber.join(working), watching(run.meter, run))
+    resume(Effect.ensuring(first, Fiber.interrupt(working)))
+  }
+  const deadline: Deadline = { at: run.meter.ownDeadline, reached }
+  working.addObserver((exit) => {
+    deadlines.remove(deadline)
+    resume(exit)
+  })
+  deadlines.add(deadline, fiber.cache.scheduler)
+  return Effect.suspend(() => {
+    deadlines.remove(deadline)
+    return Fiber.interrupt(working)
+  })
+}
+
+/** A deadline in milliseconds since the epoch, and what happens then. */
+interface Deadline {
+  readonly at: number
+  readonly reached: () => void
+}
+
+type Scheduler = Fiber.Fiber<unknown>["cache"]["scheduler"]
+
+/**
+ * The deadlines of the runs that wait, by one clock. They share a fiber, for most runs end long before their deadline: it sleeps until the
+ * earliest of them, and ends when none is left.
+ */
+class Deadlines {
+  readonly #clock: Clock.Clock
+  readonly #all = new Set<Deadline>()
+  #sleeping: { readonly until: number; readonly fiber: Fiber.Fiber<void> } | undefined
+
+  constructor(clock: Clock.Clock) {
+    this.#clock = clock
+  }
+
+  add(deadline: Deadline, scheduler: Scheduler): void {
+    this.#all.add(deadline)
+    if (this.#sleeping !== undefined && this.#sleeping.until <= deadline.at) return
+    this.#sleeping?.fiber.interruptUnsafe()
+    this.#sleep(deadline.at, scheduler)
+  }
+
+  remove(deadline: Deadline): void {
+    if (!this.#all.delete(deadline) || this.#all.size > 0) return
+    this.#sleeping?.fiber.interruptUnsafe()
+    this.#sleeping = undefined
+  }
+
+  #sleep(until: number, scheduler: Scheduler): void {
+    const asleep = this.#clock.sleep(Duration.millis(until - this.#clock.currentTimeMillisUnsafe()))
+    // the fiber keeps no service and no span of a run
+    const fiber = Effect.runFork(
+      Effect.map(asleep, () => this.#wake(scheduler)),
+      { scheduler }
+    )
+    // a clock may end the sleep at once
+    if (fiber.pollUnsafe() === undefined) this.#sleeping = { until, fiber }
+  }
+
+  /** Sleeps until the next deadline, and ends the waits for those that are reached. */
+  #wake(scheduler: Scheduler): void {
+    this.#sleeping = undefined
+    const now = this.#clock.currentTimeMillisUnsafe()
+    const reached = Array.from(this.#all).filter(({ at }) => at <= now)
+    for (const deadline of reached) this.#all.delete(deadline)
+    let next = Infinity
+    for (const { at } of this.#all) next = Math.min(next, at)
+    if (next < Infinity) this.#sleep(next, scheduler)
+    for (const deadline of reached) deadline.reached()
+  }
+}
+
+const byClock = new WeakMap<Clock.Clock, Deadlines>()
+
+const deadlinesOf = (clock: Clock.Clock): Deadlines => {
+  const existing = byClock.get(clock)
+  if (existing !== undefined) return existing
+  const made = new Deadlines(clock)
+  byClock.set(clock, made)
+  return made
+}
 
 /** The errors of a reached limit. */
 type LimitError = BudgetExceededError | UnknownPriceError
@@ -58,31 +174,36 @@ export const errorOf = (
 }
 
 /**
- * Ends a run with `end` if a limit of its own or of a parent was reached, even if the run's effects caught that. If `end` returns nothing,
- * the limit belongs to the parent, and this run only adds its transcript and text to the error.
+ * The work of a run within its limits. Its own time stops the work. When a limit of its own or of a parent was reached, the run ends with
+ * `end`, even if the run's effects caught that. If `end` returns nothing, the limit belongs to the parent, and this run only adds its
+ * transcript and text to the error. If the run fails, what was done in it is undone.
  */
-export const ending =
-  <B, E2, R2>(
-    run: RunContext.RunContext,
-    state: Saying,
-    end: (exceeded: Exceeded, isOwn: boolean) => Effect.Effect<B, E2, R2> | undefined
-  ) =>
-  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2 | LimitError, R | R2> => {
-    const ended = () => {
-      const exceeded = run.meter.ended
-      if (exceeded === undefined) return undefined
-      const isOwn = exceeded.meter.ledger === run.ledger
-      if (!isOwn) exceeded.said ??= { transcript: state.transcript(), partial: state.partial ?? "" }
-      return end(exceeded, isOwn)
-    }
-    return Effect.matchCauseEffect(working, {
+export const within = <A, E, R, B, E2, R2>(
+  run: RunContext.RunContext,
+  state: Saying,
+  work: () => Effect.Effect<A, E, R>,
+  end: End<B, E2, R2>
+): Effect.Effect<A | B, E | E2 | LimitError, R | R2> =>
+  Effect.catchCause(
+    Effect.matchCauseEffect(inTime(run, work), {
       onSuccess: (value): Effect.Effect<A | B, E2, R2> =>
-        (value instanceof Suspension ? undefined : ended()) ?? Effect.succeed(value),
+        (value instanceof Suspension ? undefined : ended(run, state, end)) ?? Effect.succeed(value),
       // an interruption wins: a durable run that was suspended at its limit resumes later
       onFailure: (cause): Effect.Effect<B, E | E2 | LimitError, R2> =>
-        (Cause.hasInterrupts(cause) ? undefined : ended()) ?? foreign(cause, run, state)
-    })
-  }
+        (Cause.hasInterrupts(cause) ? undefined : ended(run, state, end)) ?? foreign(cause, run, state)
+    }),
+    (cause) => undoing(run, cause)
+  )
+
+type End<B, E, R> = (exceeded: Exceeded, isOwn: boolean) => Effect.Effect<B, E, R> | undefined
+
+const ended = <B, E, R>({ ledger, meter }: RunContext.RunContext, state: Saying, end: End<B, E, R>) => {
+  const exceeded = meter.ended
+  if (exceeded === undefined) return undefined
+  const isOwn = exceeded.meter.ledger === ledger
+  if (!isOwn) exceeded.said ??= { transcript: state.transcript(), partial: state.partial ?? "" }
+  return end(exceeded, isOwn)
+}
 
 /** Turns the limit error of another run, for example one from a stored exit, into an ordinary failure of this run. */
 const foreign = <E>(cause: Cause.Cause<E>, run: RunContext.RunContext, state: Saying) => {
@@ -96,16 +217,13 @@ const foreign = <E>(cause: Cause.Cause<E>, run: RunContext.RunContext, state: Sa
  * When a run fails, undoes what was done in it and its descendants, the last thing first, each at most once. A compensation
  * that fails or dies is emitted and logged; the others still run, and the run keeps its failure.
  */
-export const undoing =
-  (run: RunContext.RunContext) =>
-  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.catchCause(working, (cause) => {
-      // a race may go on after a limit has ended one of its agents
-      const hasFailed =
-        untouchable(cause) === undefined || (run.meter.endedAlone && RunContext.isLimit(Cause.squash(cause)))
-      const first = hasFailed ? run.done.take() : undefined
-      return first === undefined ? Effect.failCause(cause) : Effect.andThen(undo(run, first), Effect.failCause(cause))
-    })
+const undoing = <E>(run: RunContext.RunContext, cause: Cause.Cause<E>): Effect.Effect<never, E> => {
+  // a race may go on after a limit has ended one of its agents
+  const hasFailed =
+    untouchable(cause) === undefined || (run.meter.endedAlone && RunContext.isLimit(Cause.squash(cause)))
+  const first = hasFailed ? run.done.take() : undefined
+  return first === undefined ? Effect.failCause(cause) : Effect.andThen(undo(run, first), Effect.failCause(cause))
+}
 
 type Effected = NonNullable<ReturnType<RunContext.RunContext["done"]["take"]>>
 

@@ -77,13 +77,20 @@ export const within = (
       if (start.kind === "resumption") start.by.restore(running)
       mode.started?.({ state, run, from })
       mode.nesting?.started(capture(running))
-      return (start.kind === "input" ? work(running, loop) : start.by.hear(running, () => work(running, loop))).pipe(
-        Limits.inTime(run),
-        Limits.ending(run, state, (exceeded, isOwn) => endAt(exceeded, isOwn, running)),
-        Limits.undoing(run)
-      )
+      return limited(running, loop)
     })
   })
+
+const limited = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
+  Limits.within(
+    running.run,
+    running.state,
+    () => {
+      const { start } = running
+      return start.kind === "input" ? work(running, loop) : start.by.hear(running, () => work(running, loop))
+    },
+    (exceeded, isOwn) => endAt(exceeded, isOwn, running)
+  )
 
 /** Does the work of a run, `loop` where a model does it. */
 const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {

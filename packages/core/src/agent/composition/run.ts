@@ -120,18 +120,16 @@ export const runner =
       return Frame.within(around, (run) => {
         mode.started?.({ state, run })
         const parent = parentOf(run, state, mode)
-        const working = Effect.flatMap(body(input, parent), (answer) => {
-          state.finish = answer.finish
-          state.endedBy = answer.endedBy
-          return Effect.as(composed.isOneOf === true ? parent.discard(answer) : Effect.void, answer.value)
-        })
-        const inTime = budget === undefined ? working : Limits.inTime(run)(working)
-        const isTooDeep = run.depth > run.deepest
-        return (isTooDeep ? end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth)) : inTime).pipe(
-          Limits.ending(run, state, (exceeded, isOwn) =>
-            isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
-          ),
-          Limits.undoing(run)
+        const work = () =>
+          run.depth > run.deepest
+            ? end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
+            : Effect.flatMap(body(input, parent), (answer) => {
+                state.finish = answer.finish
+                state.endedBy = answer.endedBy
+                return Effect.as(composed.isOneOf === true ? parent.discard(answer) : Effect.void, answer.value)
+              })
+        return Limits.within(run, state, work, (exceeded, isOwn) =>
+          isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
         )
       })
     })
