@@ -1,15 +1,19 @@
-/** What a run weighs while it waits: for a tool, for the next part of a stream, and suspended, as text. */
+/**
+ * What a run weighs while it waits at a tool or a model, beside the bare Effect loop with a deadline; while it waits for the next part of a
+ * stream; and suspended, as text.
+ */
 import { Agent, Model, Skill, Snapshot, Tool } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { type Figure, report } from "../figures.ts"
-import { assertEqual } from "../harness.ts"
+import * as Bare from "../floors/effect.ts"
+import { assertEqual, median } from "../harness.ts"
 import * as Ours from "../ours.ts"
 import * as Work from "../work.ts"
 
-const runs = 5000
+const runs = 10_000
 
 let waiting = 0
 const areAllThere = (): boolean => waiting >= runs
@@ -47,7 +51,7 @@ const heap = (): number => {
 }
 
 /** KiB for each of many that wait at once. */
-const held = (one: Effect.Effect<unknown, unknown>) =>
+const heldOnce = (one: Effect.Effect<unknown, unknown>) =>
   Effect.gen(function* () {
     waiting = 0
     const before = heap()
@@ -58,11 +62,31 @@ const held = (one: Effect.Effect<unknown, unknown>) =>
     return (after - before) / runs
   })
 
-const atTool = Effect.provideService(
-  Effect.suspend(() => agent(Work.input)),
-  Model.Model,
-  Ours.modelOf(2)
-)
+/** The first lap is for the compiler. */
+const held = (one: Effect.Effect<unknown, unknown>) =>
+  Effect.map(Effect.replicateEffect(heldOnce(one), 4), ([, ...laps]) => median(laps))
+
+const oursWith = (model: Model.Service) =>
+  Effect.provideService(
+    Effect.suspend(() => agent(Work.input)),
+    Model.Model,
+    model
+  )
+const atTool = oursWith(Ours.modelOf(2))
+const atModel = oursWith({ ...Ours.modelOf(2), generate: () => arrived(Effect.never) })
+
+const bare = Bare.agent(new Map([["add", Bare.tool(Bare.Params, Schema.Finite, () => arrived(Effect.never))]]), 8)
+const bareWith = (model: typeof Bare.Model.Service) =>
+  Bare.timed(
+    Effect.provideService(
+      Effect.suspend(() => bare(Work.input)),
+      Bare.Model,
+      model
+    )
+  )
+const bareAtTool = bareWith(Bare.modelOf(2))
+const bareAtModel = bareWith({ generate: () => arrived(Effect.never) })
+
 const atStream = Effect.provideService(
   Effect.suspend(() => Stream.runDrain(agent.stream(Work.input))),
   Model.Model,
@@ -79,16 +103,26 @@ const snapshotBytes = Effect.gen(function* () {
   return Buffer.byteLength(JSON.stringify(Snapshot.toJson(outcome.snapshot)))
 }).pipe(Effect.scoped, Effect.provideService(Model.Model, Ours.modelOf(2)))
 
+/** What the library adds to a bare run with a deadline. */
+const beside = (where: string, ours: Effect.Effect<unknown, unknown>, bare: Effect.Effect<unknown, unknown>) =>
+  Effect.gen(function* () {
+    const floor = yield* held(bare)
+    const value = yield* held(ours)
+    const figures: ReadonlyArray<Figure> = [
+      { name: `bare Effect with a deadline, at a ${where}`, value: floor, unit: "KiB" },
+      { name: `a run at a ${where}`, value, unit: "KiB" },
+      { name: `a run at a ${where}, over bare Effect with a deadline`, value: value - floor, unit: "KiB", most: 6 }
+    ]
+    return figures
+  })
+
 const program = Effect.gen(function* () {
-  // the first lap is for the compiler
-  yield* held(atTool)
-  yield* held(atStream)
-  const figures: ReadonlyArray<Figure> = [
-    { name: "a run at a tool", value: yield* held(atTool), unit: "KiB" },
+  report("what waits", [
+    ...(yield* beside("tool", atTool, bareAtTool)),
+    ...(yield* beside("model", atModel, bareAtModel)),
     { name: "a run with an open stream, its events read", value: yield* held(atStream), unit: "KiB" },
     { name: "a suspended run as text", value: (yield* snapshotBytes) / 1024, unit: "KiB" }
-  ]
-  report("what waits", figures)
+  ])
 })
 
 await Effect.runPromise(program)
