@@ -114,14 +114,18 @@ const repeatedFailure = (
 }
 
 /** The outcomes of the calls of a reply, in the model's order; some may wait. A `failure` or an `output` ends the run. */
-interface Batch {
+interface Batch extends Found {
   readonly message: Message.Assistant
   /** How many calls there are. */
   readonly calls: number
+}
+
+/** What the calls have come to. */
+interface Found {
   readonly outcomes: ReadonlyArray<Toolset.Outcome>
   /** Whether some calls wait: the batch is not over. */
   readonly isWaiting: boolean
-  readonly failure?: Toolset.Failure
+  readonly failure?: Toolset.Failure | undefined
   readonly output?: Toolset.Output | undefined
 }
 
@@ -139,7 +143,7 @@ const settleAll = <A, E>(
   const { mode, plan, run, state, toolset } = running
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, keys[index] as string, index))
   const { inbox } = run.tree
-  const over = (ended: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
+  const over = (ended: Found): Effect.Effect<A, E> => {
     run.meter.endBatch()
     // a call waits in a run that cannot be suspended only if its request was withdrawn
     const isSaid = !mode.isSuspendable || inbox?.ends(run, "request") === true
@@ -152,8 +156,9 @@ const settleAll = <A, E>(
       isAny ? settleAll(running, reply, keys, admitted, next) : closing({ ...ended, isWaiting: false })
     )
   }
-  const closing = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
-    const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
+  const closing = ({ failure, isWaiting, outcomes, output }: Found): Effect.Effect<A, E> => {
+    const message = Message.settle(reply, state.settlements())
+    const batch = { message, calls: sites.length, outcomes, isWaiting, failure, output }
     return goesOn(running, batch) ? next(batch) : skipped(sites, run, () => next(batch))
   }
   if (reply.finish === "length" || reply.finish === "filtered") {
@@ -186,9 +191,7 @@ const settleAll = <A, E>(
     const failing = outcomes.find(({ failure }) => isHard(failure)) ?? outcomes.find(({ failure }) => failure)
     const failure = failing?.failure
     const isWaiting = outcomes.some((outcome) => outcome.checkpoint !== undefined)
-    return failure === undefined
-      ? over({ outcomes, isWaiting, output: outcomes[0]?.output })
-      : over({ outcomes, isWaiting, failure })
+    return over({ outcomes, isWaiting, failure, output: failure === undefined ? outcomes[0]?.output : undefined })
   }
   const [first] = started
   if (early === undefined && first !== undefined && started.length === 1) {

@@ -282,12 +282,12 @@ export class RunState implements State {
 
   /** The number of calls before one tool is called too often in a row. */
   inARow(tools: ReadonlyArray<string>): number {
-    for (const [index, name] of tools.entries()) {
+    const tooMany = tools.findIndex((name) => {
       this.#inARow = name === this.#last ? this.#inARow + 1 : 1
       this.#last = name
-      if (this.#inARow > this.#maxInARow) return index
-    }
-    return tools.length
+      return this.#inARow > this.#maxInARow
+    })
+    return tooMany === -1 ? tools.length : tooMany
   }
 
   get callsInARow(): number {

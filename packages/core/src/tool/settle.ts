@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import type * as Message from "../data/Message.ts"
 import { type ExecutionError, executionErrorOf, ToolExecutionError } from "../errors/ToolError.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -35,7 +36,7 @@ import { cut, interrupted, late, ToolEnds } from "./endings.ts"
 import { ask } from "./person.ts"
 import { fix } from "./fixing.ts"
 import type { Outcome } from "./outcome.ts"
-import type { Decisions } from "./ToolDefinition.ts"
+import type { Decisions, ToolDefinition } from "./ToolDefinition.ts"
 import * as ToolRun from "./run.ts"
 import { checkpointOf, originOf } from "./checkpoint.ts"
 
@@ -89,11 +90,7 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
   const { from } = site
   const args = (from?.type === "decision" ? from.request : (from ?? site.call)).arguments
   const raw = beginning(args, from?.progress)
-  const decoded = () => {
-    const read = Call.decodeNow(entry.tool, { ...site.call, arguments: args })
-    return read && Result.getOrUndefined(read)
-  }
-  const state = from === undefined ? raw : stateOf(raw, from, decoded)
+  const state = from === undefined ? raw : stateOf(raw, from, entry.tool, { ...site.call, arguments: args })
   const tries = entry.tool.surrounded?.tries()
   const self: ToolCall = { entry, gates, site, state, progress: undefined, tries, elapsed }
   site.slot.live = self
@@ -104,7 +101,11 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
  * The state in which a call goes on. A call whose sub-agent or deferred work had begun has passed every gate before, and so has a call that
  * failed.
  */
-const stateOf = (raw: Raw, from: CallCheckpoint, decoded: () => Call.Decoded | undefined): CallState => {
+const stateOf = (raw: Raw, from: CallCheckpoint, tool: ToolDefinition, call: Message.ToolCall): CallState => {
+  const decoded = () => {
+    const read = Call.decodeNow(tool, call)
+    return read && Result.getOrUndefined(read)
+  }
   if (from.type !== "decision") return readmitted(raw, from, decoded())
   const { failed } = from.request
   if (failed === undefined || failed.needsArguments === true) return raw
