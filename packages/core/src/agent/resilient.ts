@@ -5,6 +5,7 @@ import { demand } from "../data/Demand.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
+import { refuses } from "../tool/Repetition.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import { isAgent } from "./sealing.ts"
@@ -77,7 +78,7 @@ export const resilient: {
     const tools = Recovery.rowsOf(Recovery.presets.resilientTools(options), "a tool")
     const model = Recovery.rowsOf(Recovery.presets.resilientModel(options), "a model call")
     const outputRetries = counted(options.outputRetries ?? 2)
-    return fromDefinition({ ...definitionOf(self), resilient: { tools, model, outputRetries } })
+    return fromDefinition({ ...definitionOf(self), resilient: { tools, refuses, model, outputRetries } })
   }
 )
 

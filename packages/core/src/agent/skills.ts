@@ -134,6 +134,7 @@ export type ChoiceServices<Choice> = Choice extends Choosing<never, unknown, inf
 /** The tables of `Agent.resilient`, which apply after all other tables. */
 interface Resilient {
   readonly tools: Rows
+  readonly refuses: Toolset.Refuses
   readonly model: Rows
   readonly outputRetries: number
 }

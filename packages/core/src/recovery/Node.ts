@@ -28,6 +28,8 @@ export interface Fix {
   readonly acknowledged: boolean
   /** Runs the fixer once. It is a field of the verdict, so that a bundle without fixers has no code for them. */
   readonly run: (self: Fix, seen: unknown, fixRun: FixRun, call: Broken) => Effect.Effect<Fixed>
+  /** Decides about a failure. A field, so that a bundle without this verdict has no code for it: a `Follow` of `policy.ts`. */
+  readonly follow: unknown
 }
 
 export interface Ask {
@@ -40,6 +42,8 @@ export interface Ask {
   readonly isReachable: (site: AskedCall["site"]) => Effect.Effect<boolean>
   /** Asks once. */
   readonly run: (self: Ask, seen: unknown, fixRun: FixRun, asked: Asked) => Effect.Effect<Fixed>
+  /** Decides about a failure. A field, so that a bundle without this verdict has no code for it: a `Follow` of `policy.ts`. */
+  readonly follow: unknown
 }
 
 /** A failed call about which a person is asked, and the functions that carry out the decision. */
@@ -105,6 +109,8 @@ export interface Compact {
     helping: Helping<CompactEvent>,
     take: (messages: Message.Transcript) => void
   ) => Effect.Effect<Compacted>
+  /** Decides about a failure. A field, so that a bundle without this verdict has no code for it: a `Follow` of `policy.ts`. */
+  readonly follow: unknown
 }
 
 /**

@@ -6,6 +6,7 @@ import { aFunction, demand, oneOf, options as given } from "../data/Demand.ts"
 import * as Backoff from "./Backoff.ts"
 import * as Compacting from "./Compacting.ts"
 import type { Compaction } from "./Compaction.ts"
+import * as Following from "./following.ts"
 import * as Fixing from "./fixing.ts"
 import type * as Internal from "./Node.ts"
 import type { Count, FailureContext } from "./Node.ts"
@@ -160,7 +161,8 @@ export function fix(
     // the driver passes only errors of the row to this function
     input: options.input as Internal.Fix["input"],
     acknowledged: options.acknowledge === "may run twice",
-    run: Fixing.run
+    run: Fixing.run,
+    follow: Following.fixing
   })
 }
 
@@ -289,7 +291,8 @@ export const compact = <E, R = never>(
     kind: "compact",
     // the services of the compaction are in the type of the verdict
     compaction: compaction as Compaction,
-    run: Compacting.run
+    run: Compacting.run,
+    follow: Following.compacting
   })
 
 /** The constraint of an answer: any value. It names arrays, so that an array literal is inferred as a mutable array. */

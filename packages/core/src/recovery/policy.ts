@@ -6,17 +6,8 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
-import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
-import {
-  type Bounds,
-  type Compactions,
-  type Leaves,
-  type Origin,
-  type Progress,
-  type Repairs,
-  type Row,
-  type Trace
-} from "./Layer.ts"
+import { attemptCap, maxAttemptsPerCall } from "./bounds.ts"
+import { type Bounds, type Leaves, type Origin, type Progress, type Repairs, type Row, type Trace } from "./Layer.ts"
 import { firstRepeat, isRepeating } from "./repeating.ts"
 import { isOptions, Names } from "./names.ts"
 import type { Ask, Compact, VerdictRecord, FailureContext, Fix, Ladder, Node, Retry, When } from "./Node.ts"
@@ -34,8 +25,11 @@ export interface Guarded<R> {
   readonly observe: (decision: VerdictRecord) => Effect.Effect<void>
 }
 
+/** Decides about a failure in the way of one kind of verdict. */
+export type Follow<N> = <R>(policy: Policy<R>, node: N, failure: Failure) => Effect.Effect<Step, never, R>
+
 /** A failure at a position in the table: its row, and the indices of the rungs on the way. */
-interface Failure {
+export interface Failure {
   readonly error: unknown
   readonly row: Row
   readonly rungs: ReadonlyArray<number>
@@ -49,36 +43,37 @@ interface Failure {
 
 /** The policy of one call: its counts, schedules and errors. */
 export class Policy<R> implements Progress {
-  readonly #layer: Guarded<R>
+  readonly layer: Guarded<R>
   readonly #clock: Clock.Clock
   readonly #start: number
-  readonly #failures: Array<unknown>
+  readonly failures: Array<unknown>
   readonly #trail: Array<VerdictRecord>
   readonly #slots = new Map<string, Slot>()
   readonly #names = new Names()
   readonly #maxAttempts: number
   readonly #remembered: number
   #attempts: number
-  #repairs: number
+  /** Repairs so far. */
+  repairs: number
   #metadata = Schedule.CurrentMetadata.defaultValue()
-  /** The index of the present failure in `#failures`. */
+  /** The index of the present failure in `failures`. */
   #present = 0
   /** Whether the next failure is the one about which a person was asked before the run was suspended. */
   #wasAsked: boolean
 
   constructor(layer: Guarded<R>, clock: Clock.Clock, start: number, from?: Origin) {
-    this.#layer = layer
+    this.layer = layer
     this.#clock = clock
     this.#start = start
     this.#maxAttempts = layer.bounds.maxAttempts ?? maxAttemptsPerCall
     this.#remembered = layer.bounds.remembered ?? Infinity
     const { failed, failures = [], position, trail = [] } = from ?? {}
     this.#wasAsked = failed !== undefined
-    this.#failures = [...failures]
+    this.failures = [...failures]
     this.#trail = [...trail]
     // a policy is made at the first failure, so one attempt has been made
     this.#attempts = position?.attempts ?? 1
-    this.#repairs = position?.repairs ?? 0
+    this.repairs = position?.repairs ?? 0
     if (position !== undefined) this.#names.resume(position.slots.flatMap(({ chosen = [] }) => chosen))
     for (const { count, steps, ...path } of position?.slots ?? []) {
       const asked: ReadonlyArray<Seen> = path.kind === "when" ? steps : []
@@ -87,7 +82,7 @@ export class Policy<R> implements Progress {
   }
 
   trace(): Trace {
-    return { attempts: this.#made, failures: this.#failures, trail: this.#trail }
+    return { attempts: this.made, failures: this.failures, trail: this.#trail }
   }
 
   /** The metadata of the schedule step that led to the next attempt. */
@@ -97,20 +92,20 @@ export class Policy<R> implements Progress {
 
   next(): number {
     this.#attempts++
-    return this.#made
+    return this.made
   }
 
   /** The number of attempts of the call so far. */
-  get #made(): number {
-    return this.#attempts + (this.#layer.bounds.extra?.made ?? 0)
+  get made(): number {
+    return this.#attempts + (this.layer.bounds.extra?.made ?? 0)
   }
 
   /** The position of the policy before a wait of `delay`. */
   position(delay = Duration.zero): Position {
     return {
       version: 2,
-      attempts: this.#made,
-      repairs: this.#repairs,
+      attempts: this.made,
+      repairs: this.repairs,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
       slots: Array.from(this.#slots.values()).flatMap(({ chosen, count, kind, row, rungs, steps }) => {
@@ -123,8 +118,8 @@ export class Policy<R> implements Progress {
   decide(error: unknown, row: Row | undefined): Effect.Effect<Step, never, R> {
     const wasAsked = this.#wasAsked
     this.#wasAsked = false
-    if (wasAsked) this.#failures.pop()
-    this.#present = this.#remember(this.#failures, error)
+    if (wasAsked) this.failures.pop()
+    this.#present = this.remember(this.failures, error)
     return row === undefined
       ? Effect.succeed({ type: "left", why: "rethrown", error })
       : this.#follow(row.verdict, { error, row, rungs: [], wasAsked })
@@ -140,14 +135,13 @@ export class Policy<R> implements Progress {
       case "retry":
         return this.#retry(node, failure)
       case "fix":
-        return failure.row.admits(node) ? this.#fix(node, failure) : this.#gaveUp(node, failure)
       case "ask":
-        return this.#askPerson(node, failure)
       case "compact":
-        return this.#compact(node, failure)
+        // the cast is safe: `following.ts` alone makes this field
+        return (node.follow as Follow<typeof node>)(this, node, failure)
       case "tell": {
         const { afterwards, byDefault, render } = node
-        const context = this.#context(failure)
+        const context = this.context(failure)
         const ending = { type: "to-model", render, byDefault, afterwards, error, seen: row.seen, context } as const
         return this.#ended(node.kind, failure, ending)
       }
@@ -160,7 +154,7 @@ export class Policy<R> implements Progress {
       case "rethrow":
         return this.#ended(node.kind, failure, { type: "left", why: "rethrown", error })
       case "respondWith":
-        return this.#then(
+        return this.record(
           node.kind,
           failure,
           Effect.matchCauseEffect(answerOf(node, failure), {
@@ -172,14 +166,14 @@ export class Policy<R> implements Progress {
   }
 
   #ask(node: When, failure: Failure): Effect.Effect<Step, never, R> {
-    const chosen = node.choose(failure.row.seen, this.#context(failure))
+    const chosen = node.choose(failure.row.seen, this.context(failure))
     if (node.among?.includes(chosen) === false) {
       return Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
     }
-    const slot = this.#slotOf("when", failure)
+    const slot = this.slotOf("when", failure)
     if (slot.count >= (node.atMost ?? Infinity) && isRepeating(chosen)) {
       const path = [...(failure.chosen ?? []), this.#names.of(chosen)]
-      return this.#gaveUp(firstRepeat(chosen) ?? { kind: "retry" }, { ...failure, chosen: path })
+      return this.gaveUp(firstRepeat(chosen) ?? { kind: "retry" }, { ...failure, chosen: path })
     }
     return Effect.map(this.#follow(chosen, this.#chosen(chosen, failure, slot)), (step) => {
       if (step.type === "repeat") slot.count++
@@ -201,14 +195,14 @@ export class Policy<R> implements Progress {
 
   /** Stores a failure in the slot, if the layer stores positions. */
   #noted(slot: Slot, error: unknown): Slot {
-    const seen = this.#layer.bounds.keep?.(error)
+    const seen = this.layer.bounds.keep?.(error)
     if (seen !== undefined) slot.steps = [...slot.steps, { at: this.#clock.currentTimeMillisUnsafe(), seen }]
     return slot
   }
 
   /** Follows the reached rung of a ladder. A rung that gave up never decides again. */
   #climb(ladder: Ladder, failure: Failure): Effect.Effect<Step, never, R> {
-    const slot = this.#slotOf("ladder", failure)
+    const slot = this.slotOf("ladder", failure)
     const reached = slot.count
     const rung = ladder.rungs[reached]
     if (rung === undefined) return Effect.succeed({ type: "left", why: "exhausted", error: failure.error })
@@ -222,10 +216,10 @@ export class Policy<R> implements Progress {
   }
 
   #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
-    if (this.#isHalted) return this.#gaveUp(node, failure)
-    if (!failure.row.admits(node)) return this.#gaveUp(node, failure, undefined, false, failure.row.why)
-    if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
-    const slot = this.#slotOf("retry", failure)
+    if (this.isHalted) return this.gaveUp(node, failure)
+    if (!failure.row.admits(node)) return this.gaveUp(node, failure, undefined, false, failure.row.why)
+    if (this.made >= this.#maxAttempts) return this.gaveUp(node, failure, attemptCap)
+    const slot = this.slotOf("retry", failure)
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
     return Effect.flatMap(stepper, (stepper) => {
       const missed = failure.asked?.slice(slot.read, -1) ?? []
@@ -236,7 +230,7 @@ export class Policy<R> implements Progress {
   }
 
   #step(stepper: Stepper, slot: Slot, node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
-    const { bounds } = this.#layer
+    const { bounds } = this.layer
     const { seen } = failure.row
     const at = this.#clock.currentTimeMillisUnsafe()
     const deadline = bounds.deadline()
@@ -244,144 +238,83 @@ export class Policy<R> implements Progress {
     return Pull.matchEffect(Effect.provideService(stepper(at, seen), Latest, deadline), {
       onSuccess: ([output, delay]) => {
         if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
-          return this.#gaveUp(node, failure, undefined, true)
+          return this.gaveUp(node, failure, undefined, true)
         }
         if (slot.last !== undefined) this.#metadata = { ...slot.last, output, duration: delay }
         const position = Effect.suspend(() => bounds.onWait?.(this.position(delay)) ?? Effect.void)
         const waited = Effect.suspend(() => (Duration.isZero(delay) ? Effect.void : bounds.wait(delay)))
         const ready = Effect.flatMap(Effect.andThen(position, waited), () =>
-          this.#isHalted ? this.#gaveUp(node, failure) : Effect.succeed(repeat)
+          this.isHalted ? this.gaveUp(node, failure) : Effect.succeed(repeat)
         )
-        return this.#then(node.kind, failure, ready, { delay })
+        return this.record(node.kind, failure, ready, { delay })
       },
-      onDone: () => this.#gaveUp(node, failure),
+      onDone: () => this.gaveUp(node, failure),
       onFailure: broken
     })
   }
 
-  #compact(node: Compact, failure: Failure): Effect.Effect<Step, never, R> {
-    const { compact, compactions = { made: 0 } as Compactions } = this.#layer.repairs
-    const isCapped = compactions.made >= maxCompactions || this.#made >= maxAttemptsPerCall
-    if (compact === undefined || isCapped) return this.#gaveUp(node, failure)
-    const { gate = Effect.void } = compactions
-    const compacting = Effect.andThen(gate, () => compact(node, failure.error))
-    return Effect.flatMap(compacting, (compacted) => {
-      if (compacted.type === "shorter") {
-        compactions.made++
-        return this.#then(node.kind, failure, Effect.succeed(repeat))
-      }
-      if ("error" in compacted) this.#remember(this.#failures, compacted.error)
-      return this.#gaveUp(node, failure, undefined, false, compacted.why)
-    })
-  }
-
-  #askPerson(node: Ask, failure: Failure): Effect.Effect<Step, never, R> {
-    const { site } = this.#layer.repairs
-    if (site === undefined) return this.#gaveUp(node, failure)
-    return Effect.flatMap(node.isReachable(site), (isReachable) =>
-      isReachable ? this.#fix(node, failure) : this.#gaveUp(node, failure, undefined, false, "no-approver")
-    )
-  }
-
-  /** Runs a fixer or asks a person, until an answer fits or the rung gives up. */
-  #fix(node: Fix | Ask, failure: Failure, unfit?: unknown): Effect.Effect<Step, never, R> {
-    const { fix } = this.#layer.repairs
-    const slot = this.#slotOf(node.kind, failure)
-    const { wasAsked = false, ...later } = failure
-    const run = slot.count + (wasAsked ? 0 : 1)
-    if (fix === undefined || this.#isHalted || run > node.maxRuns) return this.#gaveUp(node, failure)
-    if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
-    if (this.#repairs >= maxRepairs && !wasAsked) return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
-    slot.count = run
-    if (!wasAsked) this.#repairs++
-    const { error, row } = failure
-    const fixRun = { run, maxRuns: node.maxRuns, context: this.#context(failure), error, unfit, wasAsked }
-    const fixed = Effect.flatMap(
-      Effect.suspend(() => fix(node, row.seen, fixRun)),
-      (fixed): Effect.Effect<Step, never, R> => {
-        switch (fixed.type) {
-          case "not-counted":
-            return this.#fix(node, later, fixed.unfit)
-          case "skipped":
-            return this.#gaveUp(node, later)
-          case "repaired":
-            return Effect.succeed(repeat)
-          case "failed": {
-            this.#remember(this.#failures, fixed.error)
-            const { next } = fixed
-            return this.#fix(node, "next" in fixed ? { ...later, error: next, row: { ...row, seen: next } } : later)
-          }
-          default:
-            return Effect.succeed(fixed)
-        }
-      }
-    )
-    // the decision of this rung was recorded before the run was suspended
-    return wasAsked ? fixed : this.#then(node.kind, failure, fixed)
-  }
-
-  get #isHalted(): boolean {
-    return this.#clock.currentTimeMillisUnsafe() >= (this.#layer.bounds.haltedAt?.() ?? Infinity)
+  get isHalted(): boolean {
+    return this.#clock.currentTimeMillisUnsafe() >= (this.layer.bounds.haltedAt?.() ?? Infinity)
   }
 
   #ended(verdict: VerdictRecord["verdict"], failure: Failure, ending: Ending): Effect.Effect<Step> {
-    return this.#then(verdict, failure, Effect.succeed(ending))
+    return this.record(verdict, failure, Effect.succeed(ending))
   }
 
-  #gaveUp(
+  gaveUp(
     { kind }: Pick<Retry | Fix | Ask | Compact, "kind">,
     { error, ...failure }: Failure,
     cap?: string,
     isLate?: boolean,
     why?: VerdictRecord["why"]
   ) {
-    const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate, isHalted: this.#isHalted }
-    return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), {
+    const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate, isHalted: this.isHalted }
+    return this.record(kind, { error, ...failure }, Effect.succeed<Step>(ending), {
       gaveUp: true,
       ...(why === undefined ? {} : { why })
     })
   }
 
   /** Records a decision of the policy, then continues with `next`. */
-  #then<A, E, R2>(
+  record<A, E, R2>(
     verdict: VerdictRecord["verdict"],
     { error, rungs }: Failure,
     next: Effect.Effect<A, E, R2>,
     { delay = Duration.zero, gaveUp = false, why }: Partial<Pick<VerdictRecord, "delay" | "gaveUp" | "why">> = {}
   ): Effect.Effect<A, E, R2> {
     const hint = hintOf(error)
-    const left = this.#layer.bounds.left()
+    const left = this.layer.bounds.left()
     const decision: VerdictRecord = {
       tag: tagOf(error),
       verdict,
       gaveUp,
       ...(why === undefined ? {} : { why }),
       rung: rungs.at(-1) ?? 0,
-      attempt: this.#made,
+      attempt: this.made,
       delay,
       error,
       ...(left === undefined ? {} : { left }),
       ...(hint === undefined ? {} : { hint: Duration.millis(hint), hintFrom: tagOf(hintFrom(error)?.carrier) })
     }
-    this.#remember(this.#trail, decision)
-    return Effect.andThen(this.#layer.observe(decision), next)
+    this.remember(this.#trail, decision)
+    return Effect.andThen(this.layer.observe(decision), next)
   }
 
-  #remember<A>(list: Array<A>, item: A): number {
+  remember<A>(list: Array<A>, item: A): number {
     if (list.push(item) > this.#remembered) list.shift()
     return list.length - 1
   }
 
-  #context({ row }: Failure): FailureContext {
+  context({ row }: Failure): FailureContext {
     return {
       ...row.about,
-      attempt: this.#made,
-      previous: this.#failures.filter((_, index) => index !== this.#present),
+      attempt: this.made,
+      previous: this.failures.filter((_, index) => index !== this.#present),
       elapsed: Duration.millis(this.#clock.currentTimeMillisUnsafe() - this.#start)
     }
   }
 
-  #slotOf(kind: StoredSlot["kind"], { chosen, row, rungs }: Failure): Slot {
+  slotOf(kind: StoredSlot["kind"], { chosen, row, rungs }: Failure): Slot {
     return this.#slot({ kind, row: row.key, rungs, ...(chosen === undefined ? {} : { chosen }) })
   }
 

@@ -13,7 +13,6 @@ import type { CallSite } from "./CallSite.ts"
 import type { AdaptsParts, PutAside, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import type { CallCap } from "../budget/Meter.ts"
-import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -30,20 +29,26 @@ export interface Toolset {
   readonly gates: Gates
   /** The rows for calls of tools that do not exist. */
   readonly unknown: Rows
-  /** Whether the agent is resilient. Then a call that may have taken effect is refused if the model repeats it at once. */
-  readonly isResilient: boolean
+  /** Refuses some calls of a resilient agent. */
+  readonly refuses?: Refuses | undefined
   /** The tools with a pin; absent if there are none. */
   readonly pinned?: readonly [ToolDefinition, ...ReadonlyArray<ToolDefinition>]
   /** Adapts results with images and files to a model; absent if no tool gives any. */
   readonly adaptsParts?: AdaptsParts
 }
 
+/**
+ * Refuses a call, and says why. `isOfTool` says whether another call is one of the same tool. `Agent.resilient` brings the code along, so a
+ * bundle without it is smaller.
+ */
+export type Refuses = (site: CallSite, isOfTool: (other: Message.ToolCall) => boolean) => string | undefined
+
 /** The tables of an agent: rows by tool name, and rows for all tools. */
 export interface Tables {
   readonly byTool: ReadonlyMap<string, Rows>
   readonly defaults: Rows
   /** The rows of a resilient agent. They apply after all other rows. */
-  readonly resilient?: { readonly tools: Rows } | undefined
+  readonly resilient?: { readonly tools: Rows; readonly refuses: Refuses } | undefined
 }
 
 /** Makes the toolset of an agent. Throws a `TypeError` for two tools of the same name, and for a table of a tool that does not exist. */
@@ -66,7 +71,6 @@ export const make = (
       throw new TypeError(`Toolset: onToolError names '${name}', available tools are: ${names}`)
     }
   }
-  const isResilient = tables.resilient !== undefined
   const parts = tools.find((tool) => tool.parts !== undefined)?.parts
   const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
   const provided = all.flatMap(({ isProvided, name }) => (isProvided === true ? [name] : []))
@@ -76,7 +80,7 @@ export const make = (
     entries,
     gates,
     unknown: tables.defaults,
-    isResilient,
+    refuses: tables.resilient?.refuses,
     ...(pinned === undefined ? {} : { pinned: [pinned, ...more] as const }),
     ...(parts === undefined ? {} : { adaptsParts: parts.adapt })
   }
@@ -144,7 +148,7 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (callCap !== undefined && site.from === undefined && !isWithin(callCap, site.run)) {
     return refuse(site, Render.capped(entry.tool.name, callCap.max))
   }
-  const held = repetition(self, entry, site)
+  const held = self.refuses?.(site, (other) => entryOf(self, other) === entry)
   if (held !== undefined) return refuse(site, held)
   const { pin } = entry.tool
   if (pin === undefined) return beginTool(self, entry, site)
@@ -168,17 +172,6 @@ const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =
 
 const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
   begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
-
-/** What to say of a call that the model repeats at once, although it has just read that the call may have taken effect. */
-const repetition = (self: Toolset, entry: Entry, { before, call }: CallSite): string | undefined => {
-  if (!self.isResilient || before?.role !== "assistant") return undefined
-  for (const part of before.content) {
-    if (part.type !== "settled-call" || !Render.mayBeDone(part.settlement)) continue
-    const isSame = entryOf(self, part.call) === entry && canonical(part.call.arguments) === canonical(call.arguments)
-    if (isSame) return Render.unchecked(call.name, part.settlement.text)
-  }
-  return undefined
-}
 
 /** Gives a call the name of the tool that it means. The transcript keeps the name that the model wrote. */
 const named = (site: CallSite, { name }: ToolDefinition): CallSite =>
