@@ -4,7 +4,7 @@ import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { Effect, Stream } from "effect"
 import * as Bedrock from "../../../packages/providers/src/codec/bedrock/BedrockConverse.ts"
-import * as Frames from "../../../packages/providers/src/transport/frames.ts"
+import * as Frames from "../../../packages/providers/src/transport/Frames.ts"
 import { answerOf, inPieces, source } from "./answers.ts"
 import { documents, texts } from "./data.ts"
 import { each, fixed, grows, mapped, merged, none, reached, type Table } from "./entry.ts"
@@ -74,11 +74,15 @@ const failure = () => ({ error: codec.classify(answerOf("", 500)), resend: false
 const read = (chunks: ReadonlyArray<Uint8Array>) =>
   Effect.runPromiseExit(
     Stream.runDrain(
-      Frames.events(Stream.fromIterable(chunks), (message) => new TextDecoder().decode(utf8.decode(message).body), {
-        maxEventBytes: 1 << 24,
-        broken: failure,
-        oversized: failure
-      })
+      Frames.framing((message) => new TextDecoder().decode(utf8.decode(message).body))(
+        "application/vnd.amazon.eventstream",
+        Stream.fromIterable(chunks),
+        {
+          maxEventBytes: 1 << 24,
+          broken: failure,
+          oversized: failure
+        }
+      )
     )
   )
 
@@ -109,5 +113,5 @@ export const bedrock: Table = {
     ...each(none("reads the name of a model, which the developer gives"), "vendorOf"),
     ...each(fixed, "reasoningFields")
   },
-  "providers/src/transport/frames.ts": { events: grows(mapped(texts, framesOf), read) }
+  "providers/src/transport/Frames.ts": { framing: grows(mapped(texts, framesOf), read) }
 }

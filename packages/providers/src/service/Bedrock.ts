@@ -12,6 +12,7 @@ import type { Secret } from "../transport/Header.ts"
 import type * as Source from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 import * as Aws from "./aws.ts"
+import * as Frames from "../transport/Frames.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Prices from "./prices.ts"
@@ -89,7 +90,9 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   }
   if (credentials === undefined || apiKey !== undefined) {
     return Layer.unwrap(
-      Effect.map(Aws.loadReading(), (packages) => Provider.layer({ ...provider, frame: Aws.frames(packages) }))
+      Effect.map(Aws.loadReading(), (packages) =>
+        Provider.layer({ ...provider, framing: Frames.framing(Aws.frames(packages)) })
+      )
     )
   }
   return Layer.unwrap(
@@ -97,7 +100,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
       Provider.layer({
         ...provider,
         headersOf: Aws.signing(packages, source, { region, service: "bedrock" }, credentials),
-        frame: Aws.frames(packages)
+        framing: Frames.framing(Aws.frames(packages))
       })
     )
   )

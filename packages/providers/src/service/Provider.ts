@@ -13,6 +13,7 @@ import type { Codec } from "../codec/Codec.ts"
 import { isContinued } from "../codec/Continued.ts"
 import * as Provenance from "../codec/Provenance.ts"
 import type { Answer } from "../transport/Answer.ts"
+import type { Framing } from "../transport/Frames.ts"
 import type { Header, HeadersOf } from "../transport/Header.ts"
 import type { Source } from "../transport/Source.ts"
 import type * as Background from "./background.ts"
@@ -53,11 +54,11 @@ interface Provider {
    */
   readonly headersOf?: HeadersOf
   /**
-   * Decodes a message of Amazon's binary event stream to text.
+   * Turns the bytes of a streamed answer into server-sent events.
    *
    * @internal
    */
-  readonly frame?: (message: Uint8Array) => string
+  readonly framing?: Framing
   /**
    * Makes the functions that wait for replies made in the background (jobs). Without it, requests that name such a reply are refused.
    *
@@ -120,11 +121,11 @@ interface Transports {
 }
 
 const transportsWith = (
-  { codec, continuationUrl, counting, frame, headersOf, source, streamUrl, transport, url }: Provider,
+  { codec, continuationUrl, counting, framing, headersOf, source, streamUrl, transport, url }: Provider,
   headers: Headers
 ): Effect.Effect<Transports, never, Transport.HttpClient> => {
   const to = (url: string) =>
-    Transport.make({ source, url, headers, headersOf, frame, classify: codec.classify }, transport)
+    Transport.make({ source, url, headers, headersOf, framing, classify: codec.classify }, transport)
   const whole = to(url)
   return Effect.all({
     whole,

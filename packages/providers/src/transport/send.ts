@@ -19,7 +19,7 @@ import * as Answer from "./Answer.ts"
 import * as Source from "./Source.ts"
 import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
-import * as Frames from "./frames.ts"
+import type { Framing } from "./Frames.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
 import type { Header, HeadersOf } from "./Header.ts"
 import { mayResend } from "./mayResend.ts"
@@ -38,8 +38,8 @@ export interface Endpoint {
    * resent.
    */
   readonly headersOf?: HeadersOf | undefined
-  /** Decodes a message of Amazon's event stream, for answers with a body in that format. */
-  readonly frame?: Frames.Decode | undefined
+  /** Turns the bytes of a streamed answer into server-sent events, for a server with another format. */
+  readonly framing?: Framing | undefined
   /** The error of an answer whose status is not 2xx. */
   readonly classify: (answer: Answer.Answer) => LlmError.LlmError
 }
@@ -228,14 +228,12 @@ const sent = (
         answer,
         get bytes() {
           const bytes = Body.bytes(response, failed)
-          const { frame } = target.endpoint
-          if (frame === undefined || headers["content-type"]?.startsWith(Frames.mediaType) !== true) return bytes
-          const { maxEventBytes } = limits
-          return Frames.events(bytes, frame, {
-            maxEventBytes,
+          const faults = {
+            maxEventBytes: limits.maxEventBytes,
             broken: truncated,
             oversized: () => oversized("maxEventBytes")
-          })
+          }
+          return target.endpoint.framing?.(headers["content-type"], bytes, faults) ?? bytes
         },
         text: Body.text(response, limits.maxBodyBytes, {
           failed,

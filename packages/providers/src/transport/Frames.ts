@@ -5,10 +5,23 @@ import * as Stream from "effect/Stream"
 import type { Failure } from "./Failure.ts"
 
 /** The media type of bodies in Amazon's event stream format. */
-export const mediaType = "application/vnd.amazon.eventstream"
+const mediaType = "application/vnd.amazon.eventstream"
 
 /** Decodes one whole message of Amazon's event stream, and returns the data of its event. Throws if the checksums are wrong. */
-export type Decode = (message: Uint8Array) => string
+type Decode = (message: Uint8Array) => string
+
+/** Turns the bytes of a body of this media type into server-sent events, or lines of JSON. */
+export type Framing = (
+  contentType: string | undefined,
+  bytes: Stream.Stream<Uint8Array, Failure>,
+  faults: Faults
+) => Stream.Stream<Uint8Array, Failure>
+
+/** Turns bodies in Amazon's event stream format into server-sent events. Other bodies stay as they are. */
+export const framing =
+  (decode: Decode): Framing =>
+  (contentType = "", bytes, faults) =>
+    contentType.startsWith(mediaType) ? events(bytes, decode, faults) : bytes
 
 /** The size limit of a message, and the failures of reading messages. */
 interface Faults {
@@ -18,7 +31,7 @@ interface Faults {
 }
 
 /** Turns a body in Amazon's event stream format into server-sent events. */
-export const events = (
+const events = (
   bytes: Stream.Stream<Uint8Array, Failure>,
   decode: Decode,
   { broken, maxEventBytes, oversized }: Faults
