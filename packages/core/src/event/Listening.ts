@@ -75,18 +75,19 @@ const listened = <A, E, R>(
   restore: Restore,
   body: (observers: ReadonlyArray<Observer>, restore: Restore) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.gen(function* () {
+  Effect.withFiber((fiber) => {
     // a listener is no part of a run
-    const context = Context.add(yield* Effect.context<never>(), RunContext.Current, undefined)
+    const context = Context.add(fiber.context, RunContext.Current, undefined)
     const lost = new Lost(tree)
     const own: Array<Deliveries> = []
     const deliveries: Array<Deliveries> = []
     const receivers: Array<(event: AgentEvent.AgentEvent) => void> = []
+    let attaching: Effect.Effect<void> = Effect.void
     for (const { attached, handle, reach } of listeners) {
       const queue = attached?.queue ?? new Deliveries(handle, lost)
       deliveries.push(queue)
       if (attached === undefined) own.push(queue)
-      else yield* attached.attach
+      else attaching = Effect.andThen(attaching, attached.attach)
       receivers.push((event) => {
         if (reach === "tree" || event.runId === runId) queue.add(event, context)
       })
@@ -101,13 +102,18 @@ const listened = <A, E, R>(
       for (const receive of receivers) receive(event)
       handing ??= Effect.runForkWith(context)(later)
     }
-    return yield* Effect.onExit(body([...observers, hear], restore), (exit) => {
+    const begun = () => body([...observers, hear], restore)
+    return Effect.onExitPrimitive(Effect.flatMap(attaching, begun), (exit) => {
       handing?.interruptUnsafe()
       handOver(deliveries)
       const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
-      const waiting = isInterrupted ? Effect.void : Effect.exit(restore(caughtUp(own)))
-      const end = Effect.andThen(waiting, stopped(own, lost, { agent, runId }))
-      return Effect.provideContext(end, context)
+      const isThrough = own.every((queue) => queue.fiber === undefined)
+      const stop = () => stopped(own, lost, { agent, runId })
+      const end =
+        isInterrupted || isThrough
+          ? stop()
+          : Effect.flatMap(Effect.exit(restore(caughtUp(own))), () => stop() ?? Effect.void)
+      return end && Effect.provideContext(end, context)
     })
   })
 
@@ -132,11 +138,10 @@ const stopped = (
   deliveries: ReadonlyArray<Deliveries>,
   lost: Lost,
   labels: { readonly agent: string; readonly runId?: string }
-): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    for (const queue of deliveries) queue.stop()
-    return lost.report(labels) ?? Effect.void
-  })
+): Effect.Effect<void> | undefined => {
+  for (const queue of deliveries) queue.stop()
+  return lost.report(labels)
+}
 
 /** The queue of a listener that lives with a scope: one for all runs. */
 export class Attached {
@@ -151,7 +156,10 @@ export class Attached {
     const detach = Effect.suspend(() => {
       queue.close()
       handOver([queue])
-      return Effect.ensuring(caughtUp([queue]), stopped([queue], lost, { agent }))
+      return Effect.ensuring(
+        caughtUp([queue]),
+        Effect.suspend(() => stopped([queue], lost, { agent }) ?? Effect.void)
+      )
     })
     this.attach = Effect.suspend(() => {
       if (isAttached) return Effect.void

@@ -65,18 +65,16 @@ export class Deliveries {
     const { context, event } = this.#waiting.take()
     const work: Work = { event }
     this.#work = work
-    const handling = Effect.withFiber((fiber) => {
-      // known before the handler starts: it may end the run, which interrupts its listeners
-      work.fiber = fiber
-      return this.#handled(event)
-    })
-    const fiber = Effect.runForkWith(context)(handling)
-    const hasToWait = fiber.pollUnsafe() === undefined
-    fiber.addObserver(() => {
-      if (this.#work !== work) return
-      this.#work = undefined
-      if (hasToWait) this.#goOn()
-    })
+    const fiber = Effect.runForkWith(context)(this.#handled(work))
+    if (fiber.pollUnsafe() === undefined) fiber.addObserver(() => this.#through(work) && this.#goOn())
+    else this.#through(work)
+    return true
+  }
+
+  /** Notes that a handler is through, unless it was interrupted. */
+  #through(work: Work): boolean {
+    if (this.#work !== work) return false
+    this.#work = undefined
     return true
   }
 
@@ -109,11 +107,14 @@ export class Deliveries {
   }
 
   /** A listener cannot change a run: its failure is logged, and it gets the next event all the same. */
-  #handled(event: AgentEvent.AgentEvent): Effect.Effect<void> {
-    return Effect.catchCause(
-      Effect.suspend(() => this.#handle(event)),
-      (cause) => logged(event, cause)
-    )
+  #handled(work: Work): Effect.Effect<void> {
+    const { event } = work
+    const handling = Effect.withFiber((fiber) => {
+      // known before the handler starts: it may end the run, which interrupts its listeners
+      work.fiber = fiber
+      return this.#handle(event)
+    })
+    return Effect.catchCause(handling, (cause) => logged(event, cause))
   }
 }
 
