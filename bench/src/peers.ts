@@ -21,7 +21,8 @@ const flags = ["--expose-gc", "--max-semi-space-size=64", "--disable-warning=Exp
 const scripts: ReadonlyArray<RowFile> = [
   { name: "turns", flags },
   { name: "wire", flags },
-  { name: "weight", flags }
+  { name: "weight", flags },
+  { name: "durable", flags }
 ]
 
 if (!installIn(folder)) {

@@ -66,8 +66,11 @@ const ready = (server: ChildProcess): Promise<void> =>
     server.once("close", (code) => reject(new Error(`PostgreSQL ended with ${code}:\n${said}`)))
   })
 
+/** What a crash would lose is thrown away in any case. */
+const fast = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
+
 /** Starts an empty database `postgres` of the user `postgres`, without a password, for this machine alone. */
-export const startPostgres = async (postgres: string): Promise<Postgres> => {
+export const startPostgres = async (postgres: string, settings = fast): Promise<Postgres> => {
   const user = unprivileged()
   const folder = mkdtempSync(join(tmpdir(), "kintsugi-postgres-"))
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
@@ -82,9 +85,8 @@ export const startPostgres = async (postgres: string): Promise<Postgres> => {
     throw error
   }
   const port = await freePort()
-  // what a crash would lose is thrown away in any case
-  const settings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=120"]
-  const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", "", ...settings.flatMap((one) => ["-c", one])]
+  const all = [...settings, "max_connections=120"].flatMap((one) => ["-c", one])
+  const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", "", ...all]
   const server = spawn(postgres, args, { ...options, stdio: ["ignore", "ignore", "pipe"] })
   const ended = new Promise<void>((resolve) => server.once("close", () => resolve()))
   // immediately, where this process ends before it has stopped it
