@@ -76,16 +76,15 @@ export class Operations<Operation> {
     const active = this.#runs.get(event.runId)
     if (event.type === "turn-end" && active?.calls.length === 0) return undefined
     const now = this.#clock.currentTimeNanosUnsafe()
-    const begin = (event: Beginning) => this.#watcher.begin(event, context, now)
     if (event.type === "run-start") {
-      const run = begin(event)
+      const run = this.#watcher.begin(event, context, now)
       this.#runs.set(event.runId, { run, model: undefined, calls: [] })
       return run
     }
     if (active === undefined) return undefined
     switch (event.type) {
       case "model-start":
-        return (active.model = begin(event))
+        return (active.model = this.#watcher.begin(event, context, now))
       case "model-end":
         return this.#endModel(active, { at: now, how: "completed", event })
       case "model-failed":
@@ -93,7 +92,7 @@ export class Operations<Operation> {
       case "model-interrupted":
         return this.#endModel(active, { at: now, how: "interrupted", event })
       case "tool-start": {
-        const operation = begin(event)
+        const operation = this.#watcher.begin(event, context, now)
         active.calls = [...active.calls, { callId: event.callId, operation, heard: now }]
         return operation
       }

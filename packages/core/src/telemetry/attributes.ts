@@ -97,7 +97,7 @@ const ofFacts = (
 ): Attributes => ({
   ...given("gen_ai.response.model", model),
   ...given("gen_ai.response.id", responseId),
-  ...given(`${provider === "openai" ? "openai" : "kintsugi"}.response.service_tier`, serviceTier),
+  ...given(provider === "openai" ? "openai.response.service_tier" : "kintsugi.response.service_tier", serviceTier),
   ...given("kintsugi.response.raw_finish", rawFinish),
   ...given("kintsugi.request.id", requestId)
 })
@@ -119,9 +119,11 @@ const ofUsage = (usage: Usage.Usage): Attributes => ({
 })
 
 /** An attribute for a count of tokens; none if the count is zero, which may mean that the provider reports no such count. */
-const positive = (key: string, count: number): Attributes => (count > 0 ? { [key]: count } : {})
+const positive = (key: string, count: number): Attributes => (count > 0 ? { [key]: count } : none)
 
-const given = (key: string, value: unknown): Attributes => (value === undefined ? {} : { [key]: value })
+const given = (key: string, value: unknown): Attributes => (value === undefined ? none : { [key]: value })
+
+const none: Attributes = {}
 
 const ofRun = ({ ledger, turn, usage }: Terminal): Attributes => ({
   ...ofUsage(usage),
