@@ -214,11 +214,8 @@ export class Meter {
 
   /** How many of the calls that were counted last may run under the current limits. */
   admitted(calls: number): number {
-    let admitted = calls
-    for (const meter of this.#counting) {
-      admitted = Math.min(admitted, meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
-    }
-    return Math.max(0, admitted)
+    const least = (left: number, meter: Meter) => Math.min(left, meter.#limits.maxToolCalls - meter.#toolCalls + calls)
+    return Math.max(0, this.#counting.reduce(least, calls))
   }
 
   /** The calls of tools with a cap, which the outermost run counts. */

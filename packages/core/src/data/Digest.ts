@@ -64,19 +64,19 @@ export const digestOfRequest = (
   })
 
 /** A list or an object that is being written. */
-interface Open {
+interface Level {
   readonly of: Readonly<Record<string | number, unknown>>
   /** The names of an object's fields in their order; `undefined` for a list. */
   readonly names: ReadonlyArray<string> | undefined
   readonly length: number
   written: number
   /** The list or object that holds it. */
-  readonly around: Open | undefined
+  readonly around: Level | undefined
 }
 
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {
-  let open: Open | undefined
+  let level: Level | undefined
   let text = ""
   const write = (one: unknown): void => {
     if (!Predicate.isObjectOrArray(one)) {
@@ -87,17 +87,17 @@ export const canonical = (value: Schema.Json): string => {
     text += names === undefined ? "[" : "{"
     const { length } = names ?? (one as ReadonlyArray<unknown>)
     // a list has indices for names
-    open = { of: one as Open["of"], names, length, written: 0, around: open }
+    level = { of: one as Level["of"], names, length, written: 0, around: level }
   }
   write(value)
-  while (open !== undefined) {
-    const { around, length, names, of, written }: Open = open
+  while (level !== undefined) {
+    const { around, length, names, of, written }: Level = level
     if (written === length) {
       text += names === undefined ? "]" : "}"
-      open = around
+      level = around
       continue
     }
-    open.written++
+    level.written++
     const name = names?.[written] ?? written
     if (written > 0) text += ","
     if (names !== undefined) text += `${JSON.stringify(name)}:`
