@@ -13,16 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 176.7,
-  table: 178.6,
-  fixer: 177.5,
-  streamed: 176.7,
-  approval: 180.8,
-  resumed: 187.4,
-  structured: 179.4,
-  telemetry: 183,
-  composed: 179.5,
-  models: 199.9
+  hello: 172.1,
+  table: 174,
+  fixer: 173.3,
+  streamed: 172.1,
+  approval: 176.5,
+  resumed: 185.2,
+  structured: 174.8,
+  telemetry: 178.8,
+  composed: 176.7,
+  models: 195.7
 }
 
 /** How far a size may be from what it was. */
@@ -119,6 +119,33 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
   ],
   compactions: [sourceOf("models"), [/type: ?"compacted"/, /"dropOldest"/]],
   "the rules of routers": [sourceOf("composed"), [/\bbyRule\b/]],
+  "the choice among skills": [sourceOf("composed"), [/Choose the skill that fits/, /has no skill '/]],
+  "what goes on from a snapshot": [
+    sourceOf("resumed"),
+    [/cannot resume a snapshot of agent/, /a message of say has no option/]
+  ],
+  compensations: [
+    agentWith('import { compensate } from "@kintsugi/core/Tool"', "show(compensate)"),
+    [/could not be undone, key/, /"tool-compensated"/]
+  ],
+  policies: [
+    agentWith("", 'show(Agent.toolPolicy(agent, () => ({ type: "allow" })))'),
+    [/the policy could not decide/, /"A policy of agent"/]
+  ],
+  "the ends of built-in tools": [
+    agentWith('import { complete } from "@kintsugi/core/Tool"', "show(complete)"),
+    [/The task is closed\./, /The task is given back/]
+  ],
+  "attempts within a function of the user": [
+    agentWith('import { around } from "@kintsugi/core/Tool"', "show(around)"),
+    [/The function of Tool\.around for/, /isPassing: ?/]
+  ],
+  "the steps of fixers and persons": [sourceOf("fixer"), [/ repairs per call/]],
+  "the refusal of repeated calls": [agentWith("", "show(Agent.resilient(agent))"), [/isOfTool\(/]],
+  "the titles of errors": [
+    agentWith('import { describe } from "@kintsugi/core/RecoveryAdvice"', "show(describe)"),
+    [/Arguments are no JSON/, /Tool failed for good/]
+  ],
   "the stream of UI messages": [
     agentWith(
       'import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"',

@@ -183,6 +183,13 @@ it.run("an agent of nothing but functions mends raw arguments, as any determinis
   })
 )
 
+it("several skills bring their choice along: one of them has to be made by the module [A1005]", () => {
+  const plain = (name: string) => ({ name, description: "Is plain.", tools: [] })
+  assert.throws(() => Agent.make("a", { skills: [plain("one"), plain("two")] }), /made by Skill\.make/)
+  assert.strictEqual(Agent.make("a", { skills: [plain("one"), skill("two")] }).name, "a")
+  assert.strictEqual(Agent.make("a", { skills: [plain("one")] }).name, "a")
+})
+
 it("two skills of one name die at construction, and reserved and blank names too [A1005]", () => {
   assert.throws(() => Agent.make("a", { skills: [skill("one"), skill("one")] }), /two skills named 'one'/)
   assert.throws(() => Agent.make("a", { skills: [skill("one"), echo("one").skill] }), /two skills named 'one'/)

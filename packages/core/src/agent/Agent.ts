@@ -85,7 +85,10 @@ export interface Options<
   readonly prompt?: string
   /** The tools that it can call; none by default. */
   readonly tools?: Tools
-  /** Skills, instead of `tools`. With several skills, the run chooses one at its start: see `route`. */
+  /**
+   * Skills, instead of `tools`. With several skills, the run chooses one at its start: see `route`. The functions of `Skill` bring the code
+   * for the choice, so at least one of several skills has to be made by them.
+   */
   readonly skills?: Skills
   /** The first rows of `Agent.toolDefaults`, for these `tools`. A later row for the same tag replaces them. */
   readonly toolDefaults?: Defaults
@@ -149,7 +152,7 @@ type OneOf<Skills, Tools> = Skills extends readonly []
  * tools until it does. The output is its last text, or the value of a schema (`output`). With several skills, the run chooses one first.
  *
  * The type says what can still go wrong: the failures of tools that no row handles, those of the model, and a limit of the budget.
- * Throws a `TypeError` on tools beside skills, and on tools or skills that are no list.
+ * Throws a `TypeError` on tools beside skills, on tools or skills that are no list, and on several skills that `Skill` has not made.
  *
  * @example
  * ```ts

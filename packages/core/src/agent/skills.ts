@@ -178,7 +178,9 @@ export const workOf = (agent: Skilled): Run.Work => {
   const candidates = skills.map(({ description, name }) => ({ name, description }))
   const chooser = Skill.chooserOf(skills)
   if (chooser === undefined) {
-    throw new TypeError(`Agent '${agent.name}': several skills have to be made by Skill.make or Skill.deterministic`)
+    throw new TypeError(
+      `Agent '${agent.name}': one of several skills has to be made by Skill.make or Skill.deterministic`
+    )
   }
   return { kind: "choice", prompt, candidates, works, chooser, router: routerOf(agent, chooser) }
 }

@@ -26,7 +26,7 @@ export const compacting: Follow<Compact> = (policy, node, failure) => {
   })
 }
 
-export const asking: Follow<Ask> = (policy, node, failure) => {
+export const consulting: Follow<Ask> = (policy, node, failure) => {
   const { site } = policy.layer.repairs
   if (site === undefined) return policy.gaveUp(node, failure)
   return Effect.flatMap(node.isReachable(site), (isReachable) =>

@@ -14,7 +14,7 @@ import * as Redaction from "../data/Redaction.ts"
 import { tags } from "../errors/RecoveryAdvice.ts"
 import { ApprovalExpiredError } from "../errors/ToolError.ts"
 import * as Deciding from "./Deciding.ts"
-import { asking } from "./following.ts"
+import { consulting } from "./following.ts"
 import { verdict } from "./making.ts"
 import type { Ask, Asked, AskedCall, Fixed, FixRun } from "./Node.ts"
 import * as Render from "./Render.ts"
@@ -85,7 +85,7 @@ export const ask = <E, const X extends Approval.OnExpiry = "ask-again">(
     maxRuns: times,
     isReachable,
     run,
-    follow: asking
+    follow: consulting
   })
 }
 

@@ -28,7 +28,7 @@ export interface Admission {
 }
 
 /** The fields of a state that only it changes itself. */
-interface Kept {
+interface Own {
   readonly compacted: Array<Message.Message> | undefined
   readonly last: string
   readonly inARow: number
@@ -124,7 +124,7 @@ export class RunState implements State {
   }
 
   /** Takes over what a snapshot says of the fields that only this class changes. */
-  takeOver({ compacted, inARow, last, made, pins }: Kept): void {
+  takeOver({ compacted, inARow, last, made, pins }: Own): void {
     this.#compacted = compacted
     this.#inARow = inARow
     this.#last = last
