@@ -94,7 +94,7 @@ export const differences = (
 
 /**
  * A confidence interval of the median, of at least 95 %: the two values of equal rank from below and from above outside of which the median
- * lies with a probability of at most 5 %, whatever the distribution is. It takes at least 6 values; of 15 it is the 4th and the 12th.
+ * lies with a probability of at most 5 %, for each distribution. It takes at least 6 values; of 15 it is the 4th and the 12th.
  */
 export const interval = (values: ReadonlyArray<number>): readonly [low: number, high: number] => {
   const sorted = values.toSorted((x, y) => x - y)

@@ -205,13 +205,13 @@ export const providersTransport: Table = {
   "providers/src/transport/saying.ts": { Saying: grows(bodies, (text) => new Saying().isNew(text)) },
   "providers/src/transport/mayResend.ts": each(effectOnly, "mayResend"),
   "providers/src/transport/send.ts": {
-    ...each(none("takes an address and headers of the developer"), "target"),
+    ...each(none("takes an address and headers of the developer"), "target", "accepting"),
     ...each(reached, "exchange")
   },
   "providers/src/transport/settings.ts": each(fixed, "make"),
   "providers/src/transport/Size.ts": each(reached, "ofText", "ofJson", "ofPart", "ofParts", "ofReply"),
   "providers/src/transport/spent.ts": each(none("adds counts that a codec has read"), "Spent"),
-  "providers/src/transport/span.ts": each(reached, "spanned"),
+  "providers/src/transport/span.ts": each(reached, "spanning"),
   "providers/src/transport/stream.ts": {
     ...each(reached, "parts", "first", "bare", "inChild"),
     ...each(none("takes a reply that a row of the developer gave"), "given")
