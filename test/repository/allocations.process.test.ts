@@ -9,7 +9,7 @@ import { root } from "../../scripts/files.ts"
  * decision 43 says what took the difference.
  */
 const limits = {
-  "a text reply": { fibers: 2, bytes: 32_950 },
+  "a text reply": { fibers: 2, bytes: 33_000 },
   "a successful call": { fibers: 2, bytes: 60_350 },
   "a failure that the model reads": { fibers: 2, bytes: 106_600 }
 }
