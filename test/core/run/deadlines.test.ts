@@ -3,6 +3,7 @@ import { Agent, Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, type Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { vi } from "vitest"
 import { calm } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { exceeded, failing } from "../budget/_support/limitedAgents.ts"
@@ -88,4 +89,34 @@ it.run("a run that is interrupted while it waits leaves no deadline [A903]", (ru
     yield* Fiber.interrupt(fiber)
     assert.strictEqual(asleep.count, 0)
   })
+)
+
+it.run(
+  "in a worker of Cloudflare, which ends timers with their request, each run has a sleep of its own [A903]",
+  (run) =>
+    Effect.gen(function* () {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" })),
+        () => Effect.sync(() => vi.unstubAllGlobals())
+      )
+      const { asleep, clock } = yield* counting
+      const never = ScriptedModel.answers(() => Effect.never)
+      const model = yield* ScriptedModel.make(never, never)
+      const running = run(Agent.make("patient", { budget: { maxDuration: "10 seconds" } }), "go").pipe(
+        Effect.exit,
+        Effect.provide(model.layer),
+        Effect.provideService(Clock.Clock, clock),
+        Effect.forkChild({ startImmediately: true })
+      )
+      const first = yield* running
+      yield* TestClock.adjust("1 second")
+      const second = yield* running
+      yield* calm
+      assert.strictEqual(asleep.count, 2)
+      yield* Fiber.interrupt(first)
+      assert.strictEqual(asleep.count, 1)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(ends(yield* Fiber.join(second)), "maxDuration")
+      assert.strictEqual(asleep.count, 0)
+    }).pipe(Effect.scoped)
 )

@@ -87,8 +87,8 @@ interface Deadline {
 type Scheduler = Fiber.Fiber<unknown>["cache"]["scheduler"]
 
 /**
- * The deadlines of the runs that wait, by one clock. They share a fiber, for most runs end long before their deadline: it sleeps until the
- * earliest of them, and ends when none is left.
+ * Deadlines of runs that wait, by one clock. They share a fiber, because most runs end long before their deadline: it sleeps until the
+ * earliest of them, and ends when none is left. Where timers do not last, each run has deadlines of its own.
  */
 class Deadlines {
   readonly #clock: Clock.Clock
@@ -138,7 +138,18 @@ class Deadlines {
 
 const byClock = new WeakMap<Clock.Clock, Deadlines>()
 
+/** The part of the platform that this module uses. */
+interface Platform {
+  readonly navigator?: { readonly userAgent?: string }
+}
+
+/** Whether a timer outlives the request that set it. A worker of Cloudflare ends the timers of a request together with it. */
+const hasLastingTimers = (): boolean =>
+  // a missing field is undefined
+  /^(?:Node\.js|Bun|Deno)\//.test((globalThis as Platform).navigator?.userAgent ?? "")
+
 const deadlinesOf = (clock: Clock.Clock): Deadlines => {
+  if (!hasLastingTimers()) return new Deadlines(clock)
   const existing = byClock.get(clock)
   if (existing !== undefined) return existing
   const made = new Deadlines(clock)
