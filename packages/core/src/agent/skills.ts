@@ -9,6 +9,7 @@ import type * as Run from "../run/Run.ts"
 import type { InvalidOutputError, RoutingError } from "../errors/RunError.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
+import type { Denies } from "../tool/Denies.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { PutAside, ToolDefinition } from "../tool/ToolDefinition.ts"
@@ -142,7 +143,7 @@ interface Resilient {
 /** The policies of `Agent.toolPolicy`, and what asks them. */
 interface Policies {
   readonly all: ReadonlyArray<ToolPolicy.Policy>
-  readonly denies: ToolPolicy.Denies
+  readonly denies: Denies
 }
 
 /** The parts of an agent's definition that its work needs. */

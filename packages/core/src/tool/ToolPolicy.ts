@@ -48,23 +48,13 @@ export const deny = (reason: string): Permission => ({ type: "deny", reason })
 export type Policy<R = never> = (call: ProposedCall) => Permission | Effect.Effect<Permission, unknown, R>
 
 /**
- * Asks the policies of an agent about a call. Returns the error if one denies. A policy that fails denies.
- *
- * @internal
- */
-export type Denies = (
-  call: Omit<ProposedCall, "params">,
-  params: () => unknown
-) => Effect.Effect<ToolDeniedError | undefined>
-
-/**
  * Asks one policy after another, until one denies. Each policy gets its own call.
  *
  * @internal
  */
 export const denying =
-  (policies: ReadonlyArray<Policy>): Denies =>
-  (call, params) => {
+  (policies: ReadonlyArray<Policy>) =>
+  (call: Omit<ProposedCall, "params">, params: () => unknown): Effect.Effect<ToolDeniedError | undefined> => {
     const { callId, tool } = call
     const asked = Interception.step(
       () => ({ type: "policy", tool, callId }),

@@ -11,7 +11,7 @@ import type { CallSite } from "./CallSite.ts"
 import type { LateCall } from "./Late.ts"
 import type { Encoded, Unverifiable } from "./run.ts"
 import type { ApprovalGate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import type * as ToolPolicy from "./ToolPolicy.ts"
+import type { Denies } from "./Denies.ts"
 
 /** The fields of every state. */
 interface Common {
@@ -88,7 +88,7 @@ export interface Gates {
   /** The longest arguments, in bytes of UTF-8. */
   readonly maxArgsBytes: number
   /** What the policies of the agent say of a call; absent without policies. */
-  readonly policy?: ToolPolicy.Denies | undefined
+  readonly policy?: Denies | undefined
 }
 
 /** The attempts of a tool with `Tool.around`, which brings the code along, so a bundle without it is smaller. */
