@@ -5,21 +5,40 @@ import { HttpClient } from "effect/http"
 import { completion, fakeNetwork, generate, openAi, respond } from "../../_support/network.ts"
 
 describe("a body", () => {
+  /** A client that reads each answer as text, and passes it on. */
+  const logging = (sent: string, logged: Array<string>) => {
+    const reading = HttpClient.transformResponse(
+      Effect.tap((response) => Effect.map(response.text, (text) => logged.push(text)))
+    )
+    return Layer.provide(
+      Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, reading)),
+      fakeNetwork([respond(200, sent)]).layer
+    )
+  }
+  const text = JSON.stringify(completion("ok"))
+
   it.effect("that a client around fetch has read as text is not read twice [A812]", () =>
     Effect.gen(function* () {
-      const text = JSON.stringify(completion("ok"))
-      const { layer } = fakeNetwork([respond(200, text)])
       const logged: Array<string> = []
-      const logging = HttpClient.transformResponse(
-        Effect.tap((response) => Effect.map(response.text, (text) => logged.push(text)))
+      const reply = yield* generate.pipe(
+        Effect.provide(openAi({ retry: false })),
+        Effect.provide(logging(text, logged))
       )
-      const client = Layer.provide(
-        Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, logging)),
-        layer
-      )
-      const reply = yield* generate.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(client))
       assert.strictEqual(Message.textOf(reply), "ok")
       assert.deepStrictEqual(logged, [text])
+    })
+  )
+
+  it.effect("that a client around fetch has read as text has the same limit [P1401]", () =>
+    Effect.gen(function* () {
+      const within = openAi({ retry: false, maxBodyBytes: text.length })
+      assert.strictEqual(
+        Message.textOf(yield* generate.pipe(Effect.provide(within), Effect.provide(logging(text, [])))),
+        "ok"
+      )
+      const beyond = openAi({ retry: false, maxBodyBytes: text.length - 1 })
+      const error = yield* Effect.flip(generate.pipe(Effect.provide(beyond), Effect.provide(logging(text, []))))
+      assert.strictEqual(error._tag, "ReplyTooLargeError")
     })
   )
 })

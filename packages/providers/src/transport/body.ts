@@ -85,7 +85,11 @@ const read = (response: Response, web: globalThis.Response, counted: Counted): R
   const { body } = web
   if (body === null) return Effect.succeed("")
   // a client around Effect's has read the body, which Effect keeps then
-  if (web.bodyUsed || body.locked) return response.text
+  if (web.bodyUsed || body.locked) {
+    return Effect.map(response.text, (text) =>
+      counted.add(new TextEncoder().encode(text)) ? counted.end() : undefined
+    )
+  }
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   const leave = () => void reader.cancel().catch(() => {})
   const all = async (): Promise<string | undefined> => {
