@@ -24,7 +24,7 @@ export const targets: ReadonlyArray<Target> = [
   { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/(?:budget|Limits)") },
   {
     name: "Toolset",
-    matches: core("tool/(?:Toolset|CallSite|attempt|callState|checkpoint|endings|settle)")
+    matches: core("tool/(?:Toolset|CallSite|attempt|callState|checkpoint|endings|settle|builtIn)")
   },
   { name: "Turn", matches: core("run/(?:Run|beginning|checkpoint|modelCall|settle|shortening|turn)") },
   {
