@@ -225,7 +225,9 @@ describe("maxReplyBytes", () => {
       Effect.gen(function* () {
         let pulled = 0
         const endless = new ReadableStream<Uint8Array>({
-          pull: (controller) => controller.enqueue(new TextEncoder().encode(chunk(pulled++)))
+          // without the limit it ends too, so that the test fails
+          pull: (controller) =>
+            pulled < 1000 ? controller.enqueue(new TextEncoder().encode(chunk(pulled++))) : controller.close()
         })
         const network = fakeNetwork([respondWith(200, () => endless)])
         const call = streamText.pipe(Effect.provide(layer({ maxReplyBytes: 2000 })), Effect.provide(network.layer))
@@ -252,8 +254,8 @@ describe("maxReplyBytes", () => {
       const endless = () =>
         new ReadableStream<Uint8Array>({
           pull: (controller) => {
-            pulled++
-            controller.enqueue(new TextEncoder().encode(textChunk("x")))
+            if (++pulled > 1000) controller.close()
+            else controller.enqueue(new TextEncoder().encode(textChunk("x")))
           }
         })
       const network = fakeNetwork([respondWith(200, endless)])
