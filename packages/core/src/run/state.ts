@@ -49,6 +49,8 @@ export class RunState implements State {
   readonly messages: Array<Message.Message>
   /** The compacted conversation that the model reads instead of `messages`, once there was a compaction. */
   #compacted: Array<Message.Message> | undefined
+  /** Whether a withheld message was ever among these. While none was, no request looks for one. */
+  #mayWithhold = false
   /** One slot for each call of the unfinished reply. */
   slots: ReadonlyArray<Slot> = []
   /** The idempotency keys of these calls; empty until they are derived. */
@@ -105,6 +107,7 @@ export class RunState implements State {
     this.#maxInARow = budget.maxConsecutiveSameTool
     this.#repeatedFailures = budget.repeatedFailures
     this.messages = messages
+    this.#heed(messages)
     this.inputMessage = inputMessage
   }
 
@@ -126,6 +129,7 @@ export class RunState implements State {
   /** Takes over what a snapshot says of the fields that only this class changes. */
   takeOver({ compacted, inARow, last, made, pins }: Own): void {
     this.#compacted = compacted
+    if (compacted !== undefined) this.#heed(compacted)
     this.#inARow = inARow
     this.#last = last
     this.#made = made
@@ -245,12 +249,14 @@ export class RunState implements State {
     const swap = (one: Message.Message, at: number, all: Array<Message.Message>) => one === before && (all[at] = after)
     for (const messages of [this.messages, this.#compacted]) messages?.forEach(swap)
     if (this.inputMessage === before) this.inputMessage = after
+    this.#heed([after])
   }
 
   /** Adds a message to the conversation and to what the model reads. */
   add(message: Message.Message): void {
     this.messages.push(message)
     this.#compacted?.push(message)
+    this.#heed([message])
   }
 
   /** Removes the last messages from both. */
@@ -263,11 +269,17 @@ export class RunState implements State {
   begin(messages: ReadonlyArray<Message.Message>): void {
     this.messages.splice(0, this.messages.length, ...messages)
     this.#compacted = undefined
+    this.#heed(messages)
+  }
+
+  #heed(added: Message.Transcript): void {
+    this.#mayWithhold ||= added.some(Message.isWithheld)
   }
 
   /** The conversation that the model reads, without withheld words. */
   get visible(): Message.Transcript {
-    return Message.withoutWithheld(this.#compacted ?? this.messages)
+    const read = this.#compacted ?? this.messages
+    return this.#mayWithhold ? Message.withoutWithheld(read) : read
   }
 
   /** How many compactions there were at the beginning of the current turn. */
@@ -278,6 +290,7 @@ export class RunState implements State {
   /** From now on the model reads these messages and the ones added later. The conversation itself keeps all messages. */
   compact(messages: Message.Transcript): void {
     this.#compacted = [...messages]
+    this.#heed(messages)
   }
 
   /** The number of calls before one tool is called too often in a row. */
