@@ -47,10 +47,10 @@ export class Events {
     return this.#size
   }
 
-  /** Reads a complete line, which is given without its line end. */
-  line(line: string): void {
+  /** Reads a complete line, which is given without its line end, and has so many bytes. */
+  line(line: string, bytes = Size.ofText(line)): void {
     // No line of an event begins with a brace or a bracket, blanks aside.
-    if (this.#bare !== undefined && !field.test(line)) return this.#addBare(line)
+    if (this.#bare !== undefined && !field.test(line)) return this.#addBare(line, bytes)
     if (this.#bare !== undefined) {
       const json = this.#bare.take()
       this.#bare = undefined
@@ -58,10 +58,10 @@ export class Events {
       this.#heard.bare(json)
     } else if (opening.test(line)) {
       this.#bare = new Pieces()
-      return this.#addBare(line)
+      return this.#addBare(line, bytes)
     }
     if (line === "") this.#dispatch()
-    else this.#field(line)
+    else this.#field(line, bytes)
   }
 
   /**
@@ -74,13 +74,13 @@ export class Events {
     }
     if (this.#bare !== undefined) this.line(rest)
     else if (opening.test(rest)) return { bare: rest, begun: this.#begun }
-    else if (rest !== "") this.#field(rest)
+    else if (rest !== "") this.#field(rest, Size.ofText(rest))
     return { bare: undefined, begun: this.#begun }
   }
 
-  #addBare(line: string): void {
+  #addBare(line: string, bytes: number): void {
     if (line.trim() === "") return
-    if (!this.#admits(Size.ofText(line) + 1)) return
+    if (!this.#admits(bytes + 1)) return
     this.#bare?.add(line)
     this.#bare?.add("\n")
   }
@@ -102,7 +102,7 @@ export class Events {
   }
 
   /** Reads a line of an event. Only `data` and `event` count; ids, retry times and comments are ignored. */
-  #field(line: string): void {
+  #field(line: string, bytes: number): void {
     const colon = line.indexOf(":")
     const name = colon === -1 ? line : line.slice(0, colon)
     if (name !== "data" && name !== "event") return
@@ -112,7 +112,8 @@ export class Events {
       this.#name = value
       return
     }
-    if (!this.#admits(Size.ofText(value) + (this.#hasData ? 1 : 0))) return
+    // the name and the colon take one byte for each character
+    if (!this.#admits(bytes - from + (this.#hasData ? 1 : 0))) return
     if (this.#hasData) this.#data.add("\n")
     this.#hasData = true
     this.#data.add(value)

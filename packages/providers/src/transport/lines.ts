@@ -8,9 +8,9 @@ export type LineEnds = "lf" | "any"
 /** Whether a line that begins like this may have so many bytes. Once it returns `false`, no further line is passed on. */
 export type Admits = (bytes: number, beginning: string) => boolean
 
-/** Passes each line on, without its line end, as soon as the line is complete. */
+/** Passes each line on, without its line end, and its bytes in UTF-8, as soon as the line is complete. */
 export class Lines {
-  readonly #onLine: (line: string) => void
+  readonly #onLine: (line: string, bytes: number) => void
   readonly #hasCr: boolean
   readonly #limit: Admits | undefined
   /** The bytes of the line that is not complete yet. */
@@ -22,13 +22,14 @@ export class Lines {
   /** Whether the last character was a CR. An LF right after it belongs to the same line end. */
   #isAfterCr = false
 
-  constructor(onLine: (line: string) => void, ends: LineEnds = "lf", limit?: Admits) {
+  constructor(onLine: (line: string, bytes: number) => void, ends: LineEnds = "lf", limit?: Admits) {
     this.#onLine = onLine
     this.#hasCr = ends === "any"
     this.#limit = limit
   }
 
-  feed(text: string): void {
+  /** Reads a piece of the text. `sizeOf` measures a part of this piece: where each character is a byte, it need not look at them. */
+  feed(text: string, sizeOf: (part: string) => number = Size.ofText): void {
     if (text === "") return
     let from = this.#isAfterCr && text.startsWith("\n") ? 1 : 0
     this.#isAfterCr = false
@@ -37,7 +38,7 @@ export class Lines {
     while (lf !== -1 || cr !== -1) {
       const isCr = cr !== -1 && (lf === -1 || cr < lf)
       const end = isCr ? cr : lf
-      this.#end(text.slice(from, end))
+      this.#end(text.slice(from, end), sizeOf)
       from = isCr && lf === end + 1 ? end + 2 : end + 1
       this.#isAfterCr = isCr && from === text.length && lf !== end + 1
       // Each search starts behind the previous match.
@@ -46,7 +47,7 @@ export class Lines {
     }
     if (from === text.length) return
     const rest = text.slice(from)
-    if (!this.#admits(rest)) return
+    if (!this.#admits(rest, sizeOf)) return
     if (this.#beginning === "") this.#beginning = rest.trimStart().slice(0, few)
     this.#unfinished.add(rest)
   }
@@ -61,20 +62,20 @@ export class Lines {
     return this.#unfinished.take()
   }
 
-  #end(line: string): void {
-    if (!this.#admits(line)) return
+  #end(line: string, sizeOf: (part: string) => number): void {
+    if (!this.#admits(line, sizeOf)) return
+    const bytes = this.#size
     this.#size = 0
     this.#beginning = ""
-    if (this.#unfinished.isEmpty) return this.#onLine(line)
+    if (this.#unfinished.isEmpty) return this.#onLine(line, bytes)
     this.#unfinished.add(line)
-    this.#onLine(this.#unfinished.take())
+    this.#onLine(this.#unfinished.take(), bytes)
   }
 
   /** Adds the bytes of a piece to the line. Returns whether the line is still within the limit. */
-  #admits(piece: string): boolean {
-    if (this.#limit === undefined) return true
-    this.#size += Size.ofText(piece)
-    return this.#limit(this.#size, this.#beginning === "" ? piece : this.#beginning)
+  #admits(piece: string, sizeOf: (part: string) => number): boolean {
+    this.#size += sizeOf(piece)
+    return this.#limit === undefined || this.#limit(this.#size, this.#beginning === "" ? piece : this.#beginning)
   }
 }
 

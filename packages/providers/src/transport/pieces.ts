@@ -20,7 +20,9 @@ export class Pieces {
 
   /** Returns the whole text and clears it. */
   take(): string {
-    const text = this.#joined.join("") + this.#last.join("")
+    const [only = ""] = this.#last
+    const isOne = this.#joined.length === 0 && this.#last.length <= 1
+    const text = isOne ? only : this.#joined.join("") + this.#last.join("")
     this.#joined = []
     this.#last = []
     return text

@@ -167,6 +167,8 @@ export const inChild = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>, scope: 
     Effect.onError(Scope.provide(attempt, child), (cause) => Scope.close(child, Exit.failCause(cause)))
   )
 
+const lengthOf = (text: string): number => text.length
+
 /** The length of the field name before the data of a line. It does not count towards the size of an event. */
 const longestField = "data: ".length
 
@@ -191,6 +193,8 @@ class Reader<Part> {
   #ready: Array<Part> = []
   /** The bytes of all parts so far. */
   #size = 0
+  /** Whether the last byte so far may be within a character. */
+  #isWithin = false
   /** Whether any text of the body has arrived. */
   #hasBegun = false
   /** Whether an event or a line of the body has arrived. */
@@ -242,7 +246,7 @@ class Reader<Part> {
     )
     this.#events = events
     this.#lines = new Lines(
-      (line) => events.line(line),
+      (line, bytes) => events.line(line, bytes),
       "any",
       (bytes, beginning) => this.#admits(bytes - longestField, events.isWhole(beginning))
     )
@@ -256,7 +260,11 @@ class Reader<Part> {
 
   feed(chunk: Uint8Array): void {
     if (this.ended) return
-    this.#lines.feed(this.#textOf(chunk))
+    const text = this.#textOf(chunk)
+    // without a character that an earlier chunk has begun, as many characters as bytes are ASCII
+    const isAscii = text.length === chunk.length && !this.#isWithin
+    this.#isWithin = (chunk.at(-1) ?? 0) >= 0x80
+    this.#lines.feed(text, isAscii ? lengthOf : Size.ofText)
   }
 
   /** The bytes of the event or line that is not complete yet, without comments. */
