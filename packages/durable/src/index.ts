@@ -1,4 +1,5 @@
 /** Durable runs on Effect's workflow engine, and the keys, claims and stores for snapshots of other runs. */
+export * as Conversations from "./Conversations.ts"
 export * as Durable from "./Durable.ts"
 export * as ResultStores from "./ResultStores.ts"
 export * as SnapshotClaims from "./SnapshotClaims.ts"
