@@ -1,6 +1,7 @@
 /** All tables: what the growth test measures, and what the architecture test asks for. */
 import { bedrock } from "./bedrock.ts"
 import { chained } from "./chained.ts"
+import { conversations } from "./conversations.ts"
 import { coreCoercion } from "./coreCoercion.ts"
 import { coreData } from "./coreData.ts"
 import { coreErrors } from "./coreErrors.ts"
@@ -24,5 +25,6 @@ export const tables: Readonly<Record<string, Table>> = {
   interop,
   "view, recordings and command line": viewRecording,
   "view, pictures and pages": viewPictures,
-  durable
+  durable,
+  "durable, conversations": conversations
 }

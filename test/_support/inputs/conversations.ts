@@ -1,0 +1,50 @@
+/** durable/conversations: what a person and a model have said, on its way into a storage and back. */
+import { Approval, Message, Tool } from "@kintsugi/core"
+import { Effect, Layer, Redacted } from "effect"
+import * as Conversations from "../../../packages/durable/src/Conversations.ts"
+import { texts } from "./data.ts"
+import { each, grows, none, reached, schema, type Table } from "./entry.ts"
+
+const keys = [{ id: "k1", secret: Redacted.make(new Uint8Array(32).fill(1)) }] as const
+
+const beside = Layer.mergeAll(Conversations.layerResults, Conversations.layerApprovals)
+const layer = Layer.mergeAll(
+  Layer.provideMerge(beside, Conversations.layerMemory()),
+  Conversations.layerEncryption(keys)
+)
+
+/** Writes a text in each way, and reads it. */
+const kept = (text: string) =>
+  Effect.gen(function* () {
+    const store = yield* Conversations.Conversations
+    const of = { conversation: text.slice(0, 9).padEnd(9, "c"), subject: "ann" }
+    yield* Effect.exit(store.append({ ...of, conversation: text, expected: 0, messages: [] }))
+    yield* Effect.exit(store.append({ ...of, expected: 0, messages: [Message.user(text)] }))
+    yield* Effect.exit(store.load(of))
+    const results = yield* Tool.ResultStore
+    yield* Effect.exit(results?.put({ owner: "run", handle: "h", text }) ?? Effect.void)
+    yield* Effect.exit(results?.get({ owner: "run", handle: "h" }) ?? Effect.undefined)
+    const approvals = yield* Approval.Approvals
+    const grant = { id: "g", agent: "a", tool: "t", definition: "d", admits: { arguments: text }, at: 0 }
+    yield* Effect.exit(approvals.add("run", grant))
+    return yield* Effect.exit(approvals.grantsOf("run"))
+  }).pipe(Effect.provide(layer), Effect.runPromise)
+
+export const conversations: Table = {
+  "durable/src/Conversations.ts": {
+    layerMemory: grows(texts, kept),
+    ...each(reached, "layerKeyValueStoreOfProcess"),
+    ...each(schema, "Conversations"),
+    ...each(none("stores texts as they are"), "layerSql")
+  },
+  "durable/src/conversations/beside.ts": each(reached, "resultsOf", "approvalsOf"),
+  "durable/src/conversations/encryption.ts": each(reached, "layerEncryption"),
+  "durable/src/conversations/errors.ts": each(
+    schema,
+    "ConflictError",
+    "UnknownConversationError",
+    "ConversationLimitError",
+    "ConversationStoreError"
+  ),
+  "durable/src/conversations/making.ts": each(reached, "storeOf")
+}
