@@ -2,7 +2,7 @@
  * Statistics of many runs. They count errors, the verdicts that healed them, the cost of recovery, and the tools that never heal.
  * Statistics of recordings add up, in any order and grouping.
  */
-import { type Incident, find } from "./incidents.ts"
+import { type Incident, find } from "../recording/Incidents.ts"
 import { countOf } from "../recording/Problem.ts"
 import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import type { Recording } from "../recording/Recording.ts"

@@ -9,8 +9,8 @@
  *
  * @internal
  */
-import { fieldOf, flagAt, numberAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recorded.ts"
+import { fieldOf, flagAt, numberAt, textAt } from "./Fields.ts"
+import type { Recorded } from "./Recorded.ts"
 
 /** An incident with its end: the failures of one request, call or answer with one error tag. */
 export interface Incident {
@@ -28,6 +28,8 @@ export interface Incident {
   /** Whether the failure was told to the model, which was then called again. */
   readonly byModel: boolean
   readonly isHealed: boolean
+  /** Whether the model has read about the failure as the result of its call. */
+  readonly isTold: boolean
 }
 
 /** A tool call with at least one failure, and whether it was healed. */
@@ -78,7 +80,7 @@ export const find = (events: Iterable<Recorded>): Found => {
   const incidents: Array<Incident> = []
   const troubles: Array<Trouble> = []
 
-  const close = (unresolved: Iterable<Unresolved>, isHealed: boolean, byModel = false) => {
+  const close = (unresolved: Iterable<Unresolved>, isHealed: boolean, byModel = false, isTold = byModel) => {
     for (const { attempts, gaveUp, layer, tag, tool, verdict } of unresolved)
       incidents.push({
         layer,
@@ -88,12 +90,13 @@ export const find = (events: Iterable<Recorded>): Found => {
         verdict,
         gaveUp,
         byModel,
+        isTold,
         isHealed: isHealed && (byModel || !(gaveUp || surrenders.has(verdict)))
       })
   }
   const closeCalls = (all: Iterable<FailedCall>, isHealed: boolean) => {
     for (const { incidents, tool } of all) {
-      close(incidents, isHealed, isHealed)
+      close(incidents, isHealed, isHealed, true)
       troubles.push({ tool, isHealed })
     }
   }
