@@ -220,7 +220,15 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     ahead: { tokens: 900, window: 1000 }
   },
   "not-compacted": { ...around, type: "not-compacted", compaction: "summarise", why: "failed", error },
-  "tool-start": { ...around, ...ofCall, type: "tool-start", foreignName: "a.b", calledAs: "A_B", arguments: "{}" },
+  "tool-start": {
+    ...around,
+    ...ofCall,
+    type: "tool-start",
+    foreignName: "a.b",
+    calledAs: "A_B",
+    sideEffects: "unsafe",
+    arguments: "{}"
+  },
   "arguments-coerced": {
     ...around,
     ...ofCall,

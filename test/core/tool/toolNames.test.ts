@@ -106,3 +106,21 @@ it.run("the event of a call has the foreign name of a tool too, where it has ano
     ])
   })
 )
+
+it.run("the event of a call says what a second run of its tool would do, where the tool declares it [P1707]", (run) =>
+  Effect.gen(function* () {
+    const declared = ["none", "idempotent", "unsafe"] as const
+    const tools = [
+      ...declared.map((sideEffects) => Tool.make(sideEffects, { ...options, sideEffects })),
+      Tool.make("undeclared", options)
+    ]
+    const log = eventLog()
+    const model = yield* ScriptedModel.make(
+      ScriptedModel.calls(...tools.map(({ name }) => ScriptedModel.call(name, {}, name))),
+      done
+    )
+    yield* run(agentWith(...tools).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const started = log.all.flatMap((event) => (event.type === "tool-start" ? [[event.tool, event.sideEffects]] : []))
+    assert.deepStrictEqual(started, [...declared.map((one) => [one, one]), ["undeclared", undefined]])
+  })
+)

@@ -10,7 +10,7 @@ import type { TurnChoice } from "../data/TurnChoice.ts"
 import type { BudgetReason, EndedBy } from "../errors/Limit.ts"
 import type { Snapshot, Waiting } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
-import type { VerdictRecord as RecoveryDecision, Size } from "../recovery/Node.ts"
+import type { VerdictRecord as RecoveryDecision, SideEffects, Size } from "../recovery/Node.ts"
 
 /**
  * The run and the turn of an event. Events of a fixer or sub-agent name the run that started it as their `parent`, and the call if a
@@ -146,12 +146,13 @@ export type Happening =
     }
   /**
    * `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each is absent if it
-   * is the same as `tool`.
+   * is the same as `tool`. `sideEffects` is what a second run of the tool would do; absent if the tool does not declare it.
    */
   | ({
       readonly type: "tool-start"
       readonly foreignName?: string
       readonly calledAs?: string
+      readonly sideEffects?: Exclude<SideEffects, "undeclared">
       readonly arguments: Message.ToolCall["arguments"]
     } & OfCall)
   | (OfOneCall & OfCall)

@@ -143,6 +143,7 @@ export const schemas = {
     ...ofCall,
     foreignName: Schema.optionalKey(Schema.String),
     calledAs: Schema.optionalKey(Schema.String),
+    sideEffects: Schema.optionalKey(Schema.Literals(["none", "idempotent", "unsafe"])),
     arguments: Schema.Json
   }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),

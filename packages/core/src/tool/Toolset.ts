@@ -185,7 +185,7 @@ export const recordOf = ({ name: tool }: Message.ToolCall, settlement: Message.S
 })
 
 const begin = <A>(
-  { foreignName }: ToolDefinition,
+  { foreignName, sideEffects }: ToolDefinition,
   { call, calledAs, run }: CallSite,
   body: Effect.Effect<A>
 ): Effect.Effect<A> =>
@@ -197,6 +197,7 @@ const begin = <A>(
       tool: call.name,
       ...(foreignName === undefined ? {} : { foreignName }),
       ...(calledAs === undefined ? {} : { calledAs }),
+      ...(sideEffects === "undeclared" ? {} : { sideEffects }),
       arguments: call.arguments
     }),
     body
