@@ -16,7 +16,7 @@ const slugify = (heading: string): string =>
 
 /** A seam of gold. */
 const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#b98905" d="M8 1l7 7-7 7-7-7z"/></svg>'
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#b48000" d="M8 1l7 7-7 7-7-7z"/></svg>'
 
 export default defineConfig({
   title: "Kintsugi",

@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
+import { outcomeOf, sentenceOf } from "../../../packages/view/src/recording/Outcome.ts"
+import { mid, midFile } from "../_support/recorded.ts"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
 const { file, folder } = folderOfTests()
@@ -15,11 +17,50 @@ const lines = events.trimEnd().split("\n")
 describe("kintsugi report", () => {
   it("writes the page or the timeline, by the ending [P1237]", async () => {
     const page = join(folder, "report.html")
-    expect(await kintsugi(["report", whole, "-o", page])).toEqual({ code: 0, out: "", err: "" })
+    expect(await kintsugi(["report", whole, "-o", page])).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^✓ Completed: json-analyst .*\n.*report\.html\n$/),
+      err: ""
+    })
     expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>/)
     const drawing = join(folder, "report.svg")
-    expect(await kintsugi(["report", "--output", drawing, whole])).toEqual({ code: 0, out: "", err: "" })
+    expect(await kintsugi(["report", "--output", drawing, whole])).toMatchObject({ code: 0, err: "" })
     expect(readFileSync(drawing, "utf8").trimEnd()).toBe(Svg.draw(Scene.make(Recording.parse(events))))
+  })
+
+  it("says first how the run ended, on standard output, in the title and in the text without scripts [P1700]", async () => {
+    const target = join(folder, "failed.html")
+    const { code, err, out } = await kintsugi(["report", midFile("mid-fail"), "-o", target])
+    expect([code, err]).toEqual([0, ""])
+    const sentence = sentenceOf(outcomeOf(mid("mid-fail")) ?? expect.fail())
+    const index = outcomeOf(mid("mid-fail"))?.fatal?.index
+    expect(out.split("\n")).toEqual([
+      sentence,
+      "A row that would have gone on: Tool.onError({ PaymentDeclined: Recovery.tell() })",
+      expect.stringMatching(new RegExp(`failed\\.html#e=${index}$`)),
+      ""
+    ])
+    const page = readFileSync(target, "utf8")
+    expect(page).toContain("<title>✕ PaymentDeclined · refund-desk</title>")
+    const [, still] = /<main id="report">(.*?)<\/main>/s.exec(page) ?? []
+    for (const text of [sentence, "Tool.onError({ PaymentDeclined: Recovery.tell() })"])
+      expect(still).toContain(text.replaceAll('"', "&quot;"))
+    expect(Svg.draw(Scene.make(mid("mid-fail")))).toContain(`<desc id="k-desc">${sentence.replaceAll('"', "&quot;")}`)
+  })
+
+  it("links the trace of the run and the documentation, and nothing but the web [P1706]", async () => {
+    const target = join(folder, "linked.html")
+    const trace = "https://traces.example/ui?q=kintsugi.run.id%3D{runId}&from={from}&to={to}"
+    const links = ["--trace-url", trace, "--docs-url", "https://docs.example/{page}", "--editor", "vscode"]
+    expect((await kintsugi(["report", midFile("mid-fail"), "-o", target, ...links])).code).toBe(0)
+    const page = readFileSync(target, "utf8")
+    expect(page).toContain("q=kintsugi.run.id%3Drun-gx0ux1499c3in3z322cjzd&amp;from=1795300740000&amp;to=1795311599786")
+    expect(page).toContain("https://docs.example/guide/tool-recovery#which-verdict-for-which-failure")
+    expect(page).toContain('"editor":"vscode"')
+    for (const flag of ["--trace-url", "--docs-url"]) {
+      const refused = await kintsugi(["report", midFile("mid-fail"), "-o", target, flag, "javascript:alert(1)"])
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(`${flag} must begin with https://`) })
+    }
   })
 
   it("reads standard input, and writes to standard output, where no file is named [P1237]", async () => {
@@ -47,7 +88,8 @@ describe("kintsugi report", () => {
     )
     const target = join(folder, "broken.html")
     const { code, err, out } = await kintsugi(["report", broken, "-o", target])
-    expect([code, out]).toEqual([0, ""])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^… No end: /)
     expect(err).toContain("broken.jsonl:2: It is no JSON.")
     expect(err).toContain("broken.jsonl:3: It is no event")
     expect(err).toMatch(/broken\.jsonl:10: .*cut off/)

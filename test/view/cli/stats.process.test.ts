@@ -36,6 +36,7 @@ describe("kintsugi stats", () => {
     const { code, err, out } = await kintsugi(["stats", runs, "--json"])
     expect(code).toBe(0)
     const { unread, ...stats } = JSON.parse(out)
+    // the examples of failed runs name their files
     expect(stats).toEqual(Stats.sum([one, Stats.of(Recording.parse(half)), one]))
     expect(
       unread.map(({ file, reason }: { file: string; reason: string }) => [file.split("/").at(-1), reason])
@@ -81,7 +82,7 @@ describe("kintsugi stats", () => {
       ["stats.html", "<!doctype html>"],
       ["stats.svg", "<svg "],
       ["stats.json", "{"],
-      ["stats.txt", "1 recording"]
+      ["stats.txt", "0 of 1 run failed"]
     ] as const) {
       const target = join(folder, name)
       expect(await kintsugi(["stats", odd, "-o", target])).toEqual({ code: 0, out: "", err: "" })

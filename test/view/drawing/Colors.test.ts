@@ -1,6 +1,7 @@
 /** Colours that every reader can tell apart. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Colors from "../../../packages/view/src/drawing/Colors.ts"
+import * as Style from "../../../packages/view/src/drawing/Style.ts"
 import { contrast, distance, over, sights } from "./_support/sight.ts"
 
 const meanings = ["model", "transport", "tool", "fixer", "failed", "gold"] as const
@@ -28,8 +29,24 @@ describe.each(Object.entries({ light: Colors.light, dark: Colors.dark }))("on %s
   })
 
   it("signs stand out from the paper [P1212]", () => {
-    for (const sign of ["model", "tool", "fixer", "failed", "gold", "quiet"] as const)
-      assert.isAtLeast(contrast(palette[sign], palette.paper), 2.95, sign)
+    // what is paler, such as the lanes of runs and turns and all that is faded, has an edge
+    const pale = new Set(["paper", "raised", "line", "run", "turn", "onFill"])
+    for (const [sign, color] of Object.entries(palette))
+      if (!pale.has(sign))
+        for (const ground of ["paper", "raised"] as const)
+          assert.isAtLeast(contrast(color, palette[ground]), 3, `${sign} on ${ground}`)
+    for (const style of [Style.figure, Style.themed])
+      for (const rule of [
+        ...["run", "turn", "unfinished"].map((name) => `.k-${name}{stroke:${palette.edge}}`),
+        `.k-pale{fill-opacity:.25;stroke:${palette.failed}}`
+      ])
+        assert.include(style, rule)
+  })
+
+  it("texts of a drawing have 11 pixels or more [P1212]", () => {
+    const sizes = [...Style.figure.matchAll(/font-size:([\d.]+)px/g)].map(([, size]) => Number(size))
+    assert.isAtLeast(Math.min(...sizes), 11)
+    assert.isAbove(sizes.length, 2)
   })
 })
 

@@ -136,12 +136,13 @@ describe("a recording [P1215]", () => {
 describe("totals [P1216]", () => {
   it("of the mended run: the fixer and the failed attempt are recovery [P1216]", () => {
     const { recovery, work, ...rest } = Totals.make(written("mended").events)
-    assert.deepStrictEqual(work, { attempts: 3, tokens: 478, cost: 0 })
-    assert.deepStrictEqual(recovery, { attempts: 2, tokens: 353, cost: 0 })
+    assert.deepStrictEqual(work, { attempts: 3, tokens: 478, cost: 0, unknown: 0 })
+    assert.deepStrictEqual(recovery, { attempts: 2, tokens: 353, cost: 0, unknown: 1 })
     assert.deepStrictEqual(rest, {
       runs: 1,
       nested: 1,
       turns: 4,
+      nestedTurns: 1,
       toolCalls: 3,
       toolFailures: 1,
       modelFailures: 1,
@@ -201,7 +202,7 @@ describe("totals [P1216]", () => {
       verdict(-1e308)
     ])
     const { verdicts, waited, work } = Totals.make(recording.events)
-    assert.deepStrictEqual([work, verdicts, waited], [{ attempts: 2, tokens: 11, cost: 0.5 }, 1, 0])
+    assert.deepStrictEqual([work, verdicts, waited], [{ attempts: 2, tokens: 11, cost: 0.5, unknown: 0 }, 1, 0])
     const large = Recording.fromEvents([hostile(huge, 1e308), hostile(huge, 1e308), verdict(1e308), verdict(1e308)])
     const sums = Totals.make(large.events)
     for (const sum of [sums.waited, sums.work.tokens, sums.work.cost]) assert.isTrue(Number.isFinite(sum) && sum > 1e15)

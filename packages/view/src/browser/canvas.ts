@@ -68,7 +68,7 @@ const frame = (context: CanvasRenderingContext2D, sheet: Sheet, window: Window, 
     context.save()
     context.translate((a + b) / 2 + 3, port.scrolled + port.height / 2)
     context.rotate(-Math.PI / 2)
-    write(context, `${duration(to - from)} later`, 0, 0, palette.quiet, 10, "center")
+    write(context, `${duration(to - from)} later`, 0, 0, palette.quiet, 11, "center")
     context.restore()
   }
   context.setLineDash([2, 3])
@@ -81,7 +81,7 @@ const frame = (context: CanvasRenderingContext2D, sheet: Sheet, window: Window, 
     context.moveTo(px, top - 6)
     context.lineTo(px, sheet.height - 4)
     context.stroke()
-    write(context, label, px, port.scrolled + top - 12, palette.quiet, 10, "center")
+    write(context, label, px, port.scrolled + top - 12, palette.quiet, 11, "center")
   }
   context.setLineDash([])
   for (const { track, y } of sheet.headings) {
@@ -91,7 +91,7 @@ const frame = (context: CanvasRenderingContext2D, sheet: Sheet, window: Window, 
     write(context, fitting(track.agent, 200), indent(track.depth) + offset, y + 4, palette.ink, 12, "left", 600)
   }
   for (const { depth, height, layer, y } of sheet.captions)
-    write(context, names[layer], indent(depth) + 12, y + Math.min(height, 24) / 2 + 3.5, palette.quiet, 10, "left")
+    write(context, names[layer], indent(depth) + 12, y + Math.min(height, 24) / 2 + 3.5, palette.quiet, 11, "left")
 }
 
 const write = (
@@ -132,8 +132,10 @@ const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, pa
     room = shape.room
     context.fillStyle = palette.failed
     context.globalAlpha = 0.25
-    paint(context, new Path2D(shape.body))
+    const body = new Path2D(shape.body)
+    paint(context, body)
     context.globalAlpha = 1
+    edge(context, palette.failed, () => context.stroke(body))
     paint(context, new Path2D(shape.shard))
   } else {
     context.globalAlpha = isFaded(state) ? 0.45 : 1
@@ -146,11 +148,20 @@ const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, pa
       context.fill()
     }
     context.globalAlpha = 1
+    if (isFaded(state) || fill === "run" || fill === "turn")
+      edge(context, palette.edge, () => context.strokeRect(x, upper, width, high))
   }
   if (height < 13 || width < 24 || box.many > 1) return
   const from = Math.max(x, gutter)
   const text = fitting(scene.items[box.item]?.label ?? "", x + room - from - 10)
-  if (text !== "") write(context, text, from + 5, y + height / 2 + 3.5, palette[textOn(box)], 10, "left")
+  if (text !== "") write(context, text, from + 5, y + height / 2 + 3.5, palette[textOn(box)], 11, "left")
+}
+
+/** Outlines what is paler than the signs. */
+const edge = (context: CanvasRenderingContext2D, color: string, outline: () => void): void => {
+  context.strokeStyle = color
+  context.lineWidth = 1
+  outline()
 }
 
 const paint = (context: CanvasRenderingContext2D, path: Path2D): void => {

@@ -1,8 +1,10 @@
 /** The command `kintsugi explain`: it shows the worst case of policies, alone or stacked. */
 import type { Explanation } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as PolicyPage from "../policy/PolicyPage.ts"
 import * as PolicySvg from "../policy/PolicySvg.ts"
 import * as PolicyText from "../policy/PolicyText.ts"
@@ -21,6 +23,14 @@ const policies = Argument.Path("policy").pipe(
     "A module and the name of one of its exports: a table, verdict, schedule, tool, model or agent. Without a name it is the default export, or the only policy. Several are stacked, outermost first"
   ),
   Argument.variadic({ min: 1 })
+)
+
+const row = Flag.String("row").pipe(
+  Flag.withMetavar("<error>"),
+  Flag.withDescription(
+    "The row that meets the failures, in each table that has it; by default the row with the most attempts"
+  ),
+  Flag.optional
 )
 
 /** A policy that a command names, and its name in the picture. */
@@ -88,16 +98,27 @@ const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Expl
       : Effect.fail(new Misused({ message: `'${name}' is ${policy.what}: it is outermost, so name it first` }))
   )
 
-const viewOf = (first: Found, rest: ReadonlyArray<Found>) =>
+const viewOf = (first: Found, rest: ReadonlyArray<Found>, row: string | undefined) =>
   Effect.gen(function* () {
+    const options = row === undefined ? {} : { row }
     const inner = yield* layersOf(rest)
     const { name, policy } = first
-    if (policy.kind === "layer") return PolicyView.make([{ name, explanation: policy.explanation }, ...inner])
+    if (policy.kind === "layer") return PolicyView.make([{ name, explanation: policy.explanation }, ...inner], options)
     const [outermost, ...others] = inner
     const transport = outermost === undefined ? undefined : PolicyView.together([outermost, ...others])
     if (policy.kind === "composition") return PolicyView.ofBounds(name, policy.bounds(transport))
-    return PolicyView.ofRun(name, policy.run(transport), { inner })
+    return PolicyView.ofRun(name, policy.run(transport), { inner, ...options })
   })
+
+/** Checks that a table has the row that the command names. */
+const withRow = (view: PolicyView.View, row: string | undefined) => {
+  const rows = view.stacks.flatMap(({ layers }) =>
+    layers.flatMap(({ explanation }) => explanation.rows.map(({ key }) => key))
+  )
+  return row === undefined || rows.includes(row)
+    ? Effect.succeed(view)
+    : Effect.fail(new Failed({ message: `no table has a row '${row}'; the rows are ${[...new Set(rows)].join(", ")}` }))
+}
 
 /** Makes the text, the drawing or the page of a view. */
 const drawn = (view: PolicyView.View, format: (typeof formats)[number]) =>
@@ -105,21 +126,26 @@ const drawn = (view: PolicyView.View, format: (typeof formats)[number]) =>
     ? Effect.map(emphasis, (emphasise) => PolicyText.format(view, { emphasise }))
     : Effect.succeed(format === "svg" ? PolicySvg.draw(view) : PolicyPage.make(view))
 
-export const command = Command.make("explain", { policies, output: outputFlag, format: formatFlag(formats) }, (given) =>
-  Effect.gen(function* () {
-    const named = yield* Effect.forEach(given.policies, parse)
-    const target = yield* targetOf(
-      given,
-      formats,
-      "text",
-      named.map(({ file }) => file)
-    )
-    const [first, ...rest] = yield* Effect.forEach(named, find)
-    // the argument parser demands at least one policy
-    if (first === undefined) return yield* new Misused({ message: "name a policy" })
-    const text = yield* drawn(yield* viewOf(first, rest), target.format)
-    yield* write(target, text)
-  })
+export const command = Command.make(
+  "explain",
+  { policies, row, output: outputFlag, format: formatFlag(formats) },
+  (given) =>
+    Effect.gen(function* () {
+      const named = yield* Effect.forEach(given.policies, parse)
+      const target = yield* targetOf(
+        given,
+        formats,
+        "text",
+        named.map(({ file }) => file)
+      )
+      const [first, ...rest] = yield* Effect.forEach(named, find)
+      // the argument parser demands at least one policy
+      if (first === undefined) return yield* new Misused({ message: "name a policy" })
+      const row = Option.getOrUndefined(given.row)
+      const view = yield* Effect.flatMap(viewOf(first, rest, row), (view) => withRow(view, row))
+      const text = yield* drawn(view, target.format)
+      yield* write(target, text)
+    })
 ).pipe(
   Command.withDescription(
     "The waits of a policy, best and worst, and what bounds it, without running it. Several policies are layers, outermost first: their worst cases multiply. The modules are imported, and Node strips their types"

@@ -8,15 +8,18 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Page from "../page/Page.ts"
 import { countOf } from "../recording/Problem.ts"
+import { type Editor, editors, isWeb, type Links } from "../recording/Links.ts"
+import { outcomeOf, sentenceOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
+import { visible } from "../text/Escape.ts"
 import { count } from "../text/Words.ts"
 import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed, Misused } from "./failure.ts"
 import { binary, eachLineOrFail, nameOf, type Source } from "./reading.ts"
-import { remark } from "./terminal.ts"
-import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
+import { print, remark } from "./terminal.ts"
+import { formatFlag, isDash, outputFlag, shown, targetOf, write } from "./writing.ts"
 
 const formats = ["html", "svg"] as const
 
@@ -33,6 +36,61 @@ const title = Flag.String("title").pipe(
   Flag.withDescription("What the report is called; by default the agents in it"),
   Flag.optional
 )
+
+const traceUrl = Flag.String("trace-url").pipe(
+  Flag.withMetavar("<template>"),
+  Flag.withDescription(
+    "The address of a run's trace, linked in the report; {runId}, {from} and {to} (milliseconds since the epoch) are replaced"
+  ),
+  Flag.optional
+)
+
+const docsUrl = Flag.String("docs-url").pipe(
+  Flag.withMetavar("<template>"),
+  Flag.withDescription(
+    "The address of Kintsugi's documentation, to which errors and rows are linked; {page} is replaced"
+  ),
+  Flag.optional
+)
+
+const editor = Flag.Literals("editor", editors).pipe(
+  Flag.withDescription("The editor that opens the lines of code that events name"),
+  Flag.optional
+)
+
+/** The links of a report. Their templates must be addresses of the web. */
+const linksOf = (given: {
+  readonly traceUrl: Option.Option<string>
+  readonly docsUrl: Option.Option<string>
+  readonly editor: Option.Option<Editor>
+}) =>
+  Effect.gen(function* () {
+    const [trace, docs] = [Option.getOrUndefined(given.traceUrl), Option.getOrUndefined(given.docsUrl)]
+    for (const [name, template] of [
+      ["--trace-url", trace],
+      ["--docs-url", docs]
+    ] as const)
+      if (template !== undefined && !isWeb(template))
+        return yield* new Misused({ message: `${name} must begin with https:// or http://` })
+    return {
+      ...(trace === undefined ? {} : { trace }),
+      ...(docs === undefined ? {} : { docs }),
+      ...Option.match(given.editor, { onNone: () => ({}), onSome: (editor) => ({ editor }) })
+    } satisfies Links
+  })
+
+/** Prints the outcome of a run, and the address of its failure in the report that was written. */
+const answer = (recording: Recording.Recording, file: string | undefined, format: string) =>
+  Effect.gen(function* () {
+    const outcome = outcomeOf(recording)
+    // the report itself is on standard output
+    if (file === undefined || outcome === undefined) return
+    const { fatal } = outcome
+    const selected = fatal === undefined || format !== "html" ? "" : `#e=${fatal.index}`
+    const row = fatal?.row === undefined ? [] : [`A row that would have gone on: ${fatal.row.code}`]
+    const lines = [sentenceOf(outcome), ...row, `${yield* shown(file)}${selected}`]
+    yield* print(`${lines.map((line) => visible(line).replaceAll(/\s+/g, " ")).join("\n")}\n`)
+  })
 
 const sourceOf = (given: Option.Option<string>) =>
   Effect.gen(function* () {
@@ -100,20 +158,22 @@ const fitting = (draw: () => string) =>
 
 export const command = Command.make(
   "report",
-  { events, output: outputFlag, format: formatFlag(formats), title, ...boundFlags },
+  { events, output: outputFlag, format: formatFlag(formats), title, traceUrl, docsUrl, editor, ...boundFlags },
   (given) =>
     Effect.gen(function* () {
       const source = yield* sourceOf(given.events)
       const target = yield* targetOf(given, formats, "html", source.type === "file" ? [source.path] : [])
+      const links = yield* linksOf(given)
       const recording = yield* recorded(source, given)
       const options = Option.match(given.title, { onNone: () => ({}), onSome: (title) => ({ title }) })
       const drawn = () =>
-        target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, options)
+        target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, { ...options, links })
       yield* write(target, yield* fitting(drawn))
+      yield* answer(recording, target.file, target.format)
     })
 ).pipe(
   Command.withDescription(
-    "Draws a run from its events: one HTML file without any other, or with -o FILE.svg its timeline alone. What is broken or missing in the events is said on standard error, and the rest is drawn"
+    "Draws a run from its events: one HTML file without any other, or with -o FILE.svg its timeline alone. With -o, standard output says how the run ended. What is broken or missing in the events is said on standard error, and the rest is drawn"
   ),
   Command.withShortDescription("a run as one HTML file, or its timeline as SVG"),
   Command.withExamples([

@@ -10,6 +10,7 @@ import * as StatsPage from "../stats/StatsPage.ts"
 import * as StatsSvg from "../stats/StatsSvg.ts"
 import * as StatsText from "../stats/StatsText.ts"
 import { type Bounds, boundFlags } from "./bounds.ts"
+import { type Reports, writeReports } from "./examples.ts"
 import { Failed, Misused } from "./failure.ts"
 import { find, type Found, type Unread } from "./finding.ts"
 import { binary, eachLine, nameOf, type Source } from "./reading.ts"
@@ -28,12 +29,25 @@ const paths = Argument.Path("path").pipe(
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("The same as --format json"), Flag.withDefault(false))
 
+const before = Flag.Path("before").pipe(
+  Flag.withMetavar("<folder|file>"),
+  Flag.withDescription("Runs to compare with, such as those before a change of a policy"),
+  Flag.optional
+)
+
+const reports = Flag.Path("reports").pipe(
+  Flag.withMetavar("<folder>"),
+  Flag.withDescription("Writes there the report of the latest run for each kind of failure, and links it"),
+  Flag.optional
+)
+
 const statsOf = (source: Source, bounds: Bounds) =>
   Effect.gen(function* () {
     const taking = Recording.start()
     const { isBinary } = yield* eachLine(source, bounds, taking.line)
     const recording = taking.recording()
-    if (recording.events.length > 0) return Stats.of(recording)
+    const file = yield* nameOf(source)
+    if (recording.events.length > 0) return Stats.of(recording, source.type === "file" ? { file } : {})
     return yield* Effect.fail(isBinary ? binary : "there is no event in it")
   })
 
@@ -50,22 +64,52 @@ const count = ({ sources, unread: left }: Found, bounds: Bounds) =>
     return { stats, unread: unread.toSorted((a, b) => (a.file < b.file ? -1 : 1)) }
   })
 
-const drawn = (stats: Stats.Stats, unread: ReadonlyArray<Unread>, format: (typeof formats)[number]) => {
+/** The statistics of a command, with what is shown beside them. */
+interface Shown {
+  readonly stats: Stats.Stats
+  readonly unread: ReadonlyArray<Unread>
+  readonly before?: Stats.Stats
+  readonly reportOf?: Reports
+}
+
+const drawn = ({ stats, unread, ...beside }: Shown, format: (typeof formats)[number]) => {
   switch (format) {
     case "text":
-      return Effect.map(emphasis, (emphasise) => StatsText.format(stats, { emphasise }))
-    case "json":
-      return Effect.succeed(JSON.stringify({ ...stats, unread }, undefined, 2))
+      return Effect.map(emphasis, (emphasise) => StatsText.format(stats, { emphasise, ...beside }))
+    case "json": {
+      const { before } = beside
+      return Effect.succeed(JSON.stringify({ ...stats, unread, ...(before && { before }) }, undefined, 2))
+    }
     case "html":
-      return Effect.succeed(StatsPage.make(stats))
+      return Effect.succeed(StatsPage.make(stats, beside))
     case "svg":
       return Effect.succeed(StatsSvg.draw(stats))
   }
 }
 
+/** Counts the files below some paths, and names on standard error those that could not be read. */
+const counted = (found: Found, bounds: Bounds) =>
+  Effect.gen(function* () {
+    const [link, ...others] = found.links
+    if (link !== undefined) {
+      const those = others.length === 0 ? "" : ` and ${others.length} more`
+      yield* remark(`links to folders are not followed: ${link}${those}`)
+    }
+    const all = found.sources.length + found.unread.length
+    if (all === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
+    const { stats, unread } = yield* count(found, bounds)
+    for (const { file, reason } of unread) yield* remark(`not counted: ${file}: ${reason}`)
+    if (unread.length > 0) yield* remark(`${unread.length} of ${all} files were not counted`)
+    if (stats.recordings === 0) return yield* new Failed({ message: "none of the files could be counted" })
+    return { stats, unread }
+  })
+
+const filesOf = ({ sources }: Found): ReadonlyArray<string> =>
+  sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
+
 export const command = Command.make(
   "stats",
-  { paths, output: outputFlag, format: formatFlag(formats), json, ...boundFlags },
+  { paths, before, reports, output: outputFlag, format: formatFlag(formats), json, ...boundFlags },
   (given) =>
     Effect.gen(function* () {
       if (given.json && Option.isSome(given.format) && given.format.value !== "json") {
@@ -73,29 +117,28 @@ export const command = Command.make(
       }
       const wanted = given.json ? { ...given, format: Option.some("json" as const) } : given
       const found = yield* find(given.paths)
-      const inputs = found.sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
+      const earlier = Option.isSome(given.before) ? yield* find([given.before.value]) : undefined
+      const inputs = [...filesOf(found), ...(earlier === undefined ? [] : filesOf(earlier))]
       const target = yield* targetOf(wanted, formats, "text", inputs)
-      const [link, ...others] = found.links
-      if (link !== undefined) {
-        const those = others.length === 0 ? "" : ` and ${others.length} more`
-        yield* remark(`links to folders are not followed: ${link}${those}`)
-      }
-      const all = found.sources.length + found.unread.length
-      if (all === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
-      const { stats, unread } = yield* count(found, given)
-      for (const { file, reason } of unread) yield* remark(`not counted: ${file}: ${reason}`)
-      if (unread.length > 0) yield* remark(`${unread.length} of ${all} files were not counted`)
-      if (stats.recordings === 0) return yield* new Failed({ message: "none of the files could be counted" })
-      yield* write(target, yield* drawn(stats, unread, target.format))
+      const shown = yield* counted(found, given)
+      const before = earlier === undefined ? {} : { before: (yield* counted(earlier, given)).stats }
+      const reports = Option.isNone(given.reports)
+        ? {}
+        : { reportOf: yield* writeReports(shown.stats, found.sources, given.reports.value, target.file, given) }
+      yield* write(target, yield* drawn({ ...shown, ...before, ...reports }, target.format))
     })
 ).pipe(
   Command.withDescription(
-    "Counts over many runs: which errors there were, what healed them, what recovery has cost beside work, and which tools never heal. One file is read after the other; those that cannot be read are named on standard error, and do not end it"
+    "Counts over many runs: what ended runs, which errors there were, what healed them and at what cost, which errors have no row, and which tools never heal. One file is read after the other; those that cannot be read are named on standard error, and do not end it"
   ),
-  Command.withShortDescription("errors, what healed them and what that cost, over many runs"),
+  Command.withShortDescription("what ended runs, what healed them and what that cost, over many runs"),
   Command.withExamples([
     { command: "kintsugi stats runs/", description: "a table of all runs in a folder" },
-    { command: "kintsugi stats runs/ -o stats.html", description: "plots" },
+    {
+      command: "kintsugi stats runs/ -o stats.html --reports reports/",
+      description: "a page, with a report of each failure"
+    },
+    { command: "kintsugi stats new/ --before old/", description: "two sets of runs side by side" },
     { command: "kintsugi stats --json runs/ | jq '.tools[] | select(.healed == 0)'", description: "for machines" }
   ])
 )

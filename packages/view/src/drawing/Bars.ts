@@ -7,10 +7,23 @@ import { markup } from "../text/Escape.ts"
 import { fitting } from "./Figure.ts"
 import { figure } from "./Style.ts"
 
-/** The height of a bar's line, and the room for the names to its left and the figures to its right, in pixels. */
-export const lineHeight = 22
-export const left = 240
-export const right = 150
+/** Where the parts of a bar are, in pixels: the height of its line, and the room for names to its left and figures to its right. */
+export interface Spots {
+  readonly lineHeight: number
+  readonly left: number
+  readonly right: number
+  /** Whether the name and the figure stand above the bar, which then has the whole width. */
+  readonly isStacked: boolean
+}
+
+/** The places in a drawing of this width. On a narrow one, the texts stand above the bars. */
+export const spotsOf = (width: number): Spots =>
+  width < 600
+    ? { lineHeight: 40, left: 12, right: 12, isStacked: true }
+    : { lineHeight: 22, left: 240, right: 150, isStacked: false }
+
+/** The height of a bar, in pixels. */
+const high = 16
 
 /** A bar that consists of parts, one after the other. */
 export interface Bar {
@@ -26,6 +39,8 @@ export const sizeOf = ({ parts }: Bar): number => parts.reduce((sum, { size }) =
 
 /** Draws a bar whose line begins at `y`. `scale` is the number of pixels for each unit. */
 export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: number, width: number): string => {
+  const { isStacked, left, right } = spotsOf(width)
+  const top = y + (isStacked ? 19 : 3)
   let x = left
   const shapes = parts.map(({ fill, says, size }) => {
     const wide = hundredths(size * scale)
@@ -33,14 +48,22 @@ export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: numbe
     x = hundredths(x + wide)
     if (wide === 0) return ""
     // failures are cracked too, so that colour is never the only difference
-    const crack = fill === "failed" ? cracks(at, y + 3, wide, lineHeight - 6) : ""
-    return `<g><title>${markup(`${name}: ${says}`)}</title><rect class="k-${fill}" x="${at}" y="${y + 3}" width="${wide}" height="${lineHeight - 6}"/>${crack}</g>`
+    const crack = fill === "failed" ? cracks(at, top, wide, high) : ""
+    return `<g><title>${markup(`${name}: ${says}`)}</title><rect class="k-${fill}" x="${at}" y="${top}" width="${wide}" height="${high}"/>${crack}</g>`
   })
+  const texts = isStacked
+    ? [
+        `<text class="k-text" x="${left}" y="${y + 14}">${markup(fitting(name, width / 2 - left))}</text>`,
+        `<text class="k-quiet k-small" x="${width - right}" y="${y + 14}" text-anchor="end">${markup(says)}</text>`
+      ]
+    : [
+        `<text class="k-text" x="${left - 8}" y="${y + 15}" text-anchor="end">${markup(fitting(name, left - 24))}</text>`,
+        `<text class="k-quiet k-small" x="${Math.min(x + 8, width - right + 8)}" y="${y + 15}">${markup(says)}</text>`
+      ]
   return [
-    `<text class="k-text" x="${left - 8}" y="${y + 15}" text-anchor="end">${markup(fitting(name, left - 24))}</text>`,
+    ...texts,
     ...shapes,
-    range === undefined ? "" : whisker(left + range.low * scale, left + range.high * scale, y + lineHeight / 2),
-    `<text class="k-quiet k-small" x="${Math.min(x + 8, width - right + 8)}" y="${y + 15}">${markup(says)}</text>`
+    range === undefined ? "" : whisker(left + range.low * scale, left + range.high * scale, top + high / 2)
   ].join("")
 }
 
@@ -59,9 +82,11 @@ const cracks = (x: number, y: number, width: number, height: number): string => 
 /** Rounds to a hundredth of a pixel. */
 export const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
-/** Draws the title of a panel, and the meaning of its bars. */
-export const headline = (title: string, key: string, y: number): string =>
-  `<text class="k-text k-name" x="12" y="${y}">${markup(title)}</text><text class="k-quiet k-small" x="${left}" y="${y}">${markup(key)}</text>`
+/** Draws the title of a panel, and the meaning of its bars: beside the title, or below it in a narrow drawing. */
+export const headline = (title: string, key: string, y: number, width: number): string => {
+  const { isStacked, left } = spotsOf(width)
+  return `<text class="k-text k-name" x="12" y="${y}">${markup(title)}</text><text class="k-quiet k-small" x="${left}" y="${isStacked ? y + 15 : y}">${markup(key)}</text>`
+}
 
 /** Makes the SVG around the parts of a drawing, with a title and a description in words. */
 export const sheet = (

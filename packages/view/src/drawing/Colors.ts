@@ -1,6 +1,6 @@
 /**
  * The colours of all drawings, by what they mean, for a light and a dark background. Colours that must differ also differ for readers with
- * each of the three kinds of colour blindness; a test simulates that. Gold stands for recovery: a failure that was mended.
+ * each of the three kinds of colour blindness; a test simulates that. Each sign has a contrast of at least 3:1 with the background. Gold stands for recovery: a failure that was mended.
  */
 
 /** The colours of a theme, as `#rrggbb`. */
@@ -8,10 +8,11 @@ export interface Palette {
   /** `paper`: the background. `raised`: a surface that stands out from it. */
   readonly paper: string
   readonly raised: string
-  /** `ink`: text. `quiet`: text that matters less. `line`: thin lines. */
+  /** `ink`: text. `quiet`: text that matters less. `line`: thin lines. `edge`: the outline of what is paler than the signs. */
   readonly ink: string
   readonly quiet: string
   readonly line: string
+  readonly edge: string
   /** The colours of the layers of a run. */
   readonly run: string
   readonly turn: string
@@ -34,14 +35,15 @@ export const light: Palette = {
   ink: "#22252b",
   quiet: "#5d6069",
   line: "#dcd6c8",
+  edge: "#847f72",
   run: "#c9c4b6",
   turn: "#dfdacd",
   model: "#3f5b79",
-  transport: "#77b1d8",
+  transport: "#4691b9",
   tool: "#0c7f66",
-  fixer: "#9258af",
-  failed: "#c24b1f",
-  gold: "#b98905",
+  fixer: "#8c50af",
+  failed: "#ba3408",
+  gold: "#b48000",
   onFill: "#ffffff"
 }
 
@@ -52,6 +54,7 @@ export const dark: Palette = {
   ink: "#ece8de",
   quiet: "#a6a9b1",
   line: "#343842",
+  edge: "#7f8592",
   run: "#4a4e58",
   turn: "#363a44",
   model: "#5480c7",

@@ -17,8 +17,9 @@ const rules = (palette: Palette, prefix: string): string =>
     `.k-line{stroke:${palette.line}}`,
     `.k-axis{stroke:${palette.line};stroke-dasharray:2 3}`,
     `.k-thread{stroke:${palette.gold}}`,
+    ...["run", "turn", "unfinished"].map((name) => `.k-${name}{stroke:${palette.edge}}`),
     `.k-unfinished{fill-opacity:.45}`,
-    `.k-pale{fill-opacity:.25}`,
+    `.k-pale{fill-opacity:.25;stroke:${palette.failed}}`,
     `.k-crack{fill:none;stroke:${palette.paper}}`,
     `.k-tell{fill:${palette.paper};stroke:${palette.gold}}`,
     `.k-lost{fill:${palette.failed};stroke:${palette.paper}}`,
@@ -31,7 +32,7 @@ const rules = (palette: Palette, prefix: string): string =>
 
 const faces =
   ".k-figure text{font-family:ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}" +
-  ".k-figure .k-name{font-size:12px;font-weight:600}.k-figure .k-small{font-size:10px}" +
+  ".k-figure .k-name{font-size:12px;font-weight:600}.k-figure .k-small{font-size:11px}" +
   ".k-line,.k-axis{fill:none}"
 
 /** The CSS of a drawing that stands alone. It follows the theme of the reader's system, and is light in print. */

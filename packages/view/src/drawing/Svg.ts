@@ -4,7 +4,9 @@ import { inner } from "./Figure.ts"
 import { sheet, whole } from "./Layout.ts"
 import type { Scene } from "../scene/Scene.ts"
 import { figure } from "./Style.ts"
-import { clip, count, duration, money } from "../text/Words.ts"
+import { sentenceOf } from "../recording/Outcome.ts"
+import { amount } from "../recording/Totals.ts"
+import { clip, count, duration } from "../text/Words.ts"
 
 /** The options of `draw`. */
 interface Options {
@@ -48,17 +50,16 @@ export const titleOf = (scene: Scene): string => {
 }
 
 /**
- * Describes the sums of a scene in sentences, for readers who do not see the picture.
+ * Describes a scene in sentences, for readers who do not see the picture: its outcome, then its sums.
  *
  * @internal
  */
-export const describe = ({ from, problems, to, totals }: Scene): string =>
+export const describe = ({ from, outcome, problems, to, totals }: Scene): string =>
   [
+    ...(outcome === undefined ? [] : [sentenceOf(outcome)]),
     `${duration(to - from)} from beginning to end.`,
     `${count(totals.turns, "turn")}, ${count(totals.work.attempts + totals.recovery.attempts, "attempt")} of models, ${count(totals.toolCalls, "tool call")}.`,
     `${count(totals.modelFailures + totals.toolFailures, "failure")}, ${totals.sendFailures > 0 ? `${count(totals.sendFailures, "failed send")}, ` : ""}${count(totals.verdicts, "verdict")}, ${duration(totals.waited)} of waits.`,
-    totals.isPriced
-      ? `${money(totals.recovery.cost)} spent on recovery, ${money(totals.work.cost)} on work.`
-      : `${count(totals.recovery.tokens, "token")} spent on recovery, ${count(totals.work.tokens, "token")} on work.`,
+    `Spent on recovery: ${amount(totals.recovery, totals.isPriced)}. Spent on work: ${amount(totals.work, totals.isPriced)}.`,
     ...problems.map(({ line, says }) => (line === undefined ? says : `Line ${line}: ${says}`)).slice(0, 5)
   ].join(" ")

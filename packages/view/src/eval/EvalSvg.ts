@@ -1,6 +1,6 @@
 /** A report of `Eval` as one SVG. It shows how often each policy passed, with its interval, and each scenario under each policy. */
 import type { EvalReport } from "@kintsugi/core/testing/Eval"
-import { type Bar, drawn, headline, left, lineHeight, right, hundredths, sheet } from "../drawing/Bars.ts"
+import { type Bar, drawn, headline, hundredths, spotsOf, sheet } from "../drawing/Bars.ts"
 import { fitting } from "../drawing/Figure.ts"
 import { markup } from "../text/Escape.ts"
 import { percent, type PolicyRow, sentence, type Share, shareText } from "./words.ts"
@@ -11,19 +11,25 @@ interface Options {
   readonly width?: number
 }
 
+/** The least width of a drawing, in which names stand beside the bars. */
+const least = 640
+
+const { left, lineHeight, right } = spotsOf(least)
+
 /** The least width of a policy's column beside the scenarios, in pixels. */
 const leastColumn = 72
 
 /** Draws the report as the text of one SVG. */
 export const draw = (report: EvalReport, { width: wanted = 960 }: Options = {}): string => {
   const { policies, scenarios } = report
-  const width = Math.max(wanted, left + leastColumn * policies.length + 12)
+  const width = Math.max(least, wanted, left + leastColumn * policies.length + 12)
   const column = (width - left - 12) / Math.max(1, policies.length)
   const parts: Array<string> = [
     headline(
       "Policies",
       "runs: passed, then failed, then wrong and silent (cracked); the line is the interval of 95 %",
-      20
+      20,
+      width
     )
   ]
   let y = 30
@@ -32,7 +38,7 @@ export const draw = (report: EvalReport, { width: wanted = 960 }: Options = {}):
     y += lineHeight
   }
   y += 26
-  parts.push(headline("Scenarios", "runs that passed, under each policy", y))
+  parts.push(headline("Scenarios", "runs that passed, under each policy", y, width))
   y += 10
   for (const [index, { policy }] of policies.entries()) {
     const name = markup(fitting(policy, column - 8))

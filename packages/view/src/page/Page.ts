@@ -4,30 +4,62 @@
  */
 import { viewHashes, viewScript, viewStyle } from "./script.ts"
 import { markup, scriptJson } from "../text/Escape.ts"
+import { docsUrl, type Links, traceUrl } from "../recording/Links.ts"
+import { type Outcome, signs, titleOf } from "../recording/Outcome.ts"
 import { inner } from "../drawing/Figure.ts"
 import { sheet, whole } from "../drawing/Layout.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
 
-/** The options of `make`. */
-interface Options {
-  /** The title of the page; by default the agents of the runs without a parent in the recording. */
+/** The options of a page. */
+interface Titled {
+  /** The title of the page; by default how the run ended, or what ended it: `✕ PaymentDeclined · refund-desk`. */
   readonly title?: string
+}
+
+/** The options of `make`. */
+interface Options extends Titled {
+  /** Where the links of the page lead. */
+  readonly links?: Links
 }
 
 /** Makes one HTML page of a recording, with script and style. A browser without scripts shows the timeline and the sums. */
 export const make = (recording: Recording, options?: Options): string => {
   const scene = Scene.make(recording)
-  const title = options?.title ?? Svg.titleOf(scene)
+  const { outcome } = scene
+  const links = options?.links ?? {}
+  const title = options?.title ?? (outcome === undefined ? Svg.titleOf(scene) : titleOf(outcome))
   const drawn = sheet(scene)
   const picture = `<svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 ${drawn.height}">${inner(drawn, 1000, whole(drawn))}</svg>`
   return page({
     title,
     connect: "'none'",
-    data: { events: recording.events.map(forReaders), problems: recording.problems },
-    still: `<p>${markup(Svg.describe(scene))}</p>${picture}`
+    data: { events: recording.events.map(forReaders), problems: recording.problems, links },
+    still: `${outcome === undefined ? "" : answer(outcome, links)}<p>${markup(Svg.describe(scene))}</p>${picture}`
   })
+}
+
+/** The outcome for a reader without scripts: the failure, where it was and why, what would have gone on, and the links. */
+const answer = (outcome: Outcome, links: Links): string => {
+  const { fatal } = outcome
+  const [row, trace] = [fatal?.row, traceUrl(links, outcome)]
+  const about = [
+    link(docsUrl(links, fatal?.page), fatal?.code),
+    link(docsUrl(links, row?.page), row === undefined ? undefined : "About this row"),
+    link(trace, "Open the trace")
+  ].filter((one) => one !== "")
+  return [
+    `<h2>${markup(fatal === undefined ? signs[outcome.kind].word : `${fatal.tag}: ${fatal.message}`)}</h2>`,
+    ...(outcome.answer === undefined ? [] : [`<p>${markup(outcome.answer)}</p>`]),
+    ...(row === undefined ? [] : [`<p>A row that would have gone on: <code>${markup(row.code)}</code></p>`]),
+    ...(about.length === 0 ? [] : [`<p>${about.join(" · ")}</p>`])
+  ].join("")
+}
+
+const link = (url: string | undefined, text: string | undefined): string => {
+  if (text === undefined) return ""
+  return url === undefined ? `<code>${markup(text)}</code>` : `<a href="${markup(url)}">${markup(text)}</a>`
 }
 
 /**
@@ -38,7 +70,7 @@ const forReaders = (event: Recording["events"][number]): object =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== "snapshot"))
 
 /** Where the page gets the events of a run at work, and the title of the page. */
-interface Live extends Options {
+interface Live extends Titled {
   /**
    * The URL of a stream of server-sent events, absolute or relative to the page. The `data` of each server-sent event is one event of the
    * run in its JSON form. The URL must have the origin of the page.

@@ -4,7 +4,7 @@ import type { Explanation } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
 import type { View } from "./PolicyView.ts"
 import { boundsLine, duration, rangeOf, remarksOf, runLine, type Stack } from "./words.ts"
-import { heading, page, paragraph, table } from "../page/StillPage.ts"
+import { drawing, heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** The options of `make`. */
 interface Options {
@@ -19,8 +19,8 @@ export const make = (view: View, { maxRows = 200, title = view.title }: Options 
   page(
     title,
     [
-      Svg.draw(view),
-      ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows)),
+      drawing(Svg.draw(view)),
+      ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows, title)),
       ...(view.run === undefined
         ? []
         : [paragraph(`A run, at worst: ${runLine(view.run, Duration.toMillis(view.run.time))}.`)])
@@ -37,8 +37,13 @@ const rungColumns = [
 
 const attemptColumns = [{ heading: "attempt" }, { heading: "begins after", isNumber: true }]
 
-const sectionsOf = ({ attempts, bounds, layers, title, ...stack }: Stack, maxRows: number): ReadonlyArray<string> => [
-  heading(title),
+const sectionsOf = (
+  { attempts, bounds, layers, title, ...stack }: Stack,
+  maxRows: number,
+  pageTitle: string
+): ReadonlyArray<string> => [
+  // the title of a page with one stack says this already
+  ...(title === pageTitle ? [] : [heading(title)]),
   paragraph(`At worst: ${boundsLine(bounds)}.`),
   ...remarksOf({ attempts, bounds, layers, title, ...stack }).map(paragraph),
   ...layers.map(({ explanation, name }) =>

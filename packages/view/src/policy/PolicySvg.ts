@@ -83,7 +83,9 @@ const drawn = (
     y += 44
   }
   strip(varies ? "worst" : "waits", worst)
-  const lines = Axis.ticks(Axis.make({ from: 0, to: end, gaps: [] }), 0, end, 8)
+  // without a wait there is no time to measure
+  const lines = worst.end === 0 ? [] : Axis.ticks(Axis.make({ from: 0, to: end, gaps: [] }), 0, end, 8)
+  if (worst.end === 0) shapes.push(text("k-quiet k-small", left, y + 12, "no waits: each attempt follows at once"))
   shapes.unshift(
     ...lines.flatMap(({ drawn, label }) => [
       `<path class="k-axis" d="M${x(drawn)} ${ticksAt - 4}V${y}"/>`,

@@ -56,6 +56,8 @@ type StackBounds = {
 interface Options {
   /** The most attempts of the innermost layer that the view has; 1,000 by default. */
   readonly maxAttempts?: number
+  /** The row that meets the failures, in each table that has it; by default the row with the most attempts. */
+  readonly row?: string
 }
 
 /**
@@ -104,10 +106,13 @@ export const ofBounds = (title: string, bounds: Explanation.RunBounds): View => 
 
 const stackOf = (
   title: string,
-  layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>],
-  { maxAttempts = 1000 }: Options,
-  bounds = boundsOf(layers)
+  [first, ...rest]: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>],
+  { maxAttempts = 1000, row }: Options,
+  bounds = boundsOf([first, ...rest])
 ): Stack => {
+  const meeting = (layer: Explanation.TimelineLayer): Explanation.TimelineLayer =>
+    row !== undefined && layer.explanation.rows.some(({ key }) => key === row) ? { ...layer, row } : layer
+  const layers = [meeting(first), ...rest.map(meeting)] as const
   const best = Explanation.timeline(layers, { maxAttempts, waits: "least" })
   const worst = Explanation.timeline(layers, { maxAttempts, waits: "most" })
   return { title, layers, best, worst, attempts: attemptsOf(best, worst), bounds }

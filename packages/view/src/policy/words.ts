@@ -1,4 +1,5 @@
 /** The words and figures that the text, the drawing and the page of a policy share. */
+import * as Duration from "effect/Duration"
 import { count, duration as lasting, money } from "../text/Words.ts"
 import type { View } from "./PolicyView.ts"
 
@@ -39,14 +40,36 @@ export const runLine = (run: NonNullable<View["run"]>, millis: number): string =
   ].join(", ")
 }
 
-/** Remarks about a stack: why the waits of a row are unknown, that attempts are left out, or that no wait is left to chance. */
-export const remarksOf = ({ attempts, best, worst }: Stack): ReadonlyArray<string> => [
+/**
+ * Remarks about a stack: why the waits of a row are unknown, that attempts are left out, that no wait is left to chance, or that a table has
+ * further rows.
+ */
+export const remarksOf = ({ attempts, best, layers, worst }: Stack): ReadonlyArray<string> => [
   ...worst.lanes.flatMap(({ name, row, unknown }) =>
     unknown === undefined ? [] : [`${name}${row === undefined ? "" : ` (${row})`}: ${unknown}`]
   ),
   ...(worst.isCut ? [`more attempts follow: the first ${grouped(attempts.length)} are shown`] : []),
-  ...(best.end === worst.end && !worst.isCut && worst.end > 0 ? ["no wait is left to chance"] : [])
+  ...(best.end === worst.end && !worst.isCut && worst.end > 0 ? [certain(layers)] : []),
+  ...layers.flatMap(({ explanation, name }, index) => {
+    const others = explanation.rows.map(({ key }) => key).filter((key) => key !== worst.lanes[index]?.row)
+    return others.length === 0
+      ? []
+      : [`${name} also has ${others.length === 1 ? "a row" : "rows"} for ${others.join(", ")}`]
+  })
 ]
+
+/** What is said of the drawn waits if they are certain. Those of other rows may be left to chance. */
+const certain = (layers: Stack["layers"]): string =>
+  layers.some(({ explanation }) =>
+    explanation.rows.some(({ rungs }) =>
+      rungs.some(({ waits }) => waits.some(({ least, most }) => !equal(least, most)))
+    )
+  )
+    ? "no wait of the drawn rows is left to chance"
+    : "no wait is left to chance"
+
+const equal = (one: Duration.Duration, other: Duration.Duration): boolean =>
+  Duration.toMillis(one) === Duration.toMillis(other)
 
 /** Which row each layer meets: `http meets NetworkError`. */
 export const metOf = ({ worst }: Stack): string =>

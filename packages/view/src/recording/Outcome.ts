@@ -3,13 +3,14 @@
  * have gone on. All of it is read from events.
  */
 import { codeOf, errorPage, type Row, rowFor } from "./advice.ts"
-import { callLine, placeOf, startOf, type Step, stepsTo } from "./cause.ts"
+import { callLine, pathOf, startOf, type Step, stepsTo } from "./cause.ts"
 import { messageOf, tagOf } from "./ErrorWords.ts"
-import { amountAt, asText, fieldOf, flagAt, textAt } from "./Fields.ts"
+import { asText, fieldOf, flagAt, textAt } from "./Fields.ts"
 import * as Incidents from "./Incidents.ts"
 import type { Recorded } from "./Recorded.ts"
 import type { Recording } from "./Recording.ts"
 import { isOutermost, type Run, runsOf } from "./Runs.ts"
+import * as Totals from "./Totals.ts"
 import { clip, count, duration, money } from "../text/Words.ts"
 import { explain, type Why } from "./why.ts"
 
@@ -39,7 +40,7 @@ interface Failures {
   /** Those with a good end. */
   readonly healed: number
   /** Those that the model has read about, without a good end. */
-  readonly told: number
+  readonly tell: number
   /** All others. */
   readonly lost: number
 }
@@ -59,10 +60,10 @@ export interface Fatal {
   readonly message: string
   /** The code of an error of Kintsugi; absent for other errors. */
   readonly code?: string
-  /** The page about the error, relative to the folder of the documentation; absent for errors of other code. */
+  /** The page about the error, by its path on the site of the documentation; absent for errors of other code. */
   readonly page?: string
   /** Where it happened, outermost first: agent, turn, call, attempt. A call that started a run is followed by the places in that run. */
-  readonly place: ReadonlyArray<string>
+  readonly path: ReadonlyArray<string>
   /** The agent of the run that failed first, and the tool if a call failed. */
   readonly agent: string
   readonly tool?: string
@@ -116,40 +117,41 @@ const outcome = (events: ReadonlyArray<Recorded>, run: Run): Outcome => {
 }
 
 /** The events of a run and of all runs that it has started, in order. */
+export const eventsOf = ({ events }: Pick<Recording, "events">, runId: string): ReadonlyArray<Recorded> => {
+  const run = runsOf(events).find((one) => one.runId === runId)
+  return run === undefined ? [] : ownEvents(events, run)
+}
+
 const ownEvents = (events: ReadonlyArray<Recorded>, run: Run): ReadonlyArray<Recorded> => {
   const ids = new Set<string>()
-  const open = [run]
-  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+  const indices: Array<number> = []
+  const left = [run]
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
     if (ids.has(one.runId)) continue
     ids.add(one.runId)
-    open.push(...one.children)
+    // one by one, because a run may have more events and children than a function call takes arguments
+    for (const index of one.indices) indices.push(index)
+    for (const child of one.children) left.push(child)
   }
-  return events.filter(({ runId }) => ids.has(runId))
+  return indices.toSorted((one, other) => one - other).flatMap((index) => events[index] ?? [])
 }
 
 const failuresOf = (events: ReadonlyArray<Recorded>): Failures => {
-  const { incidents } = Incidents.find(events)
+  // what the transport has lost is a failure of the model call too
+  const incidents = Incidents.find(events).incidents.filter(({ isHealed, layer }) => isHealed || layer !== "transport")
   const healed = incidents.filter(({ isHealed }) => isHealed).length
-  const told = incidents.filter(({ isHealed, isTold }) => isTold && !isHealed).length
-  return { healed, told, lost: incidents.length - healed - told }
+  const tell = incidents.filter(({ isHealed, wasRead }) => wasRead && !isHealed).length
+  return { healed, tell, lost: incidents.length - healed - tell }
 }
 
-const attempts: ReadonlySet<string> = new Set(["model-end", "model-failed", "model-interrupted"])
-
 const spentOf = (events: ReadonlyArray<Recorded>): Spent => {
-  let [tokens, cost, isCounted, isPriced] = [0, 0, true, true]
-  for (const event of events) {
-    if (!attempts.has(event.type)) continue
-    const used =
-      (amountAt(event, "entry", "usage", "inputTokens") ?? 0) + (amountAt(event, "entry", "usage", "outputTokens") ?? 0)
-    const paid = amountAt(event, "entry", "cost")
-    tokens += used
-    cost += paid ?? 0
-    // an attempt without a reply may have used tokens that no provider has reported; of a reply they are known
-    if (fieldOf(event, "entry") === undefined) isCounted = false
-    if (paid === undefined && (used > 0 || event.type === "model-end")) isPriced = false
+  const { isPriced, recovery, work } = Totals.make(events)
+  const [attempts, unknown] = [work.attempts + recovery.attempts, work.unknown + recovery.unknown]
+  if (attempts === 0) return { tokens: 0, cost: 0 }
+  return {
+    tokens: unknown === attempts ? undefined : work.tokens + recovery.tokens,
+    cost: isPriced ? work.cost + recovery.cost : undefined
   }
-  return { tokens: isCounted ? tokens : undefined, cost: isPriced && isCounted ? cost : undefined }
 }
 
 const fatalOf = (events: ReadonlyArray<Recorded>, run: Run): Fatal | undefined => {
@@ -172,7 +174,7 @@ const fatalOf = (events: ReadonlyArray<Recorded>, run: Run): Fatal | undefined =
     message: messageOf(cause.error),
     ...(code === undefined ? {} : { code }),
     ...(page === undefined ? {} : { page }),
-    place: placeOf(events, steps),
+    path: pathOf(events, steps),
     agent: cause.run.agent,
     ...(tool === undefined ? {} : { tool }),
     ...explained,
@@ -200,34 +202,34 @@ const mayHaveActed = (events: ReadonlyArray<Recorded>, { error, event, run }: St
 const stoppedOf = (events: ReadonlyArray<Recorded>, run: Run): Fatal => {
   const index = run.end ?? 0
   const turn = events[index]?.turn ?? 0
-  const open = openCalls(events, run)
-  const calls = open.map((event) => callLine(textAt(event, "tool") ?? "?", event["arguments"]))
-  const tool = textAt(open[0], "tool")
+  const calls = unfinishedCalls(events, run)
+  const lines = calls.map((event) => callLine(textAt(event, "tool") ?? "?", event["arguments"]))
+  const tool = textAt(calls[0], "tool")
   return {
     index,
     tag: "Interrupted",
-    message: calls.length === 0 ? "" : `${calls.join(", ")} had not ended`,
-    place: [run.agent, ...(turn > 0 ? [`turn ${turn}`] : []), ...calls.slice(0, 1)],
+    message: lines.length === 0 ? "" : `${lines.join(", ")} had not ended`,
+    path: [run.agent, ...(turn > 0 ? [`turn ${turn}`] : []), ...lines.slice(0, 1)],
     agent: run.agent,
     ...(tool === undefined ? {} : { tool }),
     why: "interrupted",
     reason: "the caller of the run has stopped it",
-    mayHaveHappened: open.some((event) => textAt(event, "sideEffects") === "unsafe")
+    mayHaveHappened: calls.some((event) => textAt(event, "sideEffects") === "unsafe")
   }
 }
 
 /** The events of the calls that have begun and not ended, within one run. */
-const openCalls = (events: ReadonlyArray<Recorded>, run: Run): ReadonlyArray<Recorded> => {
-  const open = new Map<string, Recorded>()
+const unfinishedCalls = (events: ReadonlyArray<Recorded>, run: Run): ReadonlyArray<Recorded> => {
+  const begun = new Map<string, Recorded>()
   for (const index of run.indices) {
     const event = events[index]
     const callId = textAt(event, "callId")
     if (event === undefined || callId === undefined) continue
-    if (event.type === "tool-start") open.set(callId, event)
+    if (event.type === "tool-start") begun.set(callId, event)
     else if (event.type === "tool-end" || event.type === "tool-denied" || event.type === "tool-skipped")
-      open.delete(callId)
+      begun.delete(callId)
   }
-  return [...open.values()]
+  return [...begun.values()]
 }
 
 /** The sign and the word of each kind of outcome. */
@@ -251,7 +253,7 @@ export const sentenceOf = (outcome: Outcome): string => {
   if (fatal !== undefined) {
     const said = clip(fatal.message === "" ? fatal.tag : `${fatal.tag}: ${fatal.message}`, 200)
     const happened = fatal.mayHaveHappened ? " Its effect may have happened." : ""
-    return `${sign} ${word}: ${said}. Where: ${fatal.place.join(" › ")}. Why: ${fatal.reason}.${happened}`
+    return `${sign} ${word}: ${said}. Where: ${fatal.path.join(" › ")}. Why: ${fatal.reason}.${happened}`
   }
   const sums = [duration(to - from), failureWords(outcome), spentWords(outcome)].filter((part) => part !== "")
   const said = answer === undefined ? "" : ` answered “${clip(answer, 120)}”`
@@ -259,14 +261,18 @@ export const sentenceOf = (outcome: Outcome): string => {
 }
 
 /** The failures of a run in words: `5 failures, all healed`; empty if nothing failed. */
-export const failureWords = ({ failures: { healed, lost, told } }: Outcome): string => {
-  const all = healed + told + lost
+export const failureWords = ({ failures: { healed, lost, tell } }: Outcome): string => {
+  const all = healed + tell + lost
   if (all === 0) return ""
   if (healed === all) return `${count(all, "failure")}, ${all === 1 ? "healed" : "all healed"}`
-  const parts = [`${healed} healed`, ...(told === 0 ? [] : [`${told} told to the model`])]
+  const parts = [`${healed} healed`, ...(tell === 0 ? [] : [`${tell} told to the model`])]
   return `${count(all, "failure")}: ${[...parts, ...(lost === 0 ? [] : [`${lost} lost`])].join(", ")}`
 }
 
 /** What a run has spent in words: money if it is known, else tokens. */
 export const spentWords = ({ spent: { cost, tokens } }: Outcome): string =>
-  cost !== undefined ? money(cost) : tokens === undefined ? "spending unknown" : `${count(tokens, "token")}, cost unknown`
+  cost !== undefined
+    ? money(cost)
+    : tokens === undefined
+      ? "spending unknown"
+      : `${count(tokens, "token")}, cost unknown`

@@ -12,6 +12,7 @@
  */
 import { amountAt, textAt } from "./Fields.ts"
 import type { Recorded } from "./Recorded.ts"
+import { count, money } from "../text/Words.ts"
 
 /** The spending on work, or on recovery. */
 export interface Spending {
@@ -21,6 +22,8 @@ export interface Spending {
   readonly tokens: number
   /** The cost of the attempts whose price is known, in US dollars. */
   readonly cost: number
+  /** How many attempts ended without a reply and without a reported usage: what they have used is not known. */
+  readonly unknown: number
 }
 
 /** The sums over all runs of a recording. */
@@ -28,7 +31,9 @@ export interface Totals {
   /** `runs`: the number of runs without a parent in the recording. `nested`: the number of the other runs. */
   readonly runs: number
   readonly nested: number
+  /** `nestedTurns`: how many of the turns are those of nested runs. */
   readonly turns: number
+  readonly nestedTurns: number
   readonly toolCalls: number
   /** `toolFailures`: the number of failed attempts of tools. `modelFailures`: that of models. */
   readonly toolFailures: number
@@ -58,6 +63,7 @@ interface Counted {
 interface Attempt {
   readonly runId: string
   readonly isRecovery: boolean
+  readonly isReply: boolean
   readonly tokens: number
   readonly cost: number | undefined
 }
@@ -68,7 +74,16 @@ export const make = (events: Iterable<Recorded>): Totals => {
   /** The ids of runs that were discarded. The attempts of their descendants count as recovery too. */
   const lost = new Set<string>()
   const attempts: Array<Attempt> = []
-  const counts = { turns: 0, toolCalls: 0, toolFailures: 0, modelFailures: 0, sendFailures: 0, verdicts: 0, waited: 0 }
+  const counts = {
+    turns: 0,
+    nestedTurns: 0,
+    toolCalls: 0,
+    toolFailures: 0,
+    modelFailures: 0,
+    sendFailures: 0,
+    verdicts: 0,
+    waited: 0
+  }
   for (const event of events) {
     const run = runs.get(event.runId) ?? { parent: event.parent?.runId, isRetrying: false }
     runs.set(event.runId, run)
@@ -76,6 +91,7 @@ export const make = (events: Iterable<Recorded>): Totals => {
     switch (event.type) {
       case "turn-start":
         counts.turns++
+        if (event.parent !== undefined) counts.nestedTurns++
         break
       case "turn-end":
         run.isRetrying = false
@@ -125,6 +141,7 @@ const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
     runId: event.runId,
     isRecovery:
       isRetrying || purpose === "fixer" || purpose === "compaction" || outcome === "failed" || outcome === "discarded",
+    isReply: event.type === "model-end",
     tokens:
       (amountAt(event, "entry", "usage", "inputTokens") ?? 0) +
       (amountAt(event, "entry", "usage", "outputTokens") ?? 0),
@@ -151,10 +168,17 @@ const descendsFrom = (runs: ReadonlyMap<string, Counted>, roots: ReadonlySet<str
 }
 
 const sum = (attempts: ReadonlyArray<Attempt>): Spending => {
-  const total = { attempts: attempts.length, tokens: 0, cost: 0 }
-  for (const { cost = 0, tokens } of attempts) {
+  const total = { attempts: attempts.length, tokens: 0, cost: 0, unknown: 0 }
+  for (const { cost = 0, isReply, tokens } of attempts) {
     total.tokens += tokens
     total.cost += cost
+    if (tokens === 0 && !isReply) total.unknown++
   }
   return total
+}
+
+/** A spending in words: money, or tokens if not all prices are known. A part that is not known is said, and is not 0. */
+export const amount = ({ attempts, cost, tokens, unknown }: Spending, isPriced: boolean): string => {
+  if (attempts > 0 && unknown === attempts) return "unknown"
+  return `${unknown === 0 ? "" : "at least "}${isPriced ? money(cost) : count(tokens, "token")}`
 }

@@ -67,7 +67,7 @@ export const codeOf = (tag: string): string | undefined =>
 export interface Row {
   /** The code to write, beside the tool or the agent. */
   readonly code: string
-  /** The page, relative to the folder of the documentation: `guide/tool-recovery.md#which-verdict-for-which-failure`. */
+  /** The page, by its path on the site of the documentation: `guide/tool-recovery#which-verdict-for-which-failure`. */
   readonly page: string
 }
 
@@ -95,14 +95,14 @@ const modelRow = (tag: string, name: string, hasRetried: boolean): Row | undefin
   if (help === "resend" && !hasRetried)
     return {
       code: `Agent.onLlmError({ ${name}: Recovery.retry(Backoff.suggested()) })`,
-      page: "guide/model-recovery.md#retry-failed-model-calls"
+      page: "guide/model-recovery#retry-failed-model-calls"
     }
   if (help === "resend" || help === "fallback")
-    return { code: "Model.fallback(first, second)", page: "guide/fall-back-to-another-model.md" }
+    return { code: "Model.fallback(first, second)", page: "guide/fall-back-to-another-model" }
   if (tag === "ContextTooLongError")
     return {
       code: "Agent.onLlmError({ ContextTooLongError: Recovery.compact(Compaction.dropOldest({ keepLast: 2 })) })",
-      page: "guide/model-recovery.md#conversations-that-are-too-long"
+      page: "guide/model-recovery#conversations-that-are-too-long"
     }
   return undefined
 }
@@ -114,12 +114,12 @@ const toolRow = (name: string, help: Help | undefined, isRepeatable: boolean, ha
     if (!isRepeatable) return undefined
     const retry = "Recovery.retry(Backoff.suggested())"
     return hasRetried
-      ? { code: row(`Recovery.ladder(${retry}, Recovery.tell())`), page: "guide/recovery.md#tables-rows-and-verdicts" }
-      : { code: row(retry), page: "guide/retry-a-flaky-tool.md" }
+      ? { code: row(`Recovery.ladder(${retry}, Recovery.tell())`), page: "guide/recovery#tables-rows-and-verdicts" }
+      : { code: row(retry), page: "guide/retry-a-flaky-tool" }
   }
   // an error of other code is about the domain of the tool
   return help === undefined || help === "repair" || help === "shrink"
-    ? { code: row("Recovery.tell()"), page: "guide/tool-recovery.md#which-verdict-for-which-failure" }
+    ? { code: row("Recovery.tell()"), page: "guide/tool-recovery#which-verdict-for-which-failure" }
     : undefined
 }
 
@@ -130,27 +130,31 @@ const helpOfCall = (error: unknown): Help | undefined => {
     const category = textAt(error, "category") ?? "unknown"
     if (flagAt(error, "lent", "outlook", "isRetryable") || resent.has(category)) return "resend"
     // the tool has failed with an error without a tag, which the model may read
-    return category === "unknown" ? undefined : category === "parameter" || category === "validation" ? "repair" : "none"
+    return category === "unknown"
+      ? undefined
+      : category === "parameter" || category === "validation"
+        ? "repair"
+        : "none"
   }
   return helpOf(tag)
 }
 
 const resent: ReadonlySet<string> = new Set(["network", "server", "mcp"])
 
-/** The page about a failure with this tag, and about a verdict, relative to the folder of the documentation. */
+/** The page about an error with this tag, by its path on the site of the documentation; `undefined` for errors of other code. */
 export const errorPage = (tag: string): string | undefined =>
-  helpOf(tag) === undefined ? undefined : `errors.md#${tag.toLowerCase()}`
+  helpOf(tag) === undefined ? undefined : `errors#${tag.toLowerCase()}`
 
 const verdictPages: Readonly<Record<string, string>> = {
-  retry: "guide/recovery.md#how-retries-are-counted",
-  fix: "guide/fixers.md",
-  ask: "guide/approvals.md#ask-a-person-about-a-failed-call",
-  compact: "guide/model-recovery.md#conversations-that-are-too-long",
-  fallback: "guide/model-recovery.md#fallback-models"
+  retry: "guide/recovery#how-retries-are-counted",
+  fix: "guide/fixers",
+  ask: "guide/approvals#ask-a-person-about-a-failed-call",
+  compact: "guide/model-recovery#conversations-that-are-too-long",
+  fallback: "guide/model-recovery#fallback-models"
 }
 
-/** The page about a verdict, by its kind. */
+/** The page about a verdict of this kind. */
 export const verdictPage = (verdict: string): string =>
   Object.hasOwn(verdictPages, verdict)
     ? (verdictPages[verdict] ?? "")
-    : "guide/tool-recovery.md#which-verdict-for-which-failure"
+    : "guide/tool-recovery#which-verdict-for-which-failure"

@@ -84,16 +84,16 @@ const childOf = (events: ReadonlyArray<Recorded>, { error, event, index, run }: 
   })
 }
 
-/** The errors that an error carries, itself first, by tag and message. */
-const causesOf = (error: unknown): ReadonlySet<string> => {
+/** The errors that an error carries, itself first, as keys of tag, line end and message. */
+export const causesOf = (error: unknown): ReadonlySet<string> => {
   const keys = new Set<string>()
-  const open = [error]
+  const left = [error]
   // errors nest a few levels; a wide or deep one of a broken file ends here
-  while (open.length > 0 && keys.size < 32) {
-    const one = open.shift()
+  while (left.length > 0 && keys.size < 32) {
+    const one = left.shift()
     if (one === undefined || one === null || keys.has(keyOf(one))) continue
     keys.add(keyOf(one))
-    open.push(fieldOf(one, "cause"), fieldOf(one, "originalError"), ...itemsAt(one, "attempts").slice(-8).toReversed())
+    left.push(fieldOf(one, "cause"), fieldOf(one, "originalError"), ...itemsAt(one, "attempts").slice(-8).toReversed())
   }
   return keys
 }
@@ -101,7 +101,7 @@ const causesOf = (error: unknown): ReadonlySet<string> => {
 const keyOf = (error: unknown): string => `${tagOf(error)}\n${messageOf(error)}`
 
 /** The names of the places on the way to the cause, outermost first: agents, turns, calls, and the attempt. */
-export const placeOf = (events: ReadonlyArray<Recorded>, steps: ReadonlyArray<Step>): ReadonlyArray<string> =>
+export const pathOf = (events: ReadonlyArray<Recorded>, steps: ReadonlyArray<Step>): ReadonlyArray<string> =>
   steps.flatMap((step, depth) => {
     const { event, run } = step
     const attempt = depth === steps.length - 1 ? attemptOf(events, step) : []
@@ -114,7 +114,10 @@ const callOf = (events: ReadonlyArray<Recorded>, { event, run }: Step): Readonly
   if (event.type === "guardrail") return [`guardrail ${textAt(event, "guard") ?? "?"}`]
   const tool = textAt(event, "tool")
   if (tool === undefined) return []
-  return [callLine(tool, at(startOf(events, run, event), "arguments")), ...(event.type === "fix-failed" ? ["fixer"] : [])]
+  return [
+    callLine(tool, at(startOf(events, run, event), "arguments")),
+    ...(event.type === "fix-failed" ? ["fixer"] : [])
+  ]
 }
 
 /** A call in short: `refund {"id":"O-50","cents":99999}`. */

@@ -23,28 +23,40 @@ export interface Details {
 }
 
 const stateWords: Readonly<Record<Span["state"], string>> = {
-  ok: "went well",
+  ok: "completed",
   failed: "failed",
-  tell: "the model was told",
-  discarded: "does not count",
+  tell: "failed, told to the model",
+  discarded: "discarded",
   interrupted: "interrupted",
-  suspended: "waits",
+  suspended: "suspended",
   refused: "not run",
   waited: "waited",
-  unfinished: "its end is not known"
+  unfinished: "no end recorded"
 }
 
 const toneWords: Readonly<Record<Mark["tone"], string>> = {
-  mended: "mended: it goes on from here",
-  tell: "the model is told",
+  mended: "recovered",
+  tell: "told to the model",
   lost: "given up",
-  asked: "a person decides",
-  note: "noted"
+  asked: "approval",
+  note: "note"
 }
 
 /** The words for the end of a span, or for the meaning of a mark. */
 export const outcomeOf = (item: Span | Mark): string =>
-  item.shape === "span" ? stateWords[item.state] : toneWords[item.tone]
+  item.shape === "mark"
+    ? toneWords[item.tone]
+    : item.part === "approval" && item.state !== "failed"
+      ? approvalWords(item.state)
+      : stateWords[item.state]
+
+/** A wait for a person does not succeed or fail: it ends with a decision, or has not ended. */
+const approvalWords = (state: Span["state"]): string =>
+  state === "ok"
+    ? "decided"
+    : state === "suspended" || state === "unfinished"
+      ? "waiting for approval"
+      : stateWords[state]
 
 /** Describes an item in one line, for screen readers. */
 export const lineOf = (scene: Scene, item: Span | Mark): string => {
@@ -65,7 +77,7 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
     ["Outcome", outcomeOf(item)],
     ["Layer", lane?.layer],
     ["Begins", `${moment(startOf(item) - scene.from)} after the start`],
-    ["Lasts", item.shape === "span" ? duration(item.to - item.from) : undefined],
+    ["Duration", item.shape === "span" ? duration(item.to - item.from) : undefined],
     ["Agent", subject?.agent],
     ["Run", subject?.runId],
     ["Started in", textAt(subject, "startedIn", "runId")],
@@ -124,7 +136,10 @@ const textsOf = (event: Recorded): ReadonlyArray<readonly [string, string]> => {
     ["Arguments", present(fieldOf(event, "arguments"))],
     ["What the fixer was given", event.type === "fix-start" ? textAt(event, "input") : undefined],
     ["What the fixer answered", textAt(event, "answer")],
-    ["What the model was told", textAt(event, "use", "settlement", "text") ?? textAt(event, "settlement", "text")],
+    [
+      readAs(textAt(event, "use", "settlement", "kind") ?? textAt(event, "settlement", "kind")),
+      textAt(event, "use", "settlement", "text") ?? textAt(event, "settlement", "text")
+    ],
     [
       "What the model was told",
       event.type === "output-rejected" ? textAt(first(at(event, "message", "content")), "text") : undefined
@@ -140,6 +155,10 @@ const textsOf = (event: Recorded): ReadonlyArray<readonly [string, string]> => {
   ]
   return found.flatMap(([name, text]) => (text === undefined || text === "" ? [] : [[name, text] as const]))
 }
+
+/** The name of what the model has read of a call: its result, or a text about its failure. */
+const readAs = (kind: string | undefined): string =>
+  kind === "result" || kind === "deferred" ? "Result" : "What the model was told"
 
 const present = (value: unknown): string | undefined => (value === undefined ? undefined : asText(value))
 
@@ -170,7 +189,7 @@ const resultLater = (
       index > start && event.type === "tool-end" && event.runId === subject.runId && event["callId"] === callId
   )
   const text = textAt(end, "use", "settlement", "text")
-  return text === undefined ? [] : [["What the model was told", text]]
+  return text === undefined ? [] : [[readAs(textAt(end, "use", "settlement", "kind")), text]]
 }
 
 const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<readonly [string, string]> => {
@@ -187,12 +206,12 @@ const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<
 export const hoverOf = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): ReadonlyArray<string> => {
   const { facts, texts } = make(scene, events, item)
   const error = events[item.subject]?.["error"]
-  const wanted = new Set(["Lasts", "Waits", "Hint", "Spent"])
-  const result = texts.find(([name]) => name === "What the model was told")
+  const wanted = new Set(["Duration", "Waits", "Hint", "Spent"])
+  const read = texts.find(([name]) => name === "What the model was told")
   return [
     outcomeOf(item),
     ...(error === undefined ? [] : [errorLine(error, 200)]),
     ...facts.flatMap(([name, text]) => (wanted.has(name) ? [`${name}: ${text}`] : [])),
-    ...(result === undefined ? [] : [`The model was told: ${result[1].slice(0, 160)}`])
+    ...(read === undefined ? [] : [`The model was told: ${read[1].slice(0, 160)}`])
   ]
 }

@@ -7,6 +7,7 @@ import type { Problem } from "../recording/Problem.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Gaps from "./gaps.ts"
 import type { Gap, Lane, Mark, Span, Track } from "./Shapes.ts"
+import * as Outcome from "../recording/Outcome.ts"
 import * as Totals from "../recording/Totals.ts"
 import * as Transcript from "./transcript.ts"
 import { Weaver } from "./weaver.ts"
@@ -24,9 +25,11 @@ export interface Scene {
   readonly items: ReadonlyArray<Span | Mark>
   /** The index of the item of each event. */
   readonly itemOf: ReadonlyArray<number>
-  /** Long stretches of time in which no item is at work. They are drawn short. */
+  /** Long stretches of time in which nothing is at work, such as a wait for a person. They are drawn short. */
   readonly gaps: ReadonlyArray<Gap>
   readonly totals: Totals.Totals
+  /** How the run ended; of several runs, the first that failed. Absent without events. */
+  readonly outcome?: Outcome.Outcome
   readonly transcript: ReadonlyArray<Transcript.Entry>
   readonly problems: ReadonlyArray<Problem>
 }
@@ -37,13 +40,15 @@ export const make = (recording: Recording): Scene => {
   recording.events.forEach((event, index) => weaver.take(event, index))
   const { end, start, strands, tracks } = weaver.close()
   const packed = Packing.pack(tracks, strands, recording.events.length)
+  const outcome = Outcome.outcomeOf(recording)
   return {
     from: start,
     to: end,
     tracks,
     ...packed,
-    gaps: Gaps.find(packed.items),
+    gaps: Gaps.find({ tracks, ...packed }, recording.events),
     totals: Totals.make(recording.events),
+    ...(outcome === undefined ? {} : { outcome }),
     transcript: Transcript.make(recording.events),
     problems: recording.problems
   }

@@ -81,7 +81,7 @@ export const startOf = (item: Span | Mark): number => (item.shape === "span" ? i
 /** The time at which an item ends. A mark ends when it begins. */
 export const endOf = (item: Span | Mark): number => (item.shape === "span" ? item.to : item.at)
 
-/** A stretch of time in which no item is at work. */
+/** A stretch of time in which nothing is at work. */
 export interface Gap {
   readonly from: number
   readonly to: number

@@ -1,12 +1,23 @@
 /**
- * Statistics of many runs. They count errors, the verdicts that healed them, the cost of recovery, and the tools that never heal.
- * Statistics of recordings add up, in any order and grouping.
+ * Statistics of many runs. They count what ended runs, the errors with the verdicts that healed them, the cost of recovery, the errors
+ * without a row, and the tools that never heal. Statistics of recordings add up, in any order and grouping.
  */
 import { type Incident, find } from "../recording/Incidents.ts"
 import { countOf } from "../recording/Problem.ts"
 import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Totals from "../recording/Totals.ts"
+import { addEnded, type Ended, endedKey, endedOf } from "./ended.ts"
+import {
+  addHealing,
+  addUnhandled,
+  type Healing,
+  healingKey,
+  healingOf,
+  type Unhandled,
+  unhandledKey,
+  unhandledOf
+} from "./healing.ts"
 
 // Private types are aliases and not interfaces: TypeScript writes an alias out in the declarations of a program, and cannot name a private
 // interface there.
@@ -25,7 +36,7 @@ type Runs = {
 
 /** How many incidents had this verdict as their last one. */
 type ByVerdict = {
-  /** The kind of the verdict. It is `output-retry` for an answer that did not fit its schema. */
+  /** The kind of the verdict. It is `output-retry` for an answer that did not fit its schema, and `none` for a failure without a verdict. */
   readonly verdict: string
   /** Whether the rung of the verdict gave up. */
   readonly gaveUp: boolean
@@ -36,7 +47,10 @@ type ByVerdict = {
 
 /** The statistics of one error tag in one layer. */
 type ErrorStats = {
-  /** The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for answers that did not fit their schema. */
+  /**
+   * The layer that failed: `transport`, `model`, `tool` or `effect`. It is `output` for answers that did not fit their schema, and `run` for
+   * failures of a run itself.
+   */
   readonly layer: string
   readonly tag: string
   /** How many attempts failed with this error. */
@@ -68,6 +82,12 @@ export interface Stats {
   /** How many problems the recordings have, such as broken lines and missing beginnings. */
   readonly problems: number
   readonly runs: Runs
+  /** What ended runs that failed or were interrupted, one entry for each error, place and reason, sorted. */
+  readonly ended: ReadonlyArray<Ended>
+  /** What healed failures, one entry for each layer, tag and verdict, sorted. */
+  readonly healing: ReadonlyArray<Healing>
+  /** The errors about which no verdict was given, one entry for each error and place, sorted. */
+  readonly unhandled: ReadonlyArray<Unhandled>
   readonly turns: number
   readonly toolCalls: number
   readonly verdicts: number
@@ -83,7 +103,7 @@ export interface Stats {
   readonly tools: ReadonlyArray<ToolStats>
 }
 
-const nothing: Totals.Spending = { attempts: 0, tokens: 0, cost: 0 }
+const nothing: Totals.Spending = { attempts: 0, tokens: 0, cost: 0, unknown: 0 }
 
 /** The sums of no recording. `add` begins with it. */
 export const empty: Stats = {
@@ -91,6 +111,9 @@ export const empty: Stats = {
   events: 0,
   problems: 0,
   runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, children: 0 },
+  ended: [],
+  healing: [],
+  unhandled: [],
   turns: 0,
   toolCalls: 0,
   verdicts: 0,
@@ -102,8 +125,14 @@ export const empty: Stats = {
   tools: []
 }
 
+/** The options of `of`. */
+interface Options {
+  /** The name of the recording's file, for the examples of failed runs. */
+  readonly file?: string
+}
+
 /** Makes the statistics of one recording. */
-export const of = ({ events, problems }: Recording): Stats => {
+export const of = ({ events, problems }: Recording, { file }: Options = {}): Stats => {
   const { recovery, toolCalls, turns, verdicts, waited, work, ...totals } = Totals.make(events)
   const { incidents, troubles } = find(events)
   const tools = events.flatMap((event): ReadonlyArray<ToolStats> => {
@@ -118,6 +147,13 @@ export const of = ({ events, problems }: Recording): Stats => {
     events: events.length,
     problems: countOf(problems),
     runs: runsOf(events),
+    ended: merged(endedOf(events, file), endedKey, addEnded),
+    healing: merged(
+      incidents.flatMap((one) => healingOf(one, nanos)),
+      healingKey,
+      addHealing(nanos)
+    ),
+    unhandled: merged(incidents.flatMap(unhandledOf), unhandledKey, addUnhandled),
     turns,
     toolCalls,
     verdicts,
@@ -150,6 +186,9 @@ export const add = (a: Stats, b: Stats): Stats => ({
     unfinished: a.runs.unfinished + b.runs.unfinished,
     children: a.runs.children + b.runs.children
   },
+  ended: merged([...a.ended, ...b.ended], endedKey, addEnded),
+  healing: merged([...a.healing, ...b.healing], healingKey, addHealing(nanos)),
+  unhandled: merged([...a.unhandled, ...b.unhandled], unhandledKey, addUnhandled),
   turns: a.turns + b.turns,
   toolCalls: a.toolCalls + b.toolCalls,
   verdicts: a.verdicts + b.verdicts,
@@ -177,10 +216,13 @@ const rounded = (value: number, unit: number): number => Math.round(value * unit
 const micro = 1e3
 const nano = 1e9
 
+const nanos = (cost: number): number => rounded(cost, nano)
+
 const addSpending = (a: Totals.Spending, b: Totals.Spending): Totals.Spending => ({
   attempts: a.attempts + b.attempts,
   tokens: a.tokens + b.tokens,
-  cost: rounded(a.cost + b.cost, nano)
+  cost: nanos(a.cost + b.cost),
+  unknown: a.unknown + b.unknown
 })
 
 const ofIncident = ({ byModel, failures, gaveUp, isHealed, layer, tag, verdict }: Incident): ErrorStats => ({

@@ -1,12 +1,17 @@
-/** Statistics as one SVG. It shows how often each error came and healed, how each tool did, and the cost of recovery beside work. */
-import { type Bar, drawn, headline, left, lineHeight, right, sheet, sizeOf } from "../drawing/Bars.ts"
+/**
+ * Statistics as one SVG. It shows what ended runs, how often each error came and healed, how each tool did, and the cost of recovery beside
+ * work.
+ */
+import { type Bar, drawn, headline as panelLine, spotsOf, sheet, sizeOf } from "../drawing/Bars.ts"
+import { endings, headline, locationOf, totalOf } from "./lists.ts"
 import type { Stats } from "./Stats.ts"
-import { byFrequency, byFailures, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
-import { count, money } from "../text/Words.ts"
+import { byFrequency, byFailures, isPriced, isUnknown, neverLine, percent, sentences, shareOf } from "./words.ts"
+import { amount } from "../recording/Totals.ts"
+import { count } from "../text/Words.ts"
 
 /** The options of `draw`. */
 interface Options {
-  /** The width in pixels; 960 by default. */
+  /** The width in pixels; 960 by default. In a drawing narrower than 600 pixels, names stand above the bars. */
   readonly width?: number
   /** The most bars in each panel; 15 by default. A line below counts the other ones. */
   readonly maxBars?: number
@@ -15,11 +20,12 @@ interface Options {
 /** Draws the statistics as the text of one SVG. */
 export const draw = (stats: Stats, { maxBars = 15, width = 960 }: Options = {}): string => {
   const parts: Array<string> = []
+  const { isStacked, left, lineHeight, right } = spotsOf(width)
   let y = 20
   const panel = (title: string, key: string, bars: ReadonlyArray<Bar>) => {
     if (bars.length === 0) return
-    parts.push(headline(title, key, y))
-    y += 10
+    parts.push(panelLine(title, key, y, width))
+    y += isStacked ? 24 : 10
     const most = Math.max(1e-12, ...bars.map(sizeOf))
     for (const bar of bars.slice(0, maxBars)) {
       parts.push(drawn(bar, y, (width - left - right) / most, width))
@@ -31,16 +37,25 @@ export const draw = (stats: Stats, { maxBars = 15, width = 960 }: Options = {}):
     }
     y += 26
   }
+  panel("What ended runs", "runs, by error and place", endings(stats).map(endedBar(totalOf(stats))))
   panel("Errors", "incidents: healed, then lost (cracked)", byFrequency(stats).map(errorBar))
   panel("Tools", "calls: in order, then healed, then never healed (cracked)", byFailures(stats).map(toolBar))
   panel("Spent", isPriced(stats) ? "money" : "tokens", [spentBar(stats)])
   return sheet(
     { width, height: y },
     `Statistics of ${count(stats.recordings, "recording")}`,
-    [...sentences(stats), neverLine(stats)].join(" "),
+    [headline(stats), ...sentences(stats), neverLine(stats)].join(" "),
     parts
   )
 }
+
+const endedBar =
+  (total: number) =>
+  (one: Stats["ended"][number]): Bar => ({
+    name: `${one.tag} · ${locationOf(one)}`,
+    parts: [{ size: one.runs, fill: "failed", says: `${one.runs}, ${one.example.reason}` }],
+    says: `${percent(one.runs / Math.max(1, total))} of runs`
+  })
 
 const errorBar = ({ healed, incidents, layer, tag }: Stats["errors"][number]): Bar => ({
   name: `${layer} ${tag}`,
@@ -64,17 +79,16 @@ const toolBar = ({ calls, healed, tool, withFailures }: Stats["tools"][number]):
 const spentBar = (stats: Stats): Bar => {
   const { recovery, work } = stats
   const priced = isPriced(stats)
-  const said = (cost: number, tokens: number) => (priced ? money(cost) : count(tokens, "token"))
   return {
-    name: `work ${said(work.cost, work.tokens)}`,
+    name: `work ${amount(work, priced)}`,
     parts: [
-      { size: priced ? work.cost : work.tokens, fill: "model", says: `work: ${said(work.cost, work.tokens)}` },
+      { size: priced ? work.cost : work.tokens, fill: "model", says: `work: ${amount(work, priced)}` },
       {
         size: priced ? recovery.cost : recovery.tokens,
         fill: "gold",
-        says: `recovery: ${said(recovery.cost, recovery.tokens)}`
+        says: `recovery: ${amount(recovery, priced)}`
       }
     ],
-    says: `${percent(shareOf(stats))} on recovery`
+    says: isUnknown(recovery) ? "recovery unknown" : `${percent(shareOf(stats))} on recovery`
   }
 }

@@ -4,13 +4,15 @@
  * @internal
  */
 import type { Stats } from "./Stats.ts"
-import { count, decided, duration, money } from "../text/Words.ts"
+import { noVerdict } from "../recording/Incidents.ts"
+import { amount } from "../recording/Totals.ts"
+import { count, decided, duration } from "../text/Words.ts"
 
 type ErrorStats = Stats["errors"][number]
 
 type ToolStats = Stats["tools"][number]
 
-const figure = (value: number): string => value.toLocaleString("en-US")
+export const figure = (value: number): string => value.toLocaleString("en-US")
 
 /** Whether all prices are known, so that the statistics compare money. Otherwise they compare tokens. */
 export const isPriced = ({ recovery, unpriced, work }: Stats): boolean =>
@@ -33,8 +35,16 @@ export const percent = (share: number): string => {
   return `${Number(value.toFixed(1))} %`
 }
 
-const spent = ({ attempts, cost, tokens }: Stats["work"], withMoney: boolean): string =>
-  [count(attempts, "attempt"), count(tokens, "token"), ...(withMoney ? [money(cost)] : [])].join(", ")
+const spent = (spending: Stats["work"], withMoney: boolean): string =>
+  [
+    count(spending.attempts, "attempt"),
+    ...(isUnknown(spending)
+      ? ["spending unknown"]
+      : [amount(spending, false), ...(withMoney ? [amount(spending, true)] : [])])
+  ].join(", ")
+
+/** Whether nothing is known of what attempts have used. */
+export const isUnknown = ({ attempts, unknown }: Stats["work"]): boolean => attempts > 0 && unknown === attempts
 
 /** The sums of the statistics, as sentences. */
 export const sentences = (stats: Stats): ReadonlyArray<string> => {
@@ -53,15 +63,19 @@ export const sentences = (stats: Stats): ReadonlyArray<string> => {
     `Runs: ${ended.length === 0 ? "none" : ended.join(", ")}${runs.children === 0 ? "" : `; ${count(runs.children, "child run")}`}.`,
     `${count(turns, "turn")}, ${count(toolCalls, "tool call")}, ${count(verdicts, "verdict")}, ${duration(waitMillis)} of waits.`,
     `Work: ${spent(work, withMoney)}.`,
-    `Recovery: ${spent(recovery, withMoney)}, which is ${percent(shareOf(stats))} of all ${isPriced(stats) ? "money" : "tokens"}.`,
+    `Recovery: ${spent(recovery, withMoney)}${isUnknown(recovery) ? "" : `, which is ${percent(shareOf(stats))} of all ${isPriced(stats) ? "money" : "tokens"}`}.`,
     ...(withMoney && unpriced > 0 ? [`Prices are not known in ${count(unpriced, "recording")}.`] : [])
   ]
 }
 
+/** A verdict in words, or that there was none. */
+export const verdictName = (verdict: string, gaveUp: boolean): string =>
+  verdict === noVerdict ? "no row" : decided(verdict, gaveUp)
+
 const verdicts = (all: ErrorStats["healedBy"]): string =>
   all
     .map(({ byModel, count, gaveUp, verdict }) => {
-      return `${decided(verdict, gaveUp)}${byModel ? " → model" : ""} ${figure(count)}`
+      return `${verdictName(verdict, gaveUp)}${byModel ? " → model" : ""} ${figure(count)}`
     })
     .join(", ")
 

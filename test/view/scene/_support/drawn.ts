@@ -14,7 +14,7 @@ const scenarios = 60
 const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 
 /** The events of all runs of these scenarios, one list each, with those of the references. */
-export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recorded>>> = Effect.gen(function* () {
+const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recorded>>> = Effect.gen(function* () {
   const all: Array<ReadonlyArray<Recorded>> = []
   for (const reference of Object.values(references)) all.push((yield* reference).events)
   const { events } = yield* others
@@ -28,6 +28,9 @@ export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recorded>>> = Eff
     })
   return all
 })
+
+/** The same, played once for all files of tests. */
+export const drawnRuns = Effect.runSync(Effect.cached(played))
 
 /** As a reader writes them down who was too slow just after the first one. */
 const slowly = ([first, ...rest]: ReadonlyArray<Recorded>): ReadonlyArray<Recorded> => {
