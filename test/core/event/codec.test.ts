@@ -28,7 +28,6 @@ const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
 const around = { ...origin, parent: { runId: "r0", callId: "c0" }, cursor: "r0.e.7" }
 const ofChange = { tool: "t", server: "shop", action: "accept", before: "d1", after: "d2" } as const
 const adaptation = { family: "f", changes: [{ option: "reasoning", asked: { maxTokens: 0 }, sent: "low" }] }
-
 const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
@@ -188,6 +187,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
 const approved = { type: "approve", arguments: 1 } as const
+const named = { foreignName: "a.b", calledAs: "A_B", sideEffects: "unsafe" } as const
 const marks = { by: "g", mayRunTwice: true } as const
 const converted = { step: "convert-number", path: [], before: "a", after: 1 } as const
 
@@ -220,15 +220,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     ahead: { tokens: 900, window: 1000 }
   },
   "not-compacted": { ...around, type: "not-compacted", compaction: "summarise", why: "failed", error },
-  "tool-start": {
-    ...around,
-    ...ofCall,
-    type: "tool-start",
-    foreignName: "a.b",
-    calledAs: "A_B",
-    sideEffects: "unsafe",
-    arguments: "{}"
-  },
+  "tool-start": { ...around, ...ofCall, ...named, type: "tool-start", arguments: "{}" },
   "arguments-coerced": {
     ...around,
     ...ofCall,

@@ -51,12 +51,11 @@ describe("kintsugi report", () => {
   it("links the trace of the run and the documentation, and nothing but the web [P1706]", async () => {
     const target = join(folder, "linked.html")
     const trace = "https://traces.example/ui?q=kintsugi.run.id%3D{runId}&from={from}&to={to}"
-    const links = ["--trace-url", trace, "--docs-url", "https://docs.example/{page}", "--editor", "vscode"]
+    const links = ["--trace-url", trace, "--docs-url", "https://docs.example/{page}"]
     expect((await kintsugi(["report", midFile("mid-fail"), "-o", target, ...links])).code).toBe(0)
     const page = readFileSync(target, "utf8")
     expect(page).toContain("q=kintsugi.run.id%3Drun-gx0ux1499c3in3z322cjzd&amp;from=1795300740000&amp;to=1795311599786")
     expect(page).toContain("https://docs.example/guide/tool-recovery#which-verdict-for-which-failure")
-    expect(page).toContain('"editor":"vscode"')
     for (const flag of ["--trace-url", "--docs-url"]) {
       const refused = await kintsugi(["report", midFile("mid-fail"), "-o", target, flag, "javascript:alert(1)"])
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(`${flag} must begin with https://`) })

@@ -4,7 +4,7 @@ import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvic
 import { Recording } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { codeOf, errorPage, helpOf, rowFor } from "../../../packages/view/src/recording/advice.ts"
+import { codeOf, errorPage, helpOf, rowFor } from "../../../packages/view/src/recording/Advice.ts"
 import * as Outcome from "../../../packages/view/src/recording/Outcome.ts"
 import { isTerminal } from "../../../packages/view/src/recording/Recorded.ts"
 import { runs } from "../../_support/cases.ts"

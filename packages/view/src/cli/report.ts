@@ -8,7 +8,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Page from "../page/Page.ts"
 import { countOf } from "../recording/Problem.ts"
-import { type Editor, editors, isWeb, type Links } from "../recording/Links.ts"
+import { isWeb, type Links } from "../recording/Links.ts"
 import { outcomeOf, sentenceOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
@@ -53,17 +53,8 @@ const docsUrl = Flag.String("docs-url").pipe(
   Flag.optional
 )
 
-const editor = Flag.Literals("editor", editors).pipe(
-  Flag.withDescription("The editor that opens the lines of code that events name"),
-  Flag.optional
-)
-
 /** The links of a report. Their templates must be addresses of the web. */
-const linksOf = (given: {
-  readonly traceUrl: Option.Option<string>
-  readonly docsUrl: Option.Option<string>
-  readonly editor: Option.Option<Editor>
-}) =>
+const linksOf = (given: { readonly traceUrl: Option.Option<string>; readonly docsUrl: Option.Option<string> }) =>
   Effect.gen(function* () {
     const [trace, docs] = [Option.getOrUndefined(given.traceUrl), Option.getOrUndefined(given.docsUrl)]
     for (const [name, template] of [
@@ -74,8 +65,7 @@ const linksOf = (given: {
         return yield* new Misused({ message: `${name} must begin with https:// or http://` })
     return {
       ...(trace === undefined ? {} : { trace }),
-      ...(docs === undefined ? {} : { docs }),
-      ...Option.match(given.editor, { onNone: () => ({}), onSome: (editor) => ({ editor }) })
+      ...(docs === undefined ? {} : { docs })
     } satisfies Links
   })
 
@@ -158,7 +148,7 @@ const fitting = (draw: () => string) =>
 
 export const command = Command.make(
   "report",
-  { events, output: outputFlag, format: formatFlag(formats), title, traceUrl, docsUrl, editor, ...boundFlags },
+  { events, output: outputFlag, format: formatFlag(formats), title, traceUrl, docsUrl, ...boundFlags },
   (given) =>
     Effect.gen(function* () {
       const source = yield* sourceOf(given.events)

@@ -4,8 +4,10 @@
  */
 import { viewHashes, viewScript, viewStyle } from "./script.ts"
 import { markup, scriptJson } from "../text/Escape.ts"
+import { duration } from "../text/Words.ts"
+import { verdictPage } from "../recording/Advice.ts"
 import { docsUrl, type Links, traceUrl } from "../recording/Links.ts"
-import { type Outcome, signs, titleOf } from "../recording/Outcome.ts"
+import { failureWords, type Outcome, signs, spentWords, titleOf } from "../recording/Outcome.ts"
 import { inner } from "../drawing/Figure.ts"
 import { sheet, whole } from "../drawing/Layout.ts"
 import type { Recording } from "../recording/Recording.ts"
@@ -46,16 +48,24 @@ const answer = (outcome: Outcome, links: Links): string => {
   const [row, trace] = [fatal?.row, traceUrl(links, outcome)]
   const about = [
     link(docsUrl(links, fatal?.page), fatal?.code),
-    link(docsUrl(links, row?.page), row === undefined ? undefined : "About this row"),
-    link(trace, "Open the trace")
+    ...(fatal?.verdict === undefined ? [] : [link(docsUrl(links, verdictPage(fatal.verdict)), fatal.verdict)]),
+    ...(row === undefined || links.docs === undefined ? [] : [link(docsUrl(links, row.page), "About this row")]),
+    ...(trace === undefined ? [] : [link(trace, "Open the trace")])
   ].filter((one) => one !== "")
   return [
     `<h2>${markup(fatal === undefined ? signs[outcome.kind].word : `${fatal.tag}: ${fatal.message}`)}</h2>`,
+    `<p>${markup(sums(outcome))}</p>`,
     ...(outcome.answer === undefined ? [] : [`<p>${markup(outcome.answer)}</p>`]),
     ...(row === undefined ? [] : [`<p>A row that would have gone on: <code>${markup(row.code)}</code></p>`]),
     ...(about.length === 0 ? [] : [`<p>${about.join(" · ")}</p>`])
   ].join("")
 }
+
+/** How long a run took, what failed in it, and what it has spent. */
+const sums = (outcome: Outcome): string =>
+  [duration(outcome.to - outcome.from), failureWords(outcome), spentWords(outcome)]
+    .filter((one) => one !== "")
+    .join(" · ")
 
 const link = (url: string | undefined, text: string | undefined): string => {
   if (text === undefined) return ""

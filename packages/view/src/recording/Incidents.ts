@@ -9,7 +9,7 @@
  *
  * @internal
  */
-import { type Row, rowFor } from "./advice.ts"
+import { type Row, rowFor } from "./Advice.ts"
 import { causesOf } from "./cause.ts"
 import { tagOf } from "./ErrorWords.ts"
 import { amountAt, fieldOf, flagAt, numberAt, textAt } from "./Fields.ts"

@@ -1,5 +1,5 @@
 /**
- * The links of a report to other places: the trace of a run, the pages of the documentation, and lines of code in an editor.
+ * The links of a report to other places: the trace of a run, and the pages of the documentation.
  *
  * @internal
  */
@@ -11,14 +11,7 @@ export interface Links {
   readonly trace?: string
   /** The address of the documentation, in which `{page}` is replaced: `https://docs.example/{page}`. */
   readonly docs?: string
-  /** The editor that opens a line of code. */
-  readonly editor?: Editor
 }
-
-/** The editors that open a line of code by an address. */
-export const editors = ["vscode", "vscode-insiders", "cursor", "zed"] as const
-
-export type Editor = (typeof editors)[number]
 
 /** The address of the trace of a run; `undefined` without a template. */
 export const traceUrl = (
@@ -34,23 +27,6 @@ export const docsUrl = ({ docs }: Links, page: string | undefined): string | und
     : docs.includes("{page}")
       ? docs.replaceAll("{page}", () => page)
       : `${docs.replace(/\/$/, "")}/${page}`
-
-/** The address that opens a line in the editor: `vscode://file/home/me/src/desk.ts:31:7`; `undefined` without an editor. */
-export const editorUrl = ({ editor }: Links, site: string | undefined): string | undefined => {
-  if (editor === undefined || site === undefined) return undefined
-  // a module of Node has a URL, and its path may be of Windows
-  const path = decodedPath(site)
-  return `${editor}://file${path.startsWith("/") ? "" : "/"}${encodeURI(path)}`
-}
-
-const decodedPath = (site: string): string => {
-  const path = site.replace(/^file:\/\/(?=\/)/, "")
-  try {
-    return decodeURI(path).replaceAll("\\", "/")
-  } catch {
-    return path
-  }
-}
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replaceAll(/\{(runId|from|to)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""))

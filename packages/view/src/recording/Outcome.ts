@@ -2,14 +2,14 @@
  * How a run ended, for a header: its answer, or the failure that ended it, where it happened, why no row stopped it, and the row that would
  * have gone on. All of it is read from events.
  */
-import { codeOf, errorPage, type Row, rowFor } from "./advice.ts"
+import { codeOf, errorPage, type Row, rowFor } from "./Advice.ts"
 import { callLine, pathOf, startOf, type Step, stepsTo } from "./cause.ts"
 import { messageOf, tagOf } from "./ErrorWords.ts"
 import { asText, fieldOf, flagAt, textAt } from "./Fields.ts"
 import * as Incidents from "./Incidents.ts"
 import type { Recorded } from "./Recorded.ts"
 import type { Recording } from "./Recording.ts"
-import { isOutermost, type Run, runsOf } from "./Runs.ts"
+import { isOutermost, type Run, runsOf } from "./runs.ts"
 import * as Totals from "./Totals.ts"
 import { clip, count, duration, money } from "../text/Words.ts"
 import { explain, type Why } from "./why.ts"
@@ -70,6 +70,8 @@ export interface Fatal {
   readonly why: Why
   /** Why no row has stopped it, as a clause: `refund has no row for PaymentDeclined`. */
   readonly reason: string
+  /** The last verdict about the failure, if there was one: see `verdictPage`. */
+  readonly verdict?: string
   /** A row that would have gone on. */
   readonly row?: Row
   /** Whether an unsafe tool was at work, so that its effect may have happened. */

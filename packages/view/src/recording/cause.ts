@@ -7,7 +7,7 @@
 import { asText, at, fieldOf, itemsAt, numberAt, textAt } from "./Fields.ts"
 import { messageOf, tagOf } from "./ErrorWords.ts"
 import type { Recorded } from "./Recorded.ts"
-import type { Run } from "./Runs.ts"
+import type { Run } from "./runs.ts"
 import { clip } from "../text/Words.ts"
 
 /** A failure on the way from a failed run to its cause. */

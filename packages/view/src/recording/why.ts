@@ -25,6 +25,8 @@ export type Why = "no-row" | "gave-up" | "decided" | "limit" | "defect" | "inter
 export interface Explained {
   readonly why: Why
   readonly reason: string
+  /** The last verdict about the failure, if there was one. */
+  readonly verdict?: string
 }
 
 /** Explains a failure by the verdicts that followed it. `isDefect` is the field of the event that ended the run. */
@@ -49,8 +51,8 @@ export const explain = (events: ReadonlyArray<Recorded>, step: Step, isDefect: b
       : { why: "no-row", reason: `${owner} ${event.type === "model-failed" ? "have" : "has"} no row for ${tag}` }
   const verdict = textAt(last, "verdict") ?? "?"
   if (!flagAt(last, "gaveUp"))
-    return { why: "decided", reason: `the row of ${owner} for ${tag} ends the run (${verdict})` }
-  return { why: "gave-up", reason: surrender(verdict, last) }
+    return { why: "decided", reason: `the row of ${owner} for ${tag} ends the run (${verdict})`, verdict }
+  return { why: "gave-up", reason: surrender(verdict, last), verdict }
 }
 
 /** The verdicts about a failure, on all its attempts before and about this one after it. Those of the transport have no say here. */

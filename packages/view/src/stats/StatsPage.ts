@@ -1,7 +1,7 @@
 /** Statistics as one HTML file without a script. It has the drawing, and tables that tell the same. */
 import type { Stats } from "./Stats.ts"
 import * as Svg from "./StatsSvg.ts"
-import { comparison, headline, type List, listsOf, type ReportOf } from "./lists.ts"
+import { comparison, headline, type List, listsOf, type ReportOf } from "./Lists.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
 import { drawings, heading, lead, page, paragraph, table } from "../page/StillPage.ts"
 

@@ -3,7 +3,7 @@
  * work.
  */
 import { type Bar, drawn, headline as panelLine, spotsOf, sheet, sizeOf } from "../drawing/Bars.ts"
-import { endings, headline, locationOf, totalOf } from "./lists.ts"
+import { endings, headline, locationOf, totalOf } from "./Lists.ts"
 import type { Stats } from "./Stats.ts"
 import { byFrequency, byFailures, isPriced, isUnknown, neverLine, percent, sentences, shareOf } from "./words.ts"
 import { amount } from "../recording/Totals.ts"

@@ -2,7 +2,7 @@
 import { visible } from "../text/Escape.ts"
 import type { Stats } from "./Stats.ts"
 import type { Cell, Column } from "../page/StillPage.ts"
-import { comparison, headline, type List, listsOf, type ReportOf } from "./lists.ts"
+import { comparison, headline, type List, listsOf, type ReportOf } from "./Lists.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
 
 /** The options of `format`. */

@@ -46,7 +46,7 @@ export const locationOf = ({ agent, tool }: { readonly agent: string; readonly t
   tool === undefined ? agent : `${agent} › ${tool}`
 
 /** An instant as UTC, to the minute: `2026-11-21 22:39 UTC`. An instant beyond the calendar has none. */
-export const instant = (at: number): string => {
+const instant = (at: number): string => {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? "?" : `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`
 }
