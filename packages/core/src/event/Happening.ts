@@ -60,8 +60,8 @@ type CoercionChange = Parameters<typeof Coercion.decode>[0]["changes"][number]
 /** The data of an event besides its origin, by its `type`. */
 export type Happening =
   /**
-   * `transcript` is what the conversation begins with. `startedIn` is set if a fiber that outlived its run started this run: the run that
-   * had ended, and the call in it. Such a run has no parent.
+   * The run begins. `transcript` is what the conversation begins with. `startedIn` is set if a fiber that outlived its run started this
+   * run: the run that had ended, and the call in it. Such a run has no parent.
    */
   | {
       readonly type: "run-start"
@@ -69,7 +69,7 @@ export type Happening =
       readonly transcript: Message.Transcript
       readonly startedIn?: NonNullable<Origin["parent"]>
     }
-  /** One of several skills was chosen: by a rule, by the model, or by the table for failures of that model call. */
+  /** A router has chosen one of several skills: by a rule, by the model, or by the table for failures of that model call. */
   | {
       readonly type: "skill-chosen"
       readonly skill: string
@@ -80,29 +80,34 @@ export type Happening =
       readonly prompt: string
     }
   /**
-   * With `answerTurn`, the run has reached a limit, and this is its last turn. `message` is what the model reads about that; it is added to
-   * the transcript.
+   * A turn begins. With `answerTurn`, the run has reached a limit, and this is its last turn. `message` is what the model reads about that;
+   * it is added to the transcript.
    */
   | { readonly type: "turn-start"; readonly answerTurn?: true; readonly message?: Message.User }
-  /** What `Agent.prepareTurn` has chosen for this turn, before the model is called; what is absent is as usual. */
+  /** `Agent.prepareTurn` has chosen something for the turn, before the model is called. What is absent is as usual. */
   | ({ readonly type: "turn-prepared" } & TurnChoice)
   /**
-   * A model was called; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
-   * reply, with its failure or defect, or when it was interrupted.
+   * An attempt of a model call begins. `attempt` counts the attempts of this turn. Each attempt ends with one of the next three events:
+   * with its reply, with its failure or defect, or when it was interrupted.
    */
   | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
   /**
-   * The model of this attempt does not take its request as it was asked: what was asked, and what is sent. Before `model-end` and with the
-   * option `messages`, its server has cut the prompt, or probably has: what the provider counts of it.
+   * The model does not take an option of its request, and the request was changed: what was asked, and what is sent. Before `model-end` and
+   * with the option `messages`, its server has cut the prompt, or probably has: what the provider counts of it.
    */
   | ({ readonly type: "request-adapted"; readonly model: string; readonly provider: string } & Adaptation)
+  /** The reply of the attempt is complete. */
   | ({ readonly type: "model-end"; readonly reply: Message.Reply } & ModelAttempt)
+  /** The attempt has failed. */
   | ({ readonly type: "model-failed"; readonly error: unknown } & ModelAttempt)
+  /** The attempt was interrupted. */
   | ({ readonly type: "model-interrupted" } & ModelAttempt)
+  /** A piece of the reply's text arrives, in a streamed run. */
   | { readonly type: "text-delta"; readonly text: string }
+  /** A piece of the model's reasoning arrives, in a streamed run. */
   | { readonly type: "reasoning-delta"; readonly text: string }
   /**
-   * The streamed text of this attempt does not count: another attempt or the answer of a row replaces it. In a composition, `run` is
+   * The streamed text of an attempt does not count: another attempt or the answer of a row replaces it. In a composition, `run` is
    * the part that has failed or lost; the text of its descendants is discarded too.
    */
   | {
@@ -112,9 +117,9 @@ export type Happening =
       readonly discardedRunId?: string
     }
   /**
-   * The next attempt goes on from `kept`, all the text that this reply has shown so far: what is streamed from here on comes behind it.
-   * `dropped` are the calls that the broken reply had made; they are not run. `attempt` is the attempt that broke off, or 0 if a run goes on
-   * from the incomplete message of its transcript.
+   * The next attempt goes on from the text that a broken reply has shown. What is streamed from here on comes behind `kept`. `dropped` are
+   * the calls that the broken reply had made; they are not run. `attempt` is the attempt that broke off, or 0 if a run goes on from the
+   * incomplete message of its transcript.
    */
   | {
       readonly type: "attempt-continued"
@@ -135,8 +140,8 @@ export type Happening =
       readonly ahead?: { readonly tokens: number; readonly window: number }
     }
   /**
-   * `Agent.compactAt` did not shorten the conversation, and the run goes on: the compaction failed, its result was no shorter, or the window
-   * of the model is not known. The last is emitted once in a run.
+   * `Agent.compactAt` did not shorten the conversation, and the run goes on: the compaction failed, its result was no shorter, or the
+   * window of the model is not known. The last is emitted once in a run.
    */
   | {
       readonly type: "not-compacted"
@@ -145,8 +150,8 @@ export type Happening =
       readonly error?: unknown
     }
   /**
-   * `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each is absent if it
-   * is the same as `tool`. `sideEffects` is what a second run of the tool would do; absent if the tool does not declare it.
+   * A call begins. `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each
+   * is absent if it is the same as `tool`. `sideEffects` is what a second run of the tool would do; absent if the tool does not declare it.
    */
   | ({
       readonly type: "tool-start"
@@ -156,8 +161,9 @@ export type Happening =
       readonly arguments: Message.ToolCall["arguments"]
     } & OfCall)
   | (OfOneCall & OfCall)
-  /** A call waits for a decision before it runs; the decision has come. */
+  /** A call waits for a person's decision before it runs. */
   | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
+  /** A person or a grant has decided about a call. */
   | ({
       readonly type: "approval-decided"
       readonly decision: Approval.Decision
@@ -166,10 +172,10 @@ export type Happening =
       /** Set if the call runs once more by this decision, and may have taken effect before. */
       readonly mayRunTwice?: true
     } & OfCall)
-  /** No decision about this request came in time. Who asks again makes a new request. */
+  /** No decision about a request came in time. Another request has an event of its own. */
   | ({ readonly type: "approval-expired"; readonly request: Approval.ApprovalRequest } & OfCall)
   /**
-   * The server of a tool has changed its definition since the run has offered it: from this turn on, the tool is withheld (`refuse`), its
+   * The server of a tool has changed its definition since the run has offered it. From this turn on, the tool is withheld (`refuse`), its
    * calls wait for an approval (`ask`), or the model is offered the new definition (`accept`). `before` and `after` are the digests of the
    * definitions. `after` is absent if the server no longer has the tool.
    */
@@ -181,29 +187,30 @@ export type Happening =
       readonly before: string
       readonly after?: string
     }
-  /** The wire of this model carries no such image or file in the result of a tool: the model reads a description. Once for a call. */
+  /** The model reads a description of an image or file in a result, because its wire carries none. Once for a call. */
   | ({
       readonly type: "parts-described"
       readonly model: string
       readonly parts: ReadonlyArray<{ readonly type: "image" | "file"; readonly mediaType: string }>
     } & OfCall)
-  /** A call that was not admitted: no such tool, or denied. */
+  /** A call did not run: there is no such tool, or a policy or a person has refused it. */
   | ({ readonly type: "tool-denied"; readonly settlement: Message.Settlement } & OfCall)
   /**
-   * A call that was not run, because its reply was cut off or the run ended before its turn came: it was beyond a limit, another call
-   * ended the run, or it still waited for approval when another call failed.
+   * A call did not run, because its reply was cut off or the run ended first. It was beyond a limit, another call ended the run, or it
+   * still waited for approval when another call failed.
    */
   | ({ readonly type: "tool-skipped"; readonly settlement: Message.Settlement } & OfCall)
   /**
-   * The run has failed, and the effect of a call, of this run or of a descendant, was compensated. With an `error`, the compensation
+   * After the run has failed, the effect of a call was undone: of this run or of a descendant. With an `error`, the compensation
    * failed. `key` is the idempotency key of that call.
    */
   | ({ readonly type: "tool-compensated"; readonly key: string; readonly error?: unknown } & OfCall)
+  /** A policy has decided about a failure. */
   | ({ readonly type: "verdict" } & LayerVerdict)
   /**
-   * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in which no
-   * model answered adds nothing. A model call that was stopped adds what a reader had seen of it, as an `incomplete` message. A turn that
-   * waits for a decision ends after the run has resumed, without a second `turn-start`.
+   * A turn has ended, with all calls settled. `message` is what the turn has added to the transcript, also if the run ends in the middle of
+   * the turn. A turn in which no model answered adds nothing. A model call that was stopped adds what a reader had seen of it, as an
+   * `incomplete` message. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */
@@ -220,14 +227,14 @@ export type Happening =
       readonly message?: Message.User
     }
   /**
-   * For one reader: the events before this one are gone, those that follow are all there. `transcript` is what they made of the run, and
+   * For one reader: earlier events are gone, and those that follow are all there. `transcript` is what they made of the run, and
    * `text` what the model call at work had written. Both are of the outermost run.
    */
   | { readonly type: "events-lost"; readonly transcript: Message.Transcript; readonly text?: string }
   /**
-   * A guardrail has decided about a text of the user (`input`), or of the model (`output`). `reason` is why it was blocked. With an `index`,
-   * `message` is the message of the transcript at that index from here on. Otherwise `message` is what the model reads about its withheld
-   * answer; it is added to the transcript.
+   * A guardrail has decided about a text of the user (`input`), or of the model (`output`). `reason` is why it was blocked. With an
+   * `index`, `message` is the message of the transcript at that index from here on. Otherwise `message` is what the model reads about its
+   * withheld answer; it is added to the transcript.
    */
   | {
       readonly type: "guardrail"
@@ -240,9 +247,9 @@ export type Happening =
     }
   /** A message was said to the run at work, and waits in its inbox. */
   | ({ readonly type: "message-queued" } & Said)
-  /** It is in the transcript now; `turn` is the turn that reads it. */
+  /** A said message is in the transcript now; `turn` is the turn that reads it. */
   | ({ readonly type: "message-read" } & Said)
-  /** The run has ended before it was read. */
+  /** The run has ended before it has read a said message. */
   | ({ readonly type: "message-returned" } & Said)
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
@@ -256,8 +263,8 @@ export type Happening =
       readonly wanted?: "answer"
     } & Limit)
   /**
-   * `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. `endedBy`
-   * is the limit at which the run has answered in its last turn.
+   * The last event: the run has an output. `finish` is the finish reason of the reply that is the output, `length` if it was cut off;
+   * absent if the output is no reply. `endedBy` is the limit at which the run has answered in its last turn.
    */
   | ({
       readonly type: "run-completed"
@@ -268,10 +275,11 @@ export type Happening =
       readonly open?: ReadonlyArray<Extract<Waiting, { readonly type: "deferred" }>>
     } & Spent)
   /**
-   * The run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that waits, as
-   * the transcript has it if no decision ever comes; when the run resumes, `turn-end` has that turn's final message.
+   * The last event for now: the run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that
+   * waits, as the transcript has it if no decision ever comes; when the run resumes, `turn-end` has that turn's final message.
    */
   | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot; readonly message?: Message.Assistant } & Spent)
+  /** The last event: the run has failed. */
   | ({
       readonly type: "run-failed"
       readonly error: unknown
@@ -281,6 +289,7 @@ export type Happening =
       readonly reasons?: ReadonlyArray<unknown>
       readonly transcript: Message.Transcript
     } & Spent)
+  /** The last event: the run was interrupted. */
   | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)
 
 /** A said message, and its id. */
@@ -334,13 +343,19 @@ export type OfOneCall =
   | { readonly type: "result-put-aside"; readonly handle: string; readonly characters: number; readonly bytes: number }
   /** The store of long results has failed, and the result is cut. */
   | { readonly type: "result-cut"; readonly characters: number; readonly error: unknown }
-  /** Denied before it ran. */
+  /** A call did not run: a policy or a person has refused it. */
   | { readonly type: "tool-denied"; readonly settlement: Message.Settlement }
+  /** An attempt of a call has failed. */
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }
+  /** A fixer begins. */
   | { readonly type: "fix-start"; readonly repair: number; readonly input: string }
+  /** A fixer has answered. */
   | { readonly type: "fix-end"; readonly repair: number; readonly answer: string }
+  /** A fixer has failed. */
   | { readonly type: "fix-failed"; readonly repair: number; readonly error: unknown }
+  /** A call has a result, or a failure that the model reads. */
   | { readonly type: "tool-end"; readonly use: ToolUse }
+  /** A policy has decided about a failure. */
   | ({ readonly type: "verdict" } & LayerVerdict)
 
 /** One verdict of a recovery policy, and the layer that gave it. */
