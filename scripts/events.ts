@@ -4,7 +4,7 @@
  *
  *   npm run events
  */
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { schemas } from "../packages/core/src/event/codec.ts"

@@ -1,6 +1,10 @@
 /** Draws runs and policies, from their events and explanations alone. It works in browsers and in Node. */
+export * as Comparison from "./comparison/Comparison.ts"
+export * as ComparisonPage from "./comparison/ComparisonPage.ts"
+export * as ComparisonText from "./comparison/ComparisonText.ts"
 export * as EvalPage from "./eval/EvalPage.ts"
 export * as EvalSvg from "./eval/EvalSvg.ts"
+export * as EventLog from "./log/EventLog.ts"
 export * as Page from "./page/Page.ts"
 export * as PolicyPage from "./policy/PolicyPage.ts"
 export * as PolicySvg from "./policy/PolicySvg.ts"

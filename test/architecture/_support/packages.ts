@@ -136,10 +136,26 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "view",
-    folders: ["text", "recording", "scene", "drawing", "browser", "page", "policy", "stats", "eval", "cli"],
+    folders: [
+      "text",
+      "recording",
+      "log",
+      "replay",
+      "scene",
+      "drawing",
+      "browser",
+      "page",
+      "policy",
+      "stats",
+      "comparison",
+      "eval",
+      "cli"
+    ],
     // pictures are drawn without a DOM and without Node; of Effect they need what explanations hold
     everywhere: [],
     within: {
+      // types alone: the modules are looked up when a file is opened
+      log: [...effect("Data Effect Layer Schema"), "node:fs", "node:path"],
       policy: effect("Duration"),
       drawing: ["d3-array", "d3-time"],
       cli: [

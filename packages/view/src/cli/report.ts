@@ -6,6 +6,9 @@ import * as Stdio from "effect/Stdio"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Comparison from "../comparison/Comparison.ts"
+import * as ComparisonPage from "../comparison/ComparisonPage.ts"
+import * as ComparisonText from "../comparison/ComparisonText.ts"
 import * as Page from "../page/Page.ts"
 import { countOf } from "../recording/Problem.ts"
 import { isWeb, type Links } from "../recording/Links.ts"
@@ -18,18 +21,23 @@ import { count } from "../text/Words.ts"
 import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed, Misused } from "./failure.ts"
 import { binary, eachLineOrFail, nameOf, type Source } from "./reading.ts"
-import { print, remark } from "./terminal.ts"
-import { formatFlag, isDash, outputFlag, shown, targetOf, write } from "./writing.ts"
+import { emphasis, print, remark } from "./terminal.ts"
+import { formatFlag, isDash, outputFlag, shown, targetOf, type Wanted, write } from "./writing.ts"
 
 const formats = ["html", "svg"] as const
+
+/** A comparison is a text or a page. */
+const comparisonFormats = ["text", "html"] as const
 
 /** The most problems that are printed one by one. Further ones are only counted. */
 const shownProblems = 10
 
-const events = Argument.Path("events").pipe(
+const files = Argument.Path("events").pipe(
   Argument.withMetavar("<file>"),
-  Argument.withDescription("Events of a run as JSON lines; - is standard input, and so is no file at all"),
-  Argument.optional
+  Argument.withDescription(
+    "Events of a run as JSON lines; - is standard input, and so is no file at all. Two files are compared"
+  ),
+  Argument.variadic({ min: 0, max: 2 })
 )
 
 const title = Flag.String("title").pipe(
@@ -82,7 +90,7 @@ const answer = (recording: Recording.Recording, file: string | undefined, format
     yield* print(`${lines.map((line) => visible(line).replaceAll(/\s+/g, " ")).join("\n")}\n`)
   })
 
-const sourceOf = (given: Option.Option<string>) =>
+export const sourceOf = (given: Option.Option<string>) =>
   Effect.gen(function* () {
     const path = Option.getOrUndefined(given)
     if (path !== undefined && !(yield* isDash(path))) return { type: "file", path } as const
@@ -111,7 +119,7 @@ const instead: ReadonlyMap<FileSystem.File.Type, string> = new Map([
 ])
 
 /** Reads the events of a file, even if the file is broken. Its problems are printed. */
-const recorded = (source: Source, bounds: Bounds) =>
+export const recorded = (source: Source, bounds: Bounds) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)
     const other = yield* insteadOf(source)
@@ -146,16 +154,45 @@ const fitting = (draw: () => string) =>
     }
   })
 
+/** Compares two files of events. The text goes to standard output by default. */
+const compared = (first: string, second: string, given: Wanted<"html" | "svg" | "text"> & Titled & Bounds) =>
+  Effect.gen(function* () {
+    const sources = [yield* sourceOf(Option.some(first)), yield* sourceOf(Option.some(second))] as const
+    if (Option.contains(given.format, "svg"))
+      return yield* new Misused({ message: "a comparison is a text or a page: --format text or html" })
+    const wanted = { ...given, format: Option.filter(given.format, (format) => format !== "svg") }
+    const inputs = sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
+    const target = yield* targetOf(wanted, comparisonFormats, "text", inputs)
+    const comparison = Comparison.make(yield* recorded(sources[0], given), yield* recorded(sources[1], given))
+    const labels = { first: yield* nameOf(sources[0]), second: yield* nameOf(sources[1]) }
+    if (target.format === "html")
+      return yield* write(target, ComparisonPage.make(comparison, { ...labels, ...titleOf(given) }))
+    const emphasise = yield* emphasis
+    yield* write(target, ComparisonText.format(comparison, { ...labels, emphasise }))
+  })
+
+interface Titled {
+  readonly title: Option.Option<string>
+}
+
+const titleOf = ({ title }: Titled) =>
+  Option.match(title, { onNone: () => ({}), onSome: (title): { readonly title?: string } => ({ title }) })
+
 export const command = Command.make(
   "report",
-  { events, output: outputFlag, format: formatFlag(formats), title, traceUrl, docsUrl, ...boundFlags },
+  { files, output: outputFlag, format: formatFlag(["html", "svg", "text"]), title, traceUrl, docsUrl, ...boundFlags },
   (given) =>
     Effect.gen(function* () {
-      const source = yield* sourceOf(given.events)
-      const target = yield* targetOf(given, formats, "html", source.type === "file" ? [source.path] : [])
+      const [first, second] = given.files
+      if (first !== undefined && second !== undefined) return yield* compared(first, second, given)
+      const source = yield* sourceOf(Option.fromUndefinedOr(first))
+      if (Option.contains(given.format, "text"))
+        return yield* new Misused({ message: "a text is about two files: kintsugi report before.jsonl after.jsonl" })
+      const wanted = { ...given, format: Option.filter(given.format, (format) => format !== "text") }
+      const target = yield* targetOf(wanted, formats, "html", source.type === "file" ? [source.path] : [])
       const links = yield* linksOf(given)
       const recording = yield* recorded(source, given)
-      const options = Option.match(given.title, { onNone: () => ({}), onSome: (title) => ({ title }) })
+      const options = titleOf(given)
       const drawn = () =>
         target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, { ...options, links })
       yield* write(target, yield* fitting(drawn))
@@ -163,12 +200,13 @@ export const command = Command.make(
     })
 ).pipe(
   Command.withDescription(
-    "Draws a run from its events: one HTML file without any other, or with -o FILE.svg its timeline alone. With -o, standard output says how the run ended. What is broken or missing in the events is said on standard error, and the rest is drawn"
+    "Draws a run from its events: one HTML file without any other, or with -o FILE.svg its timeline alone. With -o, standard output says how the run ended. Two files are compared: as text, or with -o FILE.html as a page. What is broken or missing in the events is said on standard error, and the rest is drawn"
   ),
   Command.withShortDescription("a run as one HTML file, or its timeline as SVG"),
   Command.withExamples([
     { command: "kintsugi report events.jsonl -o report.html", description: "the report of a run" },
     { command: "kintsugi report events.jsonl -o report.svg", description: "its timeline alone" },
+    { command: "kintsugi report before.jsonl after.jsonl", description: "two runs, compared step by step" },
     { command: "grep run-7 all.jsonl | kintsugi report > report.html", description: "from a pipe, to standard output" }
   ])
 )

@@ -9,7 +9,14 @@ import { Failed, Misused, notFound, reasonOf } from "./failure.ts"
 import { print } from "./terminal.ts"
 
 /** The formats of results, by the ending of the file. */
-const endings = { ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "text", ".json": "json" } as const
+const endings = {
+  ".html": "html",
+  ".htm": "html",
+  ".svg": "svg",
+  ".txt": "text",
+  ".json": "json",
+  ".ts": "ts"
+} as const
 
 export type Format = (typeof endings)[keyof typeof endings]
 

@@ -1,0 +1,269 @@
+/** Reads what one agent did, in all of its runs. */
+import { at, flagAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
+import type { Recorded } from "../recording/Recorded.ts"
+import { Call } from "./calls.ts"
+import { failureOf } from "./failures.ts"
+import { Refused } from "./refusing.ts"
+import { Rows } from "./rows.ts"
+import type { AgentScript, Answer, Attempt, Failure, ModelStep } from "./parts.ts"
+import { outputOf } from "./texts.ts"
+
+const kept: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDuration"])
+
+/** A model call at work. */
+interface Asked {
+  readonly start: Recorded
+  /** Where its step stands: the steps are in the order in which the model was called. */
+  readonly slot: number
+  shown: string
+}
+
+export class AgentReader {
+  readonly #name: string
+  readonly #prompt: string | undefined
+  readonly #models: Array<ModelStep> = []
+  readonly #answers: Array<Answer> = []
+  readonly #tools = new Map<string, { calls: Array<Call>; rows: Rows; needsApproval: boolean }>()
+  readonly #builtIn = new Set<"escalate" | "throwException">()
+  readonly #rows = new Rows()
+  readonly #unknownRows = new Rows()
+  readonly #denied = new Map<string, string>()
+  /** The calls at work, by the ids of run and call. */
+  readonly #open = new Map<string, Call>()
+  readonly #asked = new Map<string, Asked>()
+  readonly #warned: Record<string, number> = {}
+  #turns = 0
+  #calls = 0
+  #lasted = 0
+  #began: number
+  #interruptsSiblings = false
+  #restarts = false
+  /** The failure that has ended a run of this agent, and the tool in which it came up. */
+  fatal: { readonly failure: Failure; readonly tool: string | undefined } | undefined
+  hasModel = false
+  /** The agents whose runs its tools have started. */
+  readonly starts = new Set<string>()
+
+  constructor(start: Recorded) {
+    this.#name = start.agent
+    const [first] = itemsAt(start, "transcript")
+    this.#prompt = textAt(first, "role") === "system" ? textAt(first, "text") : undefined
+    this.#began = start.at
+  }
+
+  /** The call with this id that is at work. */
+  call(callId: string): Call | undefined {
+    return [...this.#open.values()].find((call) => call.callId === callId)
+  }
+
+  take(event: Recorded): void {
+    this.#takeModel(event)
+    this.#takeCall(event)
+    if (event.type === "run-start") this.#began = event.at
+    if (event.type === "turn-start") this.#turns++
+    if (event.type === "budget-warning" || event.type === "budget-exceeded") this.#limited(event)
+    if (event.type === "run-completed" || event.type === "run-failed" || event.type === "run-interrupted")
+      this.#ended(event)
+  }
+
+  /** A warning tells the limit. A limit of tokens or costs is kept only if it has ended the run. */
+  #limited(event: Recorded): void {
+    const reason = textAt(event, "reason") ?? ""
+    const limit = numberAt(event, "limit")
+    if (limit !== undefined && kept.has(reason)) this.#warned[reason] = limit
+  }
+
+  #takeModel(event: Recorded): void {
+    const asked = this.#asked.get(event.runId)
+    const after = event.at - (asked?.start.at ?? event.at)
+    switch (event.type) {
+      case "model-start":
+        this.hasModel = true
+        this.#asked.set(event.runId, {
+          start: event,
+          slot: this.#models.push({ after: 0, type: "never" }) - 1,
+          shown: ""
+        })
+        return
+      case "text-delta":
+        if (asked !== undefined) asked.shown += textAt(event, "text") ?? ""
+        return
+      case "attempt-discarded":
+        if (textAt(event, "discardedRunId") !== undefined)
+          throw new Refused(event, "a part of a composition was discarded")
+        this.#restarts = true
+        return
+      case "model-end":
+        // cast: a reply is an object
+        this.#step(asked, { after, type: "reply", reply: at(event, "reply") as Readonly<Record<string, unknown>> })
+        this.#asked.delete(event.runId)
+        return
+      case "model-failed": {
+        const failure = failureOf(at(event, "error"))
+        const shown = asked === undefined || asked.shown === "" ? {} : { shown: asked.shown }
+        this.#step(
+          asked,
+          failure.json === undefined
+            ? { after, type: "dies", message: failure.message }
+            : { after, type: "fails", failure, ...shown }
+        )
+        this.fatal = { failure, tool: undefined }
+        this.#asked.delete(event.runId)
+        return
+      }
+      case "model-interrupted":
+        this.#asked.delete(event.runId)
+        return
+      case "verdict":
+        if (textAt(event, "layer") === "model") {
+          const tag = textAt(event, "tag") ?? ""
+          const treated = this.#rows.of(`${event.runId} ${event.turn}`, tag)
+          treated.take(event)
+          this.#answering = textAt(event, "verdict") === "respondWith" ? treated : undefined
+        }
+        return
+    }
+  }
+
+  #step(asked: Asked | undefined, step: ModelStep): void {
+    if (asked !== undefined) this.#models[asked.slot] = step
+  }
+
+  /** The row that has answered in the place of the model, until the run ends. */
+  #answering: ReturnType<Rows["of"]> | undefined
+
+  #takeCall(event: Recorded): void {
+    const callId = textAt(event, "callId")
+    if (callId === undefined) return
+    const key = `${event.runId} ${callId}`
+    const call = this.#open.get(key)
+    switch (event.type) {
+      case "tool-start":
+        this.#calls++
+        this.#open.set(key, this.#begun(event))
+        return
+      case "approval-requested":
+        if (call !== undefined) this.#toolOf(call.tool).needsApproval = true
+        return
+      case "tool-failed":
+        call?.failed(event)
+        if (call !== undefined) this.fatal = { failure: failureOf(at(event, "error")), tool: call.tool }
+        return
+      case "verdict":
+        if (textAt(event, "layer") !== "tool") return
+        if (call === undefined) this.#unknownRows.of(callId, textAt(event, "tag") ?? "").take(event)
+        call?.treated(event)
+        if (call !== undefined)
+          this.fatal = { failure: failureOf(at(event, "error"), textAt(event, "tag")), tool: call.tool }
+        return
+      case "fix-start":
+        return call?.fixing(event)
+      case "fix-end":
+      case "fix-failed":
+        return call?.fixed(event)
+      case "tool-end":
+        if (at(event, "use", "settlement", "parts") !== undefined)
+          throw new Refused(event, "the result has images or files, and events have no bytes")
+        call?.settled(event)
+        this.#open.delete(key)
+        return
+      case "tool-denied":
+        this.#refused(event, call)
+        this.#open.delete(key)
+        return
+      case "tool-skipped":
+        if (this.#models.at(-1)?.type === "fails") throw new Refused(event, "a malformed call was skipped at a limit")
+        this.#open.delete(key)
+        return
+    }
+  }
+
+  #begun(event: Recorded): Call {
+    const name = textAt(event, "tool") ?? ""
+    const tool = this.#toolOf(name)
+    const call = new Call(event, tool.rows)
+    if (name === "escalate" || name === "throwException") this.#builtIn.add(name)
+    else tool.calls.push(call)
+    return call
+  }
+
+  #toolOf(name: string) {
+    const tool = this.#tools.get(name) ?? { calls: [], rows: new Rows(), needsApproval: false }
+    this.#tools.set(name, tool)
+    return tool
+  }
+
+  /** A call of an unknown tool has no script. A person's refusal is a decision, and any other one is that of a policy. */
+  #refused(event: Recorded, call: Call | undefined): void {
+    const text = textAt(event, "settlement", "text") ?? ""
+    const tool = textAt(event, "tool") ?? ""
+    const [, reason] = /^The call of tool '[^']*' was denied and not run: ([^]*)$/.exec(text) ?? []
+    if (text.startsWith("unknown tool: ")) this.#unknown.add(tool)
+    if (reason !== undefined && !this.#tools.get(tool)?.needsApproval)
+      this.#denied.set(textAt(event, "callId") ?? "", reason)
+    if (call !== undefined) call.isOver = true
+  }
+
+  #ended(event: Recorded): void {
+    this.#lasted = Math.max(this.#lasted, event.at - this.#began)
+    this.#asked.delete(event.runId)
+    if (this.#answering !== undefined && event.type === "run-completed") this.#answering.answer = outputOf(event)
+    const open = [...this.#open].filter(([key]) => key.startsWith(`${event.runId} `)).map(([, call]) => call)
+    const atWork = open.filter(({ hasFailed }) => !hasFailed)
+    if (flagAt(event, "isDefect") && atWork.length > 1) throw new Refused(event, "it is not known which call has died")
+    const wereAtWork = open.map((call) => call.cut(event)).some((wasAtWork) => wasAtWork)
+    const limit =
+      textAt(event, "error", "_tag") === "BudgetExceededError" ? textAt(event, "error", "reason") : undefined
+    if (wereAtWork && limit !== undefined && limit !== "maxDuration")
+      throw new Refused(event, "other calls were at work when a sub-agent reached the limit")
+    if (event.type === "run-failed" && !flagAt(event, "isDefect") && wereAtWork) this.#interruptsSiblings = true
+    for (const key of this.#open.keys()) if (key.startsWith(`${event.runId} `)) this.#open.delete(key)
+    const after = event.at - this.#began
+    // a run that begins when a limit is reached does not come to its model
+    if (this.hasModel || limit !== undefined || event.type === "run-interrupted") return
+    this.#answers.push(
+      event.type === "run-completed"
+        ? { after, text: outputOf(event) }
+        : { after, failure: failureOf(at(event, "error")) }
+    )
+  }
+
+  made(): AgentScript {
+    const tools = [...this.#tools].flatMap(([name, { calls, needsApproval, rows }]) => {
+      const attempts = new Map<string, ReadonlyArray<Attempt>>()
+      for (const call of calls) attempts.set(call.callId, [...(attempts.get(call.callId) ?? []), ...call.attempts])
+      return calls.length === 0 ? [] : [{ name, needsApproval, calls: attempts, rows: rows.made() }]
+    })
+    return {
+      name: this.#name,
+      prompt: this.#prompt,
+      models: this.#models,
+      answers: this.#answers,
+      tools: tools.filter(({ name }) => !this.#isUnknown(name)),
+      builtIn: [...this.#builtIn],
+      rows: this.#rows.made(),
+      unknown: this.#unknownRows.made(),
+      denied: this.#denied,
+      budget: {
+        ...this.#warned,
+        ...(this.#turns >= 8 && this.#warned["maxTurns"] === undefined ? { maxTurns: this.#turns + 8 } : {}),
+        ...(this.#calls >= 32 && this.#warned["maxToolCalls"] === undefined ? { maxToolCalls: this.#calls + 32 } : {}),
+        ...(this.#lasted >= 300_000 && this.#warned["maxDuration"] === undefined
+          ? { maxDuration: this.#lasted + 300_000 }
+          : {})
+      },
+      interruptsSiblings: this.#interruptsSiblings,
+      restarts: this.#restarts
+    }
+  }
+
+  #isUnknown(name: string): boolean {
+    const calls = this.#tools.get(name)?.calls ?? []
+    return (
+      calls.every(({ attempts, callId }) => attempts.length === 0 && !this.#denied.has(callId)) &&
+      this.#unknown.has(name)
+    )
+  }
+
+  readonly #unknown = new Set<string>()
+}

@@ -1,0 +1,70 @@
+/** Writes values as TypeScript. */
+
+/** A text as a literal, in the quotes that need fewer escapes. */
+export const quoted = (text: string): string => {
+  const inner = JSON.stringify(text).slice(1, -1)
+  const doubles = text.split('"').length
+  if (doubles <= text.split("'").length) return `"${inner}"`
+  return `'${inner.replaceAll(/\\.|'/g, (found) => (found === String.raw`\"` ? '"' : found === "'" ? String.raw`\'` : found))}'`
+}
+
+/** A key of an object: a name, or a literal. */
+export const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name))
+
+/** A value of JSON on one line. */
+export const literal = (value: unknown): string => {
+  if (typeof value === "string") return quoted(value)
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`
+  if (typeof value !== "object" || value === null) return String(value)
+  const fields = Object.entries(value).map(([name, field]) => `${key(name)}: ${literal(field)}`)
+  return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`
+}
+
+/** The longest line. */
+const width = 120
+
+/** A call or a literal: on one line if it fits behind `before`, else with one item on each line. */
+export const list = (
+  before: string,
+  open: string,
+  items: ReadonlyArray<string>,
+  close: string,
+  indent = ""
+): string => {
+  const space = open.endsWith("{") && items.length > 0 ? " " : ""
+  const line = `${before}${open}${space}${items.join(", ")}${space}${close}`
+  const isShort = line.length <= width && !items.some((item) => item.includes("\n"))
+  if (isShort) return line
+  const lines = items.map((item) => `${indent}  ${item.replaceAll("\n", "\n  ")}`)
+  return `${before}${open}\n${lines.join(",\n")}\n${indent}${close}`
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  (
+    "break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in " +
+    "instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while " +
+    "with yield await async eval arguments undefined NaN Infinity"
+  ).split(" ")
+)
+
+/** Gives each name of the recording an identifier of its own. */
+export class Names {
+  readonly #taken: Set<string>
+
+  constructor(taken: Iterable<string>) {
+    this.#taken = new Set([...reserved, ...taken])
+  }
+
+  /** A new identifier that reads like `text`. */
+  of(text: string, isType = false): string {
+    const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "")
+    const joined = words.map((word, index) => (index === 0 ? word : word[0]?.toUpperCase() + word.slice(1))).join("")
+    const cased = isType ? joined[0]?.toUpperCase() + joined.slice(1) : joined[0]?.toLowerCase() + joined.slice(1)
+    const whole = joined === "" ? (isType ? "Unnamed" : "unnamed") : /^\d/.test(joined) ? `_${joined}` : cased
+    const isTaken = (name: string) => this.#taken.has(name) || (isType && name in globalThis)
+    let name = whole
+    for (let number = 2; isTaken(name); number++) name = `${whole}${number}`
+    this.#taken.add(name)
+    return name
+  }
+}
