@@ -23,7 +23,7 @@ export const allowed: ReadonlyArray<Allowed> = [
     because: "the field of `attempt-continued` with the text that the next attempt goes on from"
   },
   { path: ".", name: "above", because: "the length of results above which they are put aside" },
-  { path: "packages/view/src/browser/summary.ts", name: "open", because: "the attribute of HTML" },
+  { path: "packages/view/src/browser/sums.ts", name: "open", because: "the attribute of HTML" },
   {
     path: "packages/core/src/run/",
     name: "open",

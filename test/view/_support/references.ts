@@ -311,6 +311,13 @@ export const references: Readonly<Record<string, Effect.Effect<Recording.Recordi
 /** Not looked at: it is there so that every type of event is in some run. */
 export const others: Effect.Effect<Recording.Recording> = recorded(varied)
 
+/**
+ * A run of a refund desk that failed, as a review of the pictures found it: twelve turns on a clock of their own, ten calls at once, a
+ * sub-agent, an approval after three hours, and an error without a row at the end. The field `spent` of the first file is named `entry`.
+ */
+export const midFail = (): Recording.Recording =>
+  Recording.parse(readFileSync(join(root, "test/view/_support/mid-fail.jsonl"), "utf8"))
+
 /** A hundred thousand events, or another number: the stormy run of the demo again and again, some at the same time. */
 export const long = (events = 100_000): Recording.Recording => {
   const { events: some } = written("storm")

@@ -1,28 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Scene } from "@kintsugi/view"
 import { signs } from "../../../packages/view/src/browser/legend.ts"
-import { fillOf, isFaded } from "../../../packages/view/src/drawing/Figure.ts"
+import { midFail, written } from "../_support/references.ts"
 
 describe("the legend [P1221]", () => {
-  it("has each way in which a box or a mark is drawn [P1221]", () => {
-    const drawn = signs.map(([inner]) => inner).join()
-    for (const state of [
-      "ok",
-      "failed",
-      "tell",
-      "discarded",
-      "interrupted",
-      "suspended",
-      "refused",
-      "waited",
-      "unfinished"
-    ] as const) {
-      const box = { x: 0, y: 0, width: 90, height: 20, layer: "tool", part: "call", state, item: 0, many: 1 } as const
-      const fill = fillOf(box)
-      if (isFaded(state)) assert.include(drawn, `class="k-${fill} k-unfinished"`)
-      else if (fill === "broken") assert.include(drawn, "k-failed k-pale")
-      else if (fill !== "tool") assert.include(drawn, `class="k-${fill}" x=`)
-    }
-    for (const tone of ["mended", "tell", "lost", "asked", "note"]) assert.include(drawn, `class="k-${tone}"`)
-    assert.strictEqual(new Set(signs.map(([, text]) => text)).size, signs.length)
+  it("has a sign for each item that the outline draws, and no two with the same meaning [P1221]", () => {
+    for (const recording of [midFail(), written("mended"), written("storm")])
+      for (const item of Scene.make(recording).items) {
+        const isDrawn = item.shape === "mark" || !["run", "turn", "mending"].includes(item.part)
+        if (isDrawn)
+          assert.isTrue(
+            signs.some(({ has }) => has(item)),
+            `${item.shape} ${item.label}`
+          )
+      }
+    assert.strictEqual(new Set(signs.map(({ text }) => text)).size, signs.length)
+    assert.strictEqual(new Set(signs.map(({ inner }) => inner)).size, signs.length)
+  })
+
+  it("has nothing that does not occur [P1221]", () => {
+    const { items } = Scene.make(midFail())
+    const shown = signs.filter(({ has }) => items.some(has)).map(({ text }) => text)
+    assert.include(shown, "waits for a person")
+    assert.include(shown, "failed")
+    assert.notInclude(shown, "fixer")
+    assert.notInclude(shown, "HTTP request")
+    assert.notInclude(shown, "the model reads the failure")
   })
 })

@@ -18,7 +18,7 @@ const partsOf = (html: string) => {
 
 /** Elements and attributes of our own. */
 const tags = new Set(
-  "!doctype html head meta title style body h1 h2 main p code svg g path text tspan rect"
+  "!doctype html head meta title style body header h1 h2 div main p code svg g path text tspan rect"
     .split(" ")
     .flatMap((tag) => [tag, `/${tag}`])
 )

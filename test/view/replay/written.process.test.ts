@@ -55,11 +55,15 @@ const events = [
 ]
 
 const vitest = (file: string) => {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", folder, file], {
-    cwd: folder,
-    encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1", CI: "true" }
-  })
+  const { status, stderr, stdout } = spawnSync(
+    process.execPath,
+    [join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", folder, file],
+    {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1", CI: "true" }
+    }
+  )
   return { status, said: `${stdout}${stderr}` }
 }
 

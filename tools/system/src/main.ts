@@ -26,6 +26,7 @@ import { bundle, type Files } from "./bundle.ts"
 import { makeConsumer } from "./consumer.ts"
 import { endOnSignals, type Folder, run } from "./ending.ts"
 import { pictures } from "./pictures.ts"
+import { reportPage } from "./report.ts"
 import { handler } from "./server.ts"
 import { site } from "./site.ts"
 import { programs, tools } from "./tools.ts"
@@ -143,6 +144,10 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   pictures: () =>
     needing("pictures", [tools.playwright, tools.chromium], (_, chromium = "") =>
       pictures(chromium, report, process.argv.includes("--write"))
+    ),
+  report: () =>
+    needing("the page of a report", [tools.playwright, tools.chromium], (_, chromium = "") =>
+      reportPage(chromium, report)
     ),
   site: () => needing("the site", [tools.playwright, tools.chromium], (_, chromium = "") => site(chromium, report)),
   cluster: () =>

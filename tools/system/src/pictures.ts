@@ -1,5 +1,5 @@
 /**
- * Looks at the pages of runs in headless Chromium: what is drawn, by keys and pointer, and what a hundred thousand events cost.
+ * Looks at the pages of runs in headless Chromium: what is drawn, live pages, and texts that would like to be more than text.
  *
  *   npm run test:system -- pictures
  *   npm run test:system -- pictures --write    (keeps what is drawn now as the reference)
@@ -17,15 +17,11 @@ import { long, references, written } from "../../../test/view/_support/reference
 import type { Report } from "../../../scripts/report.ts"
 import { backend } from "./pictures/backend.ts"
 import { drawn } from "./pictures/drawn.ts"
-import { large } from "./pictures/large.ts"
-import { keyboard } from "./pictures/keyboard.ts"
 import { live } from "./pictures/live.ts"
 import { named } from "./pictures/named.ts"
-import { narrow } from "./pictures/narrow.ts"
-import { paper } from "./pictures/paper.ts"
 import { picture } from "./pictures/picture.ts"
-import { pointer } from "./pictures/pointer.ts"
 import { harmless, unfolded } from "./pictures/hostile.ts"
+import { silent } from "./pictures/silent.ts"
 import { still } from "./pictures/still.ts"
 import { withBrowser } from "./browser.ts"
 import { temporaryFolder } from "./ending.ts"
@@ -50,10 +46,9 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
         })
       }
     }
-    const storm = writePage("storm", Page.make(written("storm")))
-    await visit({ what: "by pointer", url: storm }, (page) => pointer(page, report))
-    await visit({ what: "by keys", url: storm, expected: /Content Security Policy|csp/ }, (page) =>
-      keyboard(page, report)
+    const mended = writePage("mended", Page.make(written("mended")))
+    await visit({ what: "a page that would send", url: mended, expected: /Content Security Policy|csp/ }, (page) =>
+      silent(page, report)
     )
     for (const [at, text] of hostile.entries()) {
       const url = writePage("hostile", Page.make(hostileRun(text), { title: text }))
@@ -64,13 +59,10 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
     }
     await live(visit, report)
     await backend(visit, report, writePage)
-    await narrow(visit, report, storm)
-    await paper(visit, report, writePage)
     await still(visit, report, writePage)
     await visit({ what: "100,000 events", url: writePage("long", Page.make(long())) }, async (page) => {
       await drawn(page)
       await picture(page, report, "long-light", isWritten)
-      await large(page, report)
     })
   })
 }

@@ -17,29 +17,45 @@ export const element = <Name extends keyof HTMLElementTagNameMap>(
 }
 
 /** Makes a button that calls a function. */
-export const button = (text: string, act: () => void, attributes: Attributes = {}): HTMLButtonElement => {
+export const button = (
+  text: string,
+  act: (event: MouseEvent) => void,
+  attributes: Attributes = {}
+): HTMLButtonElement => {
   const made = element("button", { type: "button", ...attributes }, text)
   made.addEventListener("click", act)
   return made
 }
 
-const folded = 700
+/** Makes an SVG that is stretched over its box. Readers of the page get its content from elsewhere. */
+export const svg = (name: string): SVGSVGElement => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg")
+  made.setAttribute("class", `k-figure ${name}`)
+  made.setAttribute("aria-hidden", "true")
+  made.setAttribute("preserveAspectRatio", "none")
+  return made
+}
 
-/** Shows a text with its lines. A long text is folded, and a button that says its length unfolds it. */
-export const longText = (text: string, isWhole = false): HTMLElement => {
-  const lines = text.split("\n")
-  const isLong = !isWhole && (text.length > folded * 1.3 || lines.length > 16)
+const most = 700
+
+/**
+ * Shows a text with its lines. A long text is cut off by its box, and a button that says its length unfolds it: the whole text is in the
+ * page, so that the browser's own search finds it.
+ */
+export const longText = (text: string): HTMLElement => {
   const paragraph = element("pre", { class: "said", dir: "auto" })
-  const short = `${lines.slice(0, 12).join("\n").slice(0, folded)}…`
-  paragraph.textContent = visible(isLong ? short : text)
-  if (!isLong) return paragraph
-  const all = button(`Show all ${text.length.toLocaleString("en-US")} characters`, () => {
-    const isShown = all.getAttribute("aria-expanded") === "true"
-    paragraph.textContent = visible(isShown ? short : text)
-    all.setAttribute("aria-expanded", String(!isShown))
-    all.textContent = isShown ? `Show all ${text.length.toLocaleString("en-US")} characters` : "Show less"
-  })
-  all.className = "fold"
-  all.setAttribute("aria-expanded", "false")
+  paragraph.textContent = visible(text)
+  if (text.length <= most * 1.3 && text.split("\n").length <= 16) return paragraph
+  const length = `Show all ${text.length.toLocaleString("en-US")} characters`
+  const all = button(
+    length,
+    () => {
+      const isCut = paragraph.classList.toggle("is-cut")
+      all.setAttribute("aria-expanded", String(!isCut))
+      all.textContent = isCut ? length : "Show less"
+    },
+    { class: "unfold", "aria-expanded": "false" }
+  )
+  paragraph.classList.add("is-cut")
   return element("div", {}, paragraph, all)
 }

@@ -11,6 +11,8 @@ const fills = ["paper", "raised", "run", "turn", "model", "transport", "tool", "
 const rules = (palette: Palette, prefix: string): string =>
   [
     ...fills.map((name) => `.k-${name}{fill:${palette[name]}}`),
+    // the fill of a turn is faint, as bars stand on it: its edge stands out
+    `.k-turn{stroke:${palette.quiet};stroke-width:.75}`,
     `.k-text{fill:${palette.ink}}`,
     `.k-quiet{fill:${palette.quiet}}`,
     `.k-on{fill:${palette.onFill}}`,
@@ -18,6 +20,7 @@ const rules = (palette: Palette, prefix: string): string =>
     `.k-axis{stroke:${palette.line};stroke-dasharray:2 3}`,
     `.k-thread{stroke:${palette.gold}}`,
     ...["run", "turn", "unfinished"].map((name) => `.k-${name}{stroke:${palette.edge}}`),
+    `.k-person{stroke:${palette.ink}}`,
     `.k-unfinished{fill-opacity:.45}`,
     `.k-pale{fill-opacity:.25;stroke:${palette.failed}}`,
     `.k-crack{fill:none;stroke:${palette.paper}}`,
@@ -33,7 +36,7 @@ const rules = (palette: Palette, prefix: string): string =>
 const faces =
   ".k-figure text{font-family:ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}" +
   ".k-figure .k-name{font-size:12px;font-weight:600}.k-figure .k-small{font-size:11px}" +
-  ".k-line,.k-axis{fill:none}"
+  ".k-line,.k-axis,.k-thread,.k-person{fill:none}"
 
 /** The CSS of a drawing that stands alone. It follows the theme of the reader's system, and is light in print. */
 export const figure = `${faces}${rules(light, "")}@media screen and (prefers-color-scheme:dark){${rules(dark, "")}}`

@@ -37,7 +37,7 @@ export const make = (recording: Recording, options?: Options): string => {
   return page({
     title,
     connect: "'none'",
-    data: { events: recording.events.map(forReaders), problems: recording.problems, links },
+    data: { ...given(options?.title), events: recording.events.map(forReaders), problems: recording.problems, links },
     still: `${outcome === undefined ? "" : answer(outcome, links)}<p>${markup(Svg.describe(scene))}</p>${picture}`
   })
 }
@@ -71,6 +71,8 @@ const link = (url: string | undefined, text: string | undefined): string => {
   if (text === undefined) return ""
   return url === undefined ? `<code>${markup(text)}</code>` : `<a href="${markup(url)}">${markup(text)}</a>`
 }
+/** The title that the caller has chosen, which the page shows instead of the agent. */
+const given = (title: string | undefined): object => (title === undefined ? {} : { title })
 
 /**
  * Removes the snapshot from an event: it has withheld texts, bytes and the tokens of deferred calls, which readers of the page must not
@@ -91,8 +93,13 @@ interface Live extends Titled {
 }
 
 /** Makes an HTML page that shows a run at work. Its script reads the events of `url`, as Server-Sent Events. */
-export const live = ({ body, title = "A run at work", url }: Live): string =>
-  page({ title, connect: "'self'", data: { url, ...(body === undefined ? {} : { body }) }, still: "" })
+export const live = ({ body, title, url }: Live): string =>
+  page({
+    title: title ?? "A run at work",
+    connect: "'self'",
+    data: { ...given(title), url, ...(body === undefined ? {} : { body }) },
+    still: ""
+  })
 
 interface Parts {
   readonly title: string
@@ -114,8 +121,8 @@ const page = ({ connect, data, still, title }: Parts): string =>
     `<style>${viewStyle}</style>`,
     "</head>",
     "<body>",
-    `<h1>${markup(title)}</h1>`,
-    `<main id="report">${still}</main>`,
+    `<header><div class="line"><h1>${markup(title)}</h1></div></header>`,
+    `<main id="report"><div class="still">${still}</div></main>`,
     `<script type="application/json" id="data">${scriptJson(data)}</script>`,
     `<script>${viewScript}</script>`,
     "</body>",

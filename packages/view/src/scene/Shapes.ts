@@ -45,6 +45,8 @@ interface Item {
   readonly lane: number
   /** The row within the lane, from 0. */
   readonly row: number
+  /** The number of the strand. The items of one tool call, or of one chain of model calls, have the same number. */
+  readonly strand: number
   readonly label: string
   /** The indexes of the item's events, in order. Empty if the item is only inferred from other events, as a wait is. */
   readonly events: ReadonlyArray<number>

@@ -23,6 +23,7 @@ export const pack = (tracks: ReadonlyArray<Track>, strands: ReadonlyArray<Strand
   const itemOf = Array.from({ length: events }, () => -1)
   const byLane = group(strands)
   const lanesOf: Record<number, Array<Lane>> = {}
+  let count = 0
   for (const track of tracks) {
     const lanesOfTrack: Array<Lane> = []
     lanesOf[track.id] = lanesOfTrack
@@ -35,12 +36,14 @@ export const pack = (tracks: ReadonlyArray<Track>, strands: ReadonlyArray<Strand
       lanes.push(lane)
       lanesOfTrack.push(lane)
       rows.forEach((row, at) => {
-        for (const strand of row)
+        for (const strand of row) {
           for (const item of itemsOf(strand)) {
             const index = items.length
-            items.push(made(item, index, id, at))
+            items.push(made(item, index, { lane: id, row: at, strand: count }))
             for (const event of item.events) itemOf[event] = index
           }
+          count++
+        }
       })
     }
   }
@@ -160,10 +163,14 @@ const byTime = (one: Piece | Seam, other: Piece | Seam): number =>
   (one.events[0] ?? one.subject) - (other.events[0] ?? other.subject)
 
 /** Makes an item. It copies field by field, because spreading objects is slow for a hundred thousand items. */
-const made = (item: Piece | Seam, id: number, lane: number, row: number): Span | Mark => {
+const made = (
+  item: Piece | Seam,
+  id: number,
+  { lane, row, strand }: { readonly lane: number; readonly row: number; readonly strand: number }
+): Span | Mark => {
   const { events, label, subject } = item
   if (item.shape === "mark")
-    return { shape: "mark", id, lane, row, label, events, subject, tone: item.tone, at: item.at }
+    return { shape: "mark", id, lane, row, strand, label, events, subject, tone: item.tone, at: item.at }
   const { from, part, state, to } = item
-  return { shape: "span", id, lane, row, label, events, subject, part, state, from, to }
+  return { shape: "span", id, lane, row, strand, label, events, subject, part, state, from, to }
 }

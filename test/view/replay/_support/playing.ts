@@ -35,7 +35,10 @@ export interface Played {
 /** Runs the text of a written test in this process, with a Vitest of one test. */
 export const played = (text: string): Effect.Effect<Played> =>
   Effect.gen(function* () {
-    const code = stripTypeScriptTypes(text).replaceAll(/^import (\{[^}]*\}) from ("[^"]*")$/gm, "const $1 = require($2)")
+    const code = stripTypeScriptTypes(text).replaceAll(
+      /^import (\{[^}]*\}) from ("[^"]*")$/gm,
+      "const $1 = require($2)"
+    )
     const recorded = RecordedEvents.makeUnsafe()
     const exits: Array<Exit.Exit<unknown, unknown>> = []
     const runPromise = async (self: Effect.Effect<unknown, unknown>) => {

@@ -32,7 +32,7 @@ const watched = async (visit: Browser, report: Report, url: string, writePage: W
     await page.getByRole("status").getByText("The stream has ended.", { exact: true }).waitFor()
     const heading = await page.getByRole("heading", { level: 1 }).textContent()
     report.check("the backend answers its own form with a live page", heading === "A run of the desk", String(heading))
-    const said = await page.getByRole("main").innerText()
+    const said = await page.getByRole("banner").innerText()
     report.check("which draws the run that was asked for", said.includes("refund 1: 1200 cents for A-17"), said)
   })
   const form = `<!doctype html><form method="post" action="${url}/live"><input name="input" value="refund"><button>Go</button></form>`

@@ -1,8 +1,11 @@
 /** Waits for what a page draws, and says where it is. */
 import type { Locator, Page } from "playwright-core"
 
-/** Until the timeline is there for the first time. */
-export const drawn = (page: Page): Promise<void> => page.locator(".figure[data-drawing]").waitFor()
+/** Until the page is there for the first time. */
+export const drawn = async (page: Page): Promise<void> => {
+  await page.locator("html[data-ready]").waitFor({ state: "attached" })
+  await redrawn(page)
+}
 
 /** Until what was changed is drawn: a page draws once a frame. */
 export const redrawn = (page: Page): Promise<void> =>

@@ -34,21 +34,25 @@ export const live = async (visit: Browser, report: Report): Promise<void> => {
     // it is listening on a port
     const { port } = server.address() as AddressInfo
     await visit({ what: "a live page", url: `http://127.0.0.1:${port}/` }, async (page) => {
-      const lanes = page.locator(".figure svg g")
+      const rows = page.locator(".outline .rows [role=row]")
       const entries = page.locator(".entry")
-      await lanes.nth(3).waitFor({ state: "attached" })
-      await entries.nth(4).waitFor()
-      const early = await lanes.count()
+      await rows.nth(1).waitFor({ state: "attached" })
+      await entries.nth(4).waitFor({ state: "attached" })
+      const early = await rows.count()
+      const running = await page.locator("header .status").innerText()
+      report.check("a live page says that its run is at work", /running/i.test(running), running)
+      await page.keyboard.press("2")
       await entries.first().getByRole("button", { name: "System" }).click()
       isHalfSeen.resolve()
-      await page.locator(".status", { hasText: /^The stream has ended\.$/ }).waitFor()
-      await lanes.nth(early).waitFor({ state: "attached" })
+      await page.locator(".stream", { hasText: /^The stream has ended\.$/ }).waitFor()
+      await page.locator("header .status.is-completed").waitFor()
+      await entries.nth(8).waitFor({ state: "attached" })
       report.check(
         "a live page asks for the events of its run",
         asked.join() === 'POST {"input":"How many?"}',
         asked.join()
       )
-      report.check("and draws them while they come", early > 3, String(early))
+      report.check("and draws them while they come", early > 1, String(early))
       const chosen = (await page.locator(".entry.is-selected .heading").allTextContents()).join()
       report.check("what was chosen stays chosen", chosen === "System", chosen)
       const problems = await page.locator(".problems").count()

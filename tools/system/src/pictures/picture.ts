@@ -8,16 +8,17 @@ import { boxOf, redrawn } from "./drawn.ts"
 
 const folder = join(root, "tools/system/pictures")
 
-/** The drawing as a PNG, without its texts and what stands beside its rows. */
+/** The bars of the outline as a PNG, without the axis and the names beside them. */
 const drawing = async (page: Page): Promise<Buffer> => {
   await page.evaluate(() => {
     const sheet = new CSSStyleSheet()
-    sheet.replaceSync("svg text { fill: transparent !important }")
+    sheet.replaceSync("svg text { fill: transparent !important } .outline { color: transparent !important }")
     document.adoptedStyleSheets = [sheet]
   })
   await redrawn(page)
-  const box = await boxOf(page.locator(".figure"))
-  return page.screenshot({ clip: { x: box.x + 132, y: box.y + 30, width: box.width - 132, height: box.height - 30 } })
+  const axis = await boxOf(page.locator(".outline .head .bars"))
+  const { height, y } = await boxOf(page.locator(".outline"))
+  return page.screenshot({ clip: { x: axis.x, y: y + axis.height, width: axis.width, height: height - axis.height } })
 }
 
 /** How much of two pictures differs, from 0 to 1; 1 where their sizes do. */

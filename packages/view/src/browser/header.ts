@@ -1,0 +1,145 @@
+/** The head of the page: how the run ended, what ended it, where, why nothing stopped it, and what to do. */
+import { type Fatal, failureWords, type Outcome, sentenceOf, signs, spentWords } from "../recording/Outcome.ts"
+import { clip, count } from "../text/Words.ts"
+import { dateOf, period } from "./clock.ts"
+import { copy } from "./copying.ts"
+import { button, element, longText } from "./dom.ts"
+import type { Store } from "./store.ts"
+
+/** What the buttons of the head do. */
+export interface Acts {
+  readonly goToFailure: () => void
+  readonly issue: () => string
+  readonly link: () => string
+  readonly keys: () => void
+  readonly theme: () => void
+}
+
+/** Makes the content of the page's header. `isLive`: more events may come. */
+export const header = (
+  store: Store,
+  acts: Acts,
+  { isLive, title }: { readonly isLive: boolean; readonly title: string | undefined }
+): ReadonlyArray<HTMLElement> => {
+  const { events, outcome, scene } = store
+  if (outcome === undefined)
+    return [element("div", { class: "line" }, element("h1", {}, title ?? (isLive ? "A run at work" : "No run")))]
+  const { sign, word } = isLive && outcome.kind === "unfinished" ? { sign: "●", word: "Running" } : signs[outcome.kind]
+  const input = outcome.input === undefined ? "" : clip(outcome.input, 200)
+  const line = element(
+    "div",
+    { class: "line" },
+    element("span", { class: `status is-${outcome.kind}` }, `${sign} ${word}`),
+    element("h1", { dir: "auto" }, title ?? outcome.agent),
+    element("span", { class: "input", dir: "auto", title: input }, input === "" ? "" : `“${input}”`),
+    element(
+      "time",
+      { class: "clock", datetime: dateOf(scene.from), title: new Date(scene.from).toLocaleString() },
+      events.length === 0 ? "" : period(scene.from, scene.to)
+    ),
+    element(
+      "span",
+      { class: "run" },
+      element("code", { title: outcome.runId }, shortId(outcome.runId)),
+      copying("Copy", () => outcome.runId, "Copy the id of the run")
+    ),
+    button("Light or dark", acts.theme, { class: "theme" }),
+    withKey(button("Keys ", acts.keys, { class: "help" }), "?")
+  )
+  return [line, ...body(outcome, acts)]
+}
+
+const shortId = (id: string): string => (id.length > 16 ? `${id.slice(0, 10)}…${id.slice(-3)}` : id)
+
+const withKey = (made: HTMLButtonElement, name: string): HTMLButtonElement => {
+  made.append(element("kbd", {}, name))
+  return made
+}
+
+/** Makes a button that copies a text, and says that it did. */
+export const copying = (label: string, text: () => string, title?: string): HTMLButtonElement =>
+  button(label, (event) => void copy(text(), event.currentTarget), {
+    class: "copy",
+    ...(title === undefined ? {} : { title })
+  })
+
+const body = (outcome: Outcome, acts: Acts): ReadonlyArray<HTMLElement> => {
+  if (outcome.fatal !== undefined) return [why(outcome, outcome.fatal, acts)]
+  const buttons = element(
+    "div",
+    { class: "acts" },
+    copying("Copy for an issue", acts.issue),
+    copying("Link to here", acts.link)
+  )
+  const answer = outcome.answer
+  return [
+    element(
+      "section",
+      { class: "answer", "aria-label": "Answer" },
+      ...(answer === undefined || answer === "" ? [] : [longText(answer)]),
+      element("p", { class: "sentence" }, answer === undefined ? sentenceOf(outcome) : sumsOf(outcome)),
+      buttons
+    )
+  ]
+}
+
+/** The failures and the spending of a run that has answered. */
+const sumsOf = (outcome: Outcome): string => {
+  const failures = failureWords(outcome)
+  return `${failures === "" ? "No failures" : failures}; ${spentWords(outcome)}.`
+}
+
+/** Why nothing stopped the failure, whether its effect may have happened, and how the other failures ended. */
+const whyLine = (outcome: Outcome, reason: string, mayHaveHappened: boolean): string => {
+  const { healed, lost, tell } = outcome.failures
+  // the fatal failure may be one of the lost ones
+  const others = healed + tell + Math.max(0, lost - 1)
+  return [
+    `Why it ended the run: ${reason}.`,
+    ...(mayHaveHappened ? ["Its effect may have happened."] : []),
+    ...(others > 0 ? [`Of ${count(others, "other failure")}, ${healed} ${healed === 1 ? "was" : "were"} healed.`] : [])
+  ].join(" ")
+}
+
+const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
+  const { code, mayHaveHappened, message, page, path: place, reason, row, tag } = fatal
+  const path = element("p", { class: "place" })
+  for (const [at, part] of place.entries()) {
+    if (at > 0) path.append(element("span", { "aria-hidden": "true" }, " › "))
+    path.append(
+      at === place.length - 1 ? element("strong", { dir: "auto" }, part) : element("span", { dir: "auto" }, part)
+    )
+  }
+  return element(
+    "section",
+    { class: "why", "aria-label": "Why it failed" },
+    element(
+      "div",
+      { class: "what" },
+      element("h2", { dir: "auto" }, message === "" ? tag : `${tag}: ${message}`),
+      path,
+      ...(code === undefined
+        ? []
+        : [element("p", { class: "quiet" }, `${code}${page === undefined ? "" : `, documentation: ${page}`}`)]),
+      element("p", { class: "reason" }, whyLine(outcome, reason, mayHaveHappened)),
+      element(
+        "div",
+        { class: "acts" },
+        withKey(button("Go to the failure ", acts.goToFailure, { class: "primary" }), "."),
+        withKey(copying("Copy for an issue ", acts.issue), "c"),
+        withKey(copying("Link to here ", acts.link), "l")
+      )
+    ),
+    ...(row === undefined
+      ? []
+      : [
+          element(
+            "div",
+            { class: "hint" },
+            element("h3", {}, "A row that would have gone on"),
+            element("pre", { dir: "auto" }, row.code),
+            element("p", { class: "quiet" }, `Documentation: ${row.page}`)
+          )
+        ])
+  )
+}

@@ -1,0 +1,52 @@
+/** The text about a run that a reader copies into an issue, as Markdown. */
+import { duration } from "../text/Words.ts"
+import { sentenceOf } from "../recording/Outcome.ts"
+import { textAt } from "../recording/Fields.ts"
+import { verdictLine } from "../scene/words.ts"
+import { period } from "./clock.ts"
+import type { Store } from "./store.ts"
+
+/** Fences of Markdown that no text of the run can end. */
+const fenced = (text: string): string => {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([marks]) => marks.length))
+  const fence = "`".repeat(longest + 1)
+  return `${fence}text\n${text}\n${fence}`
+}
+
+/** A text of the run within a line of Markdown. */
+const inline = (text: string): string => text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_[\]<>#|]/g, String.raw`\$&`)
+
+/** Writes how a run ended, where, why, and which verdicts there were. */
+export const issueOf = ({ events, outcome, scene }: Store, link: string): string => {
+  if (outcome === undefined) return ""
+  const { agent, fatal, runId } = outcome
+  const verdicts = events.filter(({ type }) => type === "verdict")
+  const shown = verdicts.slice(-10)
+  return [
+    `**${inline(sentenceOf(outcome))}**`,
+    "",
+    ...(fatal === undefined
+      ? []
+      : [
+          fenced(`${fatal.tag}: ${fatal.message}`),
+          "",
+          `- Place: ${fatal.path.map(inline).join(" › ")}`,
+          `- Why: ${inline(fatal.reason)}`
+        ]),
+    `- Run: ${inline(runId)} of ${inline(agent)}`,
+    `- Time: ${period(scene.from, scene.to)}, ${duration(scene.to - scene.from)}`,
+    `- Event: ${link}`,
+    ...(shown.length === 0
+      ? []
+      : [
+          "",
+          verdicts.length > shown.length ? `The last ${shown.length} of ${verdicts.length} verdicts:` : "Verdicts:",
+          "",
+          ...shown.map(
+            (event) =>
+              `- ${inline(`${textAt(event, "tool") ?? textAt(event, "layer") ?? "?"}, turn ${event.turn}: ${verdictLine(event)}`)}`
+          )
+        ]),
+    ""
+  ].join("\n")
+}

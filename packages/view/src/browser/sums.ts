@@ -1,0 +1,93 @@
+/** The sums of a recording: its time, its spending, its turns and calls, one bar of where the time went, and the problems of the file. */
+import { countOf, type Problem } from "../recording/Problem.ts"
+import type { Outline } from "../scene/Outline.ts"
+import type { Scene } from "../scene/Scene.ts"
+import * as Shares from "../scene/Shares.ts"
+import { count, duration, money } from "../text/Words.ts"
+import { element } from "./dom.ts"
+
+const names = [
+  ["model", "models"],
+  ["tool", "tools"],
+  ["recovery", "recovery"]
+] as const
+
+/** Makes the sums of a scene with its outline. */
+export const sums = (scene: Scene, { branches }: Outline): HTMLElement => {
+  const { from, problems, to, totals } = scene
+  const shares = Shares.make(scene)
+  const { isPriced, recovery, toolCalls, work } = totals
+  const turns = branches.filter(({ kind }) => kind === "turn")
+  const own = turns.filter(({ depth }) => depth <= 1).length
+  const tokens = work.tokens + recovery.tokens
+  const busy = shares.model + shares.tool + shares.recovery
+  const facts: ReadonlyArray<readonly [name: string, value: string, note: string]> = [
+    ["Duration", duration(to - from), ""],
+    ["At work", duration(busy), shares.person > 0 ? `${duration(shares.person)} for a person` : ""],
+    isPriced
+      ? ["Spent", money(work.cost + recovery.cost), count(tokens, "token")]
+      : ["Spent", tokens === 0 ? "unknown" : count(tokens, "token"), tokens === 0 ? "" : "cost unknown"],
+    [
+      "Turns · calls",
+      `${own.toLocaleString("en-US")} · ${toolCalls.toLocaleString("en-US")}`,
+      turns.length > own ? `${count(turns.length - own, "more turn")} in sub-agents` : ""
+    ]
+  ]
+  const list = element("dl")
+  for (const [name, value, note] of facts)
+    list.append(
+      element(
+        "div",
+        {},
+        element("dt", {}, name),
+        element("dd", {}, element("strong", {}, value), ...(note === "" ? [] : [" ", element("span", {}, note)]))
+      )
+    )
+  return element(
+    "section",
+    { class: "sums", "aria-label": "Sums" },
+    list,
+    split(shares, busy, scene),
+    missing(problems)
+  )
+}
+
+const split = (shares: Shares.Shares, busy: number, { totals }: Scene): HTMLElement => {
+  const bar = element("div", { class: "split", "aria-hidden": "true" })
+  const labels = element("p", { class: "quiet" }, "Time at work:")
+  for (const [share, name] of names) {
+    const lasts = shares[share]
+    if (lasts <= 0) continue
+    const part = element("span", { class: share })
+    part.style.flexGrow = String(lasts / Math.max(1, busy))
+    bar.append(part)
+    labels.append(
+      element("span", {}, element("i", { class: share, "aria-hidden": "true" }), `${name} ${duration(lasts)}`)
+    )
+  }
+  const { isPriced, recovery } = totals
+  if (isPriced ? recovery.cost > 0 : recovery.tokens > 0)
+    labels.append(
+      element(
+        "span",
+        {},
+        `${isPriced ? money(recovery.cost) : count(recovery.tokens, "token")} of the spending is recovery`
+      )
+    )
+  return element("div", { class: "where" }, labels, bar)
+}
+
+const missing = (problems: ReadonlyArray<Problem>): Node => {
+  if (problems.length === 0) return document.createDocumentFragment()
+  const all = countOf(problems)
+  const list = element("ul")
+  for (const { line, says } of problems.slice(0, 100))
+    list.append(element("li", {}, line === undefined ? says : `Line ${line}: ${says}`))
+  if (all > 100) list.append(element("li", {}, `And ${all - 100} more.`))
+  return element(
+    "details",
+    { class: "problems", open: problems.length < 3 },
+    element("summary", {}, `This recording is not complete: ${count(all, "problem")}`),
+    list
+  )
+}
