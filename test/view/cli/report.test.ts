@@ -152,9 +152,11 @@ describe("kintsugi report", () => {
       [["report", whole, "-o", "report.pdf"], ".html, .htm, .svg"],
       [["report", whole, "-o", whole, "--format", "html"], "would overwrite the input"],
       [["report", join(folder, "link.jsonl"), "-o", whole, "--format", "html"], "would overwrite the input"],
-      [["report", whole, "--format", "text"], "Invalid value for flag --format"],
+      [["report", whole, "--format", "pdf"], "Invalid value for flag --format"],
+      [["report", whole, "--format", "text"], "a text is about two files"],
+      [["report", whole, whole, "--format", "svg"], "a comparison is a text or a page"],
       [["report", whole, "--nope"], "Unrecognized flag"],
-      [["report", whole, whole], "Unexpected positional"],
+      [["report", whole, whole, whole], "at most 2"],
       [["reprot", whole], "Did you mean this?\n    report"]
     ] as const) {
       const { code, err, out } = await kintsugi(parameters)
