@@ -71,6 +71,17 @@ describe("kintsugi explain", () => {
     expect((await kintsugi(["explain", at("team"), at("http")])).out).toContain("24 model calls, 72 requests")
   })
 
+  it("shows the row that is named, if a table has it [P1238]", async () => {
+    const rows = file(
+      "rows.js",
+      `import { Recovery } from "@kintsugi/core"\nexport const table = { A: Recovery.retry({ retries: 3 }), B: Recovery.retry({ retries: 1 }) }\n`
+    )
+    expect((await kintsugi(["explain", rows])).out).toContain("table meets A")
+    expect((await kintsugi(["explain", rows, "--row", "B"])).out).toContain("table meets B")
+    const { code, err } = await kintsugi(["explain", rows, "--row", "C"])
+    expect([code, err]).toEqual([1, expect.stringContaining("no table has a row 'C'; the rows are A, B")])
+  })
+
   it("draws it as SVG or as a page, by the ending [P1238]", async () => {
     for (const [name, begins] of [
       ["search.svg", "<svg "],

@@ -5,6 +5,7 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
+import { midFile } from "../_support/recorded.ts"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
 import { shellIn } from "./_support/shell.ts"
 
@@ -88,6 +89,26 @@ describe("kintsugi stats", () => {
       expect(await kintsugi(["stats", odd, "-o", target])).toEqual({ code: 0, out: "", err: "" })
       expect(readFileSync(target, "utf8").startsWith(begins)).toBe(true)
     }
+  })
+
+  it("writes a report of each kind of failure, and links it [P1705]", async () => {
+    const [target, reports] = [join(folder, "lost.html"), join(folder, "reports")]
+    const said = await kintsugi(["stats", midFile("mid-fail"), runs, "-o", target, "--reports", reports])
+    expect(said.code).toBe(0)
+    expect(readFileSync(target, "utf8")).toContain('<a href="reports/1-PaymentDeclined.html">')
+    expect(readFileSync(join(reports, "1-PaymentDeclined.html"), "utf8")).toContain(
+      "<title>✕ PaymentDeclined · refund-desk</title>"
+    )
+  })
+
+  it("shows two sets of runs side by side [P1705]", async () => {
+    const given = ["stats", midFile("mid-ok"), "--before", midFile("mid-fail")]
+    const { code, out } = await kintsugi(given)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^failed +1 \(100 %\) +0 \(0 %\)$/m)
+    expect(out).toMatch(/^ended by PaymentDeclined at refund-desk › refund +1 \(100 %\) +0 \(0 %\)$/m)
+    const json = JSON.parse((await kintsugi([...given, "--json"])).out)
+    expect([json.runs.failed, json.before.runs.failed]).toEqual([0, 1])
   })
 
   it("ends with 1 if nothing could be counted, with 2 for a wrong command line [P1239 P1240]", async () => {

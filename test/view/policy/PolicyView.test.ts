@@ -207,4 +207,25 @@ describe("a policy to look at", () => {
       expect(text).toContain("evil\u241b[31m[U+202E] name")
     }
   })
+
+  it("shows the row that is chosen, names the others, and has no scale without waits [P1236]", () => {
+    const table = {
+      Steady: Recovery.retry({ retries: 2, initialBackoff: "1 second" }),
+      Random: Recovery.retry({ retries: 1, initialBackoff: "1 second", jitter: "full" }),
+      Once: Recovery.tell()
+    }
+    const layers = layersOf([table])
+    const [drawn, chosen] = [PolicyView.make(layers), PolicyView.make(layers, { row: "Random" })]
+    expect(PolicyText.format(drawn)).toContain("layer 1 also has rows for Random, Once")
+    expect(PolicyText.format(drawn)).toContain("no wait of the drawn rows is left to chance")
+    expect(PolicyText.format(chosen)).toContain("layer 1 meets Random")
+    expect(PolicyText.format(chosen)).not.toContain("left to chance")
+    const once = PolicySvg.draw(PolicyView.make(layers, { row: "Once" }))
+    expect(once).toContain("no waits: each attempt follows at once")
+    expect(once).not.toContain('k-axis"')
+    expect(PolicySvg.draw(drawn)).toContain('k-axis"')
+    // a page with one stack says its title once
+    const page = PolicyPage.make(drawn)
+    expect(page.match(/<h[12]>layer 1<\/h[12]>/g)).toEqual(["<h1>layer 1</h1>"])
+  })
 })

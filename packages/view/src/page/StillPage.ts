@@ -22,7 +22,7 @@ const style = [
   "caption{text-align:left;color:var(--quiet);padding:.25rem 0}",
   "th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top}",
   "td.number,th.number{text-align:right}",
-  ".lead{font-size:1.2rem}",
+  ".lead{font-size:1.2rem}a{color:inherit}",
   // on a phone each row is a card: its first cell is the title, and each other cell names its column
   "@media screen and (max-width:640px){.wide{display:none}.narrow{display:block}thead{display:none}table,tbody,caption{display:block}tr{display:block;border:1px solid var(--line);border-radius:6px;padding:.4rem .6rem;margin:.5rem 0}th[scope=row],td,td.number{display:block;border:0;padding:.1rem 0;text-align:left;overflow-wrap:anywhere}td[data-name]:not(:empty)::before{content:attr(data-name) ': ';color:var(--quiet)}}",
   "@media print{body{margin:0}svg,tr{break-inside:avoid}}"

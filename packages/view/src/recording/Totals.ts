@@ -10,7 +10,7 @@
  *
  * A model call after a tell is work, because the model might have made another call without the failure too.
  */
-import { amountAt, textAt } from "./Fields.ts"
+import { amountAt, at, textAt } from "./Fields.ts"
 import type { Recorded } from "./Recorded.ts"
 import { count, money } from "../text/Words.ts"
 
@@ -22,7 +22,7 @@ export interface Spending {
   readonly tokens: number
   /** The cost of the attempts whose price is known, in US dollars. */
   readonly cost: number
-  /** How many attempts ended without a reply and without a reported usage: what they have used is not known. */
+  /** How many attempts have no reported usage, or ended without a reply and with none: what they have used is not known. */
   readonly unknown: number
 }
 
@@ -63,7 +63,7 @@ interface Counted {
 interface Attempt {
   readonly runId: string
   readonly isRecovery: boolean
-  readonly isReply: boolean
+  readonly isReported: boolean
   readonly tokens: number
   readonly cost: number | undefined
 }
@@ -141,7 +141,7 @@ const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
     runId: event.runId,
     isRecovery:
       isRetrying || purpose === "fixer" || purpose === "compaction" || outcome === "failed" || outcome === "discarded",
-    isReply: event.type === "model-end",
+    isReported: event.type === "model-end" && at(event, "entry", "usage") !== undefined,
     tokens:
       (amountAt(event, "entry", "usage", "inputTokens") ?? 0) +
       (amountAt(event, "entry", "usage", "outputTokens") ?? 0),
@@ -169,10 +169,10 @@ const descendsFrom = (runs: ReadonlyMap<string, Counted>, roots: ReadonlySet<str
 
 const sum = (attempts: ReadonlyArray<Attempt>): Spending => {
   const total = { attempts: attempts.length, tokens: 0, cost: 0, unknown: 0 }
-  for (const { cost = 0, isReply, tokens } of attempts) {
+  for (const { cost = 0, isReported, tokens } of attempts) {
     total.tokens += tokens
     total.cost += cost
-    if (tokens === 0 && !isReply) total.unknown++
+    if (tokens === 0 && !isReported) total.unknown++
   }
   return total
 }
@@ -180,5 +180,7 @@ const sum = (attempts: ReadonlyArray<Attempt>): Spending => {
 /** A spending in words: money, or tokens if not all prices are known. A part that is not known is said, and is not 0. */
 export const amount = ({ attempts, cost, tokens, unknown }: Spending, isPriced: boolean): string => {
   if (attempts > 0 && unknown === attempts) return "unknown"
+  // the known part is none of it
+  if (unknown > 0 && (isPriced ? cost : tokens) === 0) return "unknown"
   return `${unknown === 0 ? "" : "at least "}${isPriced ? money(cost) : count(tokens, "token")}`
 }

@@ -29,7 +29,6 @@ type Example = {
   readonly at: number
   /** The file of its events, if `of` was given one. */
   readonly file?: string
-  readonly message: string
   /** Why no row has stopped the error, as a clause. */
   readonly reason: string
 }
@@ -39,8 +38,8 @@ export const endedOf = (events: ReadonlyArray<Recorded>, file: string | undefine
   const nested = new Set(events.flatMap(({ parent, runId }) => (parent === undefined ? [] : [runId])))
   return Outcome.outcomesOf({ events }).flatMap(({ fatal, runId, to }): ReadonlyArray<Ended> => {
     if (fatal === undefined || nested.has(runId)) return []
-    const { agent, message, reason, tag, tool, why } = fatal
-    const example = { runId, at: to, ...(file === undefined ? {} : { file }), message, reason }
+    const { agent, reason, tag, tool, why } = fatal
+    const example = { runId, at: to, ...(file === undefined ? {} : { file }), reason }
     return [{ tag, agent, ...(tool === undefined ? {} : { tool }), why, runs: 1, example }]
   })
 }

@@ -40,8 +40,10 @@ const spent = (spending: Stats["work"], withMoney: boolean): string =>
     count(spending.attempts, "attempt"),
     ...(isUnknown(spending)
       ? ["spending unknown"]
-      : [amount(spending, false), ...(withMoney ? [amount(spending, true)] : [])])
+      : [amount(spending, false), ...(withMoney ? [paid(amount(spending, true))] : [])])
   ].join(", ")
+
+const paid = (money: string): string => (money === "unknown" ? "cost unknown" : money)
 
 /** Whether nothing is known of what attempts have used. */
 export const isUnknown = ({ attempts, unknown }: Stats["work"]): boolean => attempts > 0 && unknown === attempts
