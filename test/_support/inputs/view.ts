@@ -146,11 +146,8 @@ export const viewRecording: Table = {
 export const viewPictures: Table = {
   "view/src/scene/Details.ts": {
     ...each(fixed, "outcomeOf"),
-    ...each(reached, "make", "lineOf"),
-    hoverOf: grows(scenes, ({ recording, scene }) =>
-      scene.items
-        .slice(0, 50)
-        .map((item) => [Details.lineOf(scene, item), Details.hoverOf(scene, recording.events, item)])
+    make: grows(scenes, ({ recording, scene }) =>
+      scene.items.slice(0, 50).map((item) => Details.make(scene, recording.events, item))
     )
   },
   "view/src/scene/Scene.ts": { make: grows(recordings, Scene.make) },

@@ -260,8 +260,6 @@ describe("details [P1218]", () => {
       (item) => Details.make(scene, recording.events, item).facts.find(([name]) => name === "Begins")?.[1]
     )
     assert.deepStrictEqual(begins, ["2 h 56 min 1.204 s after the start", "2 h 56 min 1.207 s after the start"])
-    for (const [index, item] of marks.entries())
-      assert.include(Details.lineOf(scene, item), `at 2 h 56 min 1.20${index === 0 ? 4 : 7} s`)
   })
 
   it("durations and amounts read well [P1218]", () => {

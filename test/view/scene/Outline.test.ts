@@ -5,7 +5,8 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import type { Recorded } from "../../../packages/view/src/recording/Recorded.ts"
 import * as Outline from "../../../packages/view/src/scene/Outline.ts"
-import { midFail, references, written } from "../_support/references.ts"
+import { mid } from "../_support/recorded.ts"
+import { references, written } from "../_support/references.ts"
 import { damage, damaged } from "./_support/drawn.ts"
 
 const outlineOf = (events: ReadonlyArray<Recorded>) => {
@@ -22,7 +23,7 @@ const drawn = ({ branches }: Outline.Outline, wanted: (branch: Outline.Branch) =
     )
 
 describe("the outline of a run that failed [P1275]", () => {
-  const outline = outlineOf(midFail().events)
+  const outline = outlineOf(mid("mid-fail").events)
 
   it("has the run and its turns, with what was healed and what was lost [P1275]", () => {
     assert.deepStrictEqual(
@@ -113,7 +114,7 @@ describe("the outline of any recording [P1276]", () => {
   it.effect("has each item once, and its branches follow their parents [P1276]", () =>
     Effect.gen(function* () {
       const made = yield* Effect.all(Object.values(references))
-      const all = [midFail(), written("storm"), ...made].map(({ events }) => events)
+      const all = [mid("mid-fail"), written("storm"), ...made].map(({ events }) => events)
       fc.assert(
         fc.property(fc.constantFrom(...all), damage, (events, harm) => {
           const { branchOf, branches, roots, scene } = outlineOf(damaged(events, harm).events)
@@ -145,7 +146,7 @@ describe("the outline of any recording [P1276]", () => {
   )
 
   it("keeps the names of its branches while a recording grows [P1276]", () => {
-    const { events } = midFail()
+    const { events } = mid("mid-fail")
     const keys = outlineOf(events).branches.map(({ key }) => key)
     for (const end of [1, 20, 31, 64, 100, 133]) {
       const early = outlineOf(events.slice(0, end)).branches.filter(({ kind }) => kind !== "part" && kind !== "group")

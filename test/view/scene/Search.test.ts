@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Search, textOf } from "../../../packages/view/src/scene/Search.ts"
-import { midFail } from "../_support/references.ts"
+import { mid } from "../_support/recorded.ts"
 
-const { events } = midFail()
+const { events } = mid("mid-fail")
 
 const found = (query: string, texts: Array<string> = []) => {
   const search = new Search(events, query, texts)

@@ -8,7 +8,8 @@ import { Page } from "@kintsugi/view"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { long, midFail, written } from "../../../test/view/_support/references.ts"
+import { mid } from "../../../test/view/_support/recorded.ts"
+import { long, written } from "../../../test/view/_support/references.ts"
 import type { Report } from "../../../scripts/report.ts"
 import { withBrowser } from "./browser.ts"
 import { temporaryFolder } from "./ending.ts"
@@ -33,7 +34,7 @@ export const reportPage = async (chromium: string, report: Report): Promise<void
     writeFileSync(path, html)
     return pathToFileURL(path).href
   }
-  const failed = writePage("failed", Page.make(midFail()))
+  const failed = writePage("failed", Page.make(mid("mid-fail")))
   const mended = writePage("mended", Page.make(written("mended")))
   await withBrowser(chromium, report, async (visit) => {
     for (const scheme of ["light", "dark"] as const)

@@ -98,7 +98,8 @@ button[aria-pressed="true"],button.primary{background:var(--ink);color:var(--pap
 .outline{scrollbar-gutter:stable}
 .room{position:relative}
 .rows{position:relative}
-.rows .row{position:absolute;left:0;right:0}
+.rows .row{position:absolute;left:0;right:0;contain:layout paint style}
+.inspector,.conversation,.outline,.events,.toolbar{contain:layout style}
 .row{height:26px;align-items:center;border-bottom:1px solid color-mix(in srgb,var(--line) 55%,transparent)}
 .head{position:sticky;top:0;z-index:2;background:var(--paper);font-size:11px;color:var(--quiet)}
 .head .row{height:23px;border-bottom-color:var(--line)}

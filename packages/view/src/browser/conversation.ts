@@ -7,7 +7,7 @@ import { button, element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
 
 /** How many entries a chunk has. */
-const size = 50
+const size = 25
 /** About how high an entry is, in pixels. */
 const height = 64
 

@@ -1,4 +1,5 @@
 /** The head of the page: how the run ended, what ended it, where, why nothing stopped it, and what to do. */
+import { docsUrl, type Links, traceUrl } from "../recording/Links.ts"
 import { type Fatal, failureWords, type Outcome, sentenceOf, signs, spentWords } from "../recording/Outcome.ts"
 import { clip, count } from "../text/Words.ts"
 import { dateOf, period } from "./clock.ts"
@@ -9,6 +10,7 @@ import type { Store } from "./store.ts"
 /** What the buttons of the head do. */
 export interface Acts {
   readonly goToFailure: () => void
+  readonly links: Links
   readonly issue: () => string
   readonly link: () => string
   readonly keys: () => void
@@ -44,6 +46,7 @@ export const header = (
       copying("Copy", () => outcome.runId, "Copy the id of the run")
     ),
     button("Light or dark", acts.theme, { class: "theme" }),
+    ...[traceUrl(acts.links, outcome)].flatMap((url) => (url === undefined ? [] : [linked(url, "Open the trace ↗")])),
     withKey(button("Keys ", acts.keys, { class: "help" }), "?")
   )
   return [line, ...body(outcome, acts)]
@@ -62,6 +65,10 @@ export const copying = (label: string, text: () => string, title?: string): HTML
     class: "copy",
     ...(title === undefined ? {} : { title })
   })
+
+/** A link to another place, or the text alone if the page does not know the address. */
+const linked = (url: string | undefined, text: string): HTMLElement =>
+  url === undefined ? element("span", {}, text) : element("a", { href: url, rel: "noreferrer" }, text)
 
 const body = (outcome: Outcome, acts: Acts): ReadonlyArray<HTMLElement> => {
   if (outcome.fatal !== undefined) return [why(outcome, outcome.fatal, acts)]
@@ -102,12 +109,12 @@ const whyLine = (outcome: Outcome, reason: string, mayHaveHappened: boolean): st
 }
 
 const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
-  const { code, mayHaveHappened, message, page, path: place, reason, row, tag } = fatal
+  const { code, mayHaveHappened, message, page, path: names, reason, row, tag } = fatal
   const path = element("p", { class: "place" })
-  for (const [at, part] of place.entries()) {
+  for (const [at, part] of names.entries()) {
     if (at > 0) path.append(element("span", { "aria-hidden": "true" }, " › "))
     path.append(
-      at === place.length - 1 ? element("strong", { dir: "auto" }, part) : element("span", { dir: "auto" }, part)
+      at === names.length - 1 ? element("strong", { dir: "auto" }, part) : element("span", { dir: "auto" }, part)
     )
   }
   return element(
@@ -118,9 +125,7 @@ const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
       { class: "what" },
       element("h2", { dir: "auto" }, message === "" ? tag : `${tag}: ${message}`),
       path,
-      ...(code === undefined
-        ? []
-        : [element("p", { class: "quiet" }, `${code}${page === undefined ? "" : `, documentation: ${page}`}`)]),
+      ...(code === undefined ? [] : [element("p", { class: "quiet" }, linked(docsUrl(acts.links, page), code))]),
       element("p", { class: "reason" }, whyLine(outcome, reason, mayHaveHappened)),
       element(
         "div",
@@ -138,7 +143,7 @@ const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
             { class: "hint" },
             element("h3", {}, "A row that would have gone on"),
             element("pre", { dir: "auto" }, row.code),
-            element("p", { class: "quiet" }, `Documentation: ${row.page}`)
+            element("p", { class: "quiet" }, "Documentation: ", linked(docsUrl(acts.links, row.page), row.page))
           )
         ])
   )

@@ -159,8 +159,9 @@ export class Inspector {
     const indexes = this.#eventsOf(branch)
     const own = indexes.slice(0, most).flatMap((index) => events[index] ?? [])
     const main = scene.items[branch.main ?? -1]
-    const facts = main === undefined ? [] : Details.make(scene, events, main)
-    const texts = Array.isArray(facts) ? [] : facts.texts
+    const details = main === undefined ? undefined : Details.make(scene, events, main)
+    const texts = details?.texts ?? []
+    const spent = details?.facts.find(([name]) => name === "Spent")?.[1]
     const failed = own.findLast((event) => fieldOf(event, "error") !== undefined)
     const panels = new Map<Tab, () => ReadonlyArray<Node>>()
     const isArgument = ([name]: readonly [string, string]) =>
@@ -174,14 +175,19 @@ export class Inspector {
         ? [element("p", {}, `It ended the run: ${fatal.reason}.`)]
         : []
     if (failed !== undefined)
-      panels.set("Error", () => [...this.#error(failed), ...why, this.#facts(branch, own), ...results.map(titled)])
-    else panels.set("Result", () => [this.#facts(branch, own), ...results.map(titled)])
+      panels.set("Error", () => [
+        ...this.#error(failed),
+        ...why,
+        this.#facts(branch, own, spent),
+        ...results.map(titled)
+      ])
+    else panels.set("Result", () => [this.#facts(branch, own, spent), ...results.map(titled)])
     const owner = branch.kind === "part" ? this.#store.outline.branches[branch.parent ?? -1] : undefined
     const call = owner === undefined ? own : this.#eventsOf(owner).flatMap((index) => events[index] ?? [])
     const given = [...argumentsOf(call), ...texts.filter(isArgument)]
     if (given.length > 0) panels.set("Arguments", () => unique(given).map(titled))
-    const decisions = own.filter(({ type }) => deciding.has(type))
-    if (decisions.length > 0) panels.set("Decisions", () => decisions.flatMap((event) => this.#decision(event)))
+    const decisions = indexes.slice(0, most).filter((index) => deciding.has(events[index]?.type ?? ""))
+    if (decisions.length > 0) panels.set("Decisions", () => decisions.flatMap((index) => this.#decision(index)))
     panels.set("Context", () => this.#context())
     panels.set("Raw", () => this.#raw(indexes))
     return panels
@@ -193,14 +199,11 @@ export class Inspector {
     return [heading(tagOf(error), `${tagOf(error)}: ${message}`), longText(message === "" ? "no message" : message)]
   }
 
-  #facts(branch: Branch, own: ReadonlyArray<Recorded>): HTMLElement {
+  #facts(branch: Branch, own: ReadonlyArray<Recorded>, spent: string | undefined): HTMLElement {
     const { scene } = this.#store
     const [event] = own
     const effects = own.map((one) => textAt(one, "sideEffects")).find((text) => text !== undefined)
     const attempt = own.map((one) => numberAt(one, "attempt")).findLast((nth) => nth !== undefined)
-    const main = scene.items[branch.main ?? -1]
-    const details = main === undefined ? [] : Details.make(scene, this.#store.events, main).facts
-    const spent = details.find(([name]) => name === "Spent")?.[1]
     const facts: ReadonlyArray<readonly [string, string | undefined]> = [
       [
         "Began",
@@ -221,14 +224,14 @@ export class Inspector {
     return list
   }
 
-  #decision(event: Recorded): ReadonlyArray<Node> {
-    const { scene } = this.#store
-    const facts = scene.items[scene.itemOf[this.#store.events.indexOf(event)] ?? -1]
-    const details = facts === undefined ? undefined : Details.make(scene, this.#store.events, facts)
+  #decision(index: number): ReadonlyArray<Node> {
+    const { events, scene } = this.#store
+    const item = scene.items[scene.itemOf[index] ?? -1]
+    const details = item === undefined ? undefined : Details.make(scene, events, item)
     const list = element("dl", { class: "facts" })
     for (const [name, text] of details?.facts ?? [])
       if (decisive.has(name)) list.append(element("dt", {}, name), element("dd", { dir: "auto" }, text))
-    return [heading(details?.title ?? event.type), list]
+    return [heading(details?.title ?? ""), list]
   }
 
   /** What was said just before the selection. */

@@ -30,7 +30,7 @@ export const issueOf = ({ events, outcome, scene }: Store, link: string): string
       : [
           fenced(`${fatal.tag}: ${fatal.message}`),
           "",
-          `- Place: ${fatal.path.map(inline).join(" › ")}`,
+          `- Where: ${fatal.path.map(inline).join(" › ")}`,
           `- Why: ${inline(fatal.reason)}`
         ]),
     `- Run: ${inline(runId)} of ${inline(agent)}`,

@@ -1,6 +1,7 @@
 /** The script of the page. It reads the recording in the page, or the URL of a run at work, and shows it. */
 import { visible } from "../text/Escape.ts"
 import { fieldOf, textAt } from "../recording/Fields.ts"
+import type { Links } from "../recording/Links.ts"
 import { titleOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
 import { element } from "./dom.ts"
@@ -29,6 +30,12 @@ const watch = ({ store }: Mounted, listening: Listening, status: HTMLElement) =>
   }
 }
 
+/** The templates of links that the maker of the page has given. */
+const linksIn = (data: unknown): Links => {
+  const [trace, docs] = [textAt(data, "links", "trace"), textAt(data, "links", "docs")]
+  return { ...(trace === undefined ? {} : { trace }), ...(docs === undefined ? {} : { docs }) }
+}
+
 const start = (): void => {
   const main = document.querySelector("main")
   const head = document.querySelector("header")
@@ -38,14 +45,14 @@ const start = (): void => {
   if (textAt(data, "url") !== undefined) return void live(head, main, data)
   // cast: `Page.make` has written a recording
   const { events, problems } = data as Recording.Recording
-  mount({ head, main, title: textAt(data, "title") }, { events, problems }, false)
+  mount({ head, main, title: textAt(data, "title"), links: linksIn(data) }, { events, problems }, false)
 }
 
 const live = async (head: HTMLElement, main: HTMLElement, data: unknown): Promise<void> => {
   const url = textAt(data, "url") ?? ""
   const listening = new Listening(Recording.start())
   const status = element("p", { class: "stream", role: "status" }, "The run is at work.")
-  const mounted = mount({ head, main, title: textAt(data, "title") }, listening.recording(), true)
+  const mounted = mount({ head, main, title: textAt(data, "title"), links: linksIn(data) }, listening.recording(), true)
   const { store } = mounted
   main.prepend(status)
   store.listen((change) => {

@@ -1,4 +1,5 @@
 /** Puts the parts of the page together. */
+import type { Links as LinkTemplates } from "../recording/Links.ts"
 import type { Recording } from "../recording/Recording.ts"
 import { Conversation } from "./conversation.ts"
 import { copy } from "./copying.ts"
@@ -46,10 +47,12 @@ interface Target {
   readonly head: HTMLElement
   readonly main: HTMLElement
   readonly title: string | undefined
+  /** Where the links of the page lead. */
+  readonly links: LinkTemplates
 }
 
 /** Shows a recording in the header and in the main part of the page. */
-export const mount = ({ head, main, title }: Target, recording: Recording, isLive: boolean): Mounted => {
+export const mount = ({ head, links, main, title }: Target, recording: Recording, isLive: boolean): Mounted => {
   const store = new Store(recording)
   const mounted = { store, isLive }
   const steps = new Steps(store)
@@ -99,11 +102,11 @@ export const mount = ({ head, main, title }: Target, recording: Recording, isLiv
     { keys: ["?"], says: "show the keys and signs", act: () => help(keys, store) }
   ]
   const setTheme = themed(() => minimap.draw())
-  const acts = { goToFailure, issue, link, keys: () => help(keys, store), theme: setTheme }
-  let sum = sums(store.scene, store.outline)
+  const acts = { links, goToFailure, issue, link, keys: () => help(keys, store), theme: setTheme }
+  let sum = sums(store.scene)
   const drawHead = () => {
     head.replaceChildren(...header(store, acts, { isLive: mounted.isLive, title }))
-    const next = sums(store.scene, store.outline)
+    const next = sums(store.scene)
     sum.replaceWith(next)
     sum = next
   }

@@ -1,7 +1,7 @@
 /** A list whose rows are elements only while they are near the screen, and all on paper. All rows have the same height. */
 
 /** How many rows are made on each side of what is seen. */
-const spare = 8
+const spare = 4
 /** How many rows are printed. */
 const printed = 1500
 
@@ -53,8 +53,11 @@ export class Rows {
   /** Makes the rows that are missing near the screen, and removes the rows that are far from it. */
   fill(): void {
     const height = this.isPrinted ? 20 : matchMedia("(max-width:700px)").matches ? 36 : 26
+    const isOther = height !== this.#height
     this.#height = height
-    this.body.style.height = `${height * (this.isPrinted ? Math.min(printed, this.#count) : this.#count)}px`
+    const room = `${height * (this.isPrinted ? Math.min(printed, this.#count) : this.#count)}px`
+    // a style that is set again would be laid out again
+    if (this.body.style.height !== room) this.body.style.height = room
     const [from, to] = this.#seen()
     for (const [index, row] of this.#made)
       // the row with the focus stays, so that keys still reach it
@@ -63,9 +66,10 @@ export class Rows {
         this.#made.delete(index)
       }
     for (let index = from; index < to; index++) {
-      const row = this.#made.get(index) ?? this.#make(index)
-      row.style.top = `${index * height}px`
-      if (this.#made.has(index)) continue
+      const existing = this.#made.get(index)
+      const row = existing ?? this.#make(index)
+      if (existing === undefined || isOther) row.style.top = `${index * height}px`
+      if (existing !== undefined) continue
       this.#made.set(index, row)
       this.#insert(index, row)
     }

@@ -1,7 +1,7 @@
 /** The state of the page: the scene, the visible stretch of time, the selection, and which branches are unfolded. Listeners learn of changes. */
 import * as Axis from "../drawing/Axis.ts"
 import type { Window } from "../drawing/Layout.ts"
-import { type Outcome, outcomeOf } from "../recording/Outcome.ts"
+import type { Outcome } from "../recording/Outcome.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Outline from "../scene/Outline.ts"
@@ -21,8 +21,6 @@ export class Store {
   axis: Axis.Axis
   window: Window
   events: ReadonlyArray<Recorded>
-  /** How the run ended; `undefined` without events. */
-  outcome: Outcome | undefined
   /** The ids of the items that failed, by time. */
   failures: ReadonlyArray<number>
   /** The ids of the branches that have a row, in their order. */
@@ -42,7 +40,6 @@ export class Store {
 
   constructor(recording: Recording) {
     this.events = recording.events
-    this.outcome = outcomeOf(recording)
     this.scene = Scene.make(recording)
     this.outline = Outline.make(this.scene, this.events)
     this.axis = Axis.make(this.scene)
@@ -65,7 +62,6 @@ export class Store {
     const { isWhole } = this
     const key = this.branch?.key
     this.events = recording.events
-    this.outcome = outcomeOf(recording)
     this.scene = Scene.make(recording)
     this.outline = Outline.make(this.scene, this.events)
     this.axis = Axis.make(this.scene)
@@ -90,6 +86,11 @@ export class Store {
 
   get branch(): Outline.Branch | undefined {
     return this.selected === undefined ? undefined : this.outline.branches[this.selected]
+  }
+
+  /** How the run ended; `undefined` without events. */
+  get outcome(): Outcome | undefined {
+    return this.scene.outcome
   }
 
   /** The event that ended the run, if it failed. */

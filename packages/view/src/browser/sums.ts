@@ -1,9 +1,9 @@
 /** The sums of a recording: its time, its spending, its turns and calls, one bar of where the time went, and the problems of the file. */
 import { countOf, type Problem } from "../recording/Problem.ts"
-import type { Outline } from "../scene/Outline.ts"
 import type { Scene } from "../scene/Scene.ts"
 import * as Shares from "../scene/Shares.ts"
-import { count, duration, money } from "../text/Words.ts"
+import { amount, type Totals } from "../recording/Totals.ts"
+import { count, duration } from "../text/Words.ts"
 import { element } from "./dom.ts"
 
 const names = [
@@ -12,25 +12,20 @@ const names = [
   ["recovery", "recovery"]
 ] as const
 
-/** Makes the sums of a scene with its outline. */
-export const sums = (scene: Scene, { branches }: Outline): HTMLElement => {
+/** Makes the sums of a scene. */
+export const sums = (scene: Scene): HTMLElement => {
   const { from, problems, to, totals } = scene
   const shares = Shares.make(scene)
-  const { isPriced, recovery, toolCalls, work } = totals
-  const turns = branches.filter(({ kind }) => kind === "turn")
-  const own = turns.filter(({ depth }) => depth <= 1).length
-  const tokens = work.tokens + recovery.tokens
+  const { nestedTurns, toolCalls, turns } = totals
   const busy = shares.model + shares.tool + shares.recovery
   const facts: ReadonlyArray<readonly [name: string, value: string, note: string]> = [
     ["Duration", duration(to - from), ""],
     ["At work", duration(busy), shares.person > 0 ? `${duration(shares.person)} for a person` : ""],
-    isPriced
-      ? ["Spent", money(work.cost + recovery.cost), count(tokens, "token")]
-      : ["Spent", tokens === 0 ? "unknown" : count(tokens, "token"), tokens === 0 ? "" : "cost unknown"],
+    spentOf(totals),
     [
       "Turns · calls",
-      `${own.toLocaleString("en-US")} · ${toolCalls.toLocaleString("en-US")}`,
-      turns.length > own ? `${count(turns.length - own, "more turn")} in sub-agents` : ""
+      `${(turns - nestedTurns).toLocaleString("en-US")} · ${toolCalls.toLocaleString("en-US")}`,
+      nestedTurns > 0 ? `${count(nestedTurns, "more turn")} in sub-agents` : ""
     ]
   ]
   const list = element("dl")
@@ -52,6 +47,18 @@ export const sums = (scene: Scene, { branches }: Outline): HTMLElement => {
   )
 }
 
+/** What all attempts have spent. What is not known is not 0. */
+const spentOf = ({ isPriced, recovery, work }: Totals): readonly [string, string, string] => {
+  const all = {
+    attempts: work.attempts + recovery.attempts,
+    tokens: work.tokens + recovery.tokens,
+    cost: work.cost + recovery.cost,
+    unknown: work.unknown + recovery.unknown
+  }
+  const spent = amount(all, isPriced)
+  return ["Spent", spent, isPriced ? count(all.tokens, "token") : spent === "unknown" ? "" : "cost unknown"]
+}
+
 const split = (shares: Shares.Shares, busy: number, { totals }: Scene): HTMLElement => {
   const bar = element("div", { class: "split", "aria-hidden": "true" })
   const labels = element("p", { class: "quiet" }, "Time at work:")
@@ -67,13 +74,7 @@ const split = (shares: Shares.Shares, busy: number, { totals }: Scene): HTMLElem
   }
   const { isPriced, recovery } = totals
   if (isPriced ? recovery.cost > 0 : recovery.tokens > 0)
-    labels.append(
-      element(
-        "span",
-        {},
-        `${isPriced ? money(recovery.cost) : count(recovery.tokens, "token")} of the spending is recovery`
-      )
-    )
+    labels.append(element("span", {}, `${amount(recovery, isPriced)} of the spending is recovery`))
   return element("div", { class: "where" }, labels, bar)
 }
 

@@ -64,7 +64,8 @@ export class Toolbar {
       this.#views.append(chosen)
     })
     store.listen((change) => {
-      if (change === "scene" || change === "rows") this.draw()
+      if (change === "scene") this.draw()
+      else if (change === "rows") this.#press()
       else if (change === "selection" || change === "search" || change === "view") this.#say()
       if (change === "scene") this.#searching.renew()
     })
@@ -86,6 +87,7 @@ export class Toolbar {
     return this.#input.value
   }
 
+  /** Makes the filters that have something to show. */
   draw(): void {
     const { branches } = this.#store.outline
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["filter"] : undefined
@@ -95,7 +97,6 @@ export class Toolbar {
       for (const branch of branches) if (has(branch)) many++
       if (many === 0 && name !== "all") continue
       const chip = button(sign === "" ? text : `${sign} ${text}`, () => this.#store.choose(name), {
-        "aria-pressed": String(this.#store.filter === name),
         "data-filter": name
       })
       chip.append(" ", element("em", {}, many.toLocaleString("en-US")))
@@ -103,7 +104,14 @@ export class Toolbar {
     }
     this.#chips.replaceChildren(...chips)
     chips.find((chip) => chip.dataset["filter"] === focused)?.focus()
+    this.#press()
     this.#say()
+  }
+
+  /** Shows which filter is chosen. */
+  #press(): void {
+    for (const chip of this.#chips.querySelectorAll("button"))
+      chip.setAttribute("aria-pressed", String(chip.dataset["filter"] === this.#store.filter))
   }
 
   #say(): void {

@@ -30,6 +30,8 @@ export interface Strip {
 
 /** The least width of a bar in pixels. */
 const least = 2
+/** The most bars of a row that have a title each. */
+const titled = 12
 /** The height of a row, in pixels. */
 export const height = 26
 const barHeight = 12
@@ -82,10 +84,13 @@ export const scale =
 /** Draws the elements of a row. */
 export const draw = (strip: Strip, axis: Axis, width: number, window: Window): string => {
   const x = scale(width, window)
+  // a row that sums up has many bars, and their names are those of its branches
+  const isTitled = strip.segments.length <= titled
   const parts: Array<string> = []
   let bar: { readonly segment: Segment; readonly x: number; end: number; many: number } | undefined
   const flush = () => {
-    if (bar !== undefined) parts.push(drawn(bar.segment, bar.x, Math.max(least, bar.end - bar.x), bar.many))
+    if (bar !== undefined)
+      parts.push(drawn(bar.segment, bar.x, Math.max(least, bar.end - bar.x), isTitled && bar.many === 1))
     bar = undefined
   }
   for (const segment of strip.segments) {
@@ -109,10 +114,10 @@ export const draw = (strip: Strip, axis: Axis, width: number, window: Window): s
 
 const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
-const drawn = ({ isFaded, label, look }: Segment, from: number, wide: number, many: number): string => {
+const drawn = ({ isFaded, label, look }: Segment, from: number, wide: number, isTitled: boolean): string => {
   const x = hundredths(from)
   const width = hundredths(wide)
-  const title = many > 1 ? "" : `<title>${markup(label)}</title>`
+  const title = !isTitled ? "" : `<title>${markup(label)}</title>`
   const middle = height / 2
   if (look === "wait" || look === "person" || look === "mending") {
     const dashes = look === "person" ? ' stroke-dasharray="1 4"' : look === "wait" ? ' stroke-dasharray="4 3"' : ""

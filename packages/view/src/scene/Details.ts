@@ -4,10 +4,10 @@
  * @internal
  */
 import { amountAt, asText, at, fieldOf, numberAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recorded.ts"
+import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import type { Scene } from "./Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "./Shapes.ts"
-import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
+import { messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { duration, moment } from "../text/Words.ts"
 import { spentLine, verdictWords } from "./words.ts"
 
@@ -58,15 +58,6 @@ const approvalWords = (state: Span["state"]): string =>
       ? "waiting for approval"
       : stateWords[state]
 
-/** Describes an item in one line, for screen readers. */
-export const lineOf = (scene: Scene, item: Span | Mark): string => {
-  const lane = scene.lanes[item.lane]
-  const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
-  const when = `at ${moment(startOf(item) - scene.from)}`
-  const long = item.shape === "span" ? `, ${duration(endOf(item) - startOf(item))}` : ""
-  return `${item.label}. ${lane?.layer ?? ""} of ${agent}, ${outcomeOf(item)}, ${when}${long}`
-}
-
 /** Collects all details of an item. */
 export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): Details => {
   const lane = scene.lanes[item.lane]
@@ -91,7 +82,7 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
     facts: facts.flatMap(([name, text]) => (text === undefined || text === "" ? [] : [[name, text] as const])),
     texts: unique([
       ...own.flatMap((event, index) => (index < most ? textsOf(event) : [])),
-      ...resultLater(events, subject)
+      ...resultLater(events, subject, item.subject)
     ]),
     events: shown
   }
@@ -179,17 +170,21 @@ const replyOf = (event: Recorded): string => {
 /** The text that the model read at the end of a call, for an item about an earlier failure of the call. */
 const resultLater = (
   events: ReadonlyArray<Recorded>,
-  subject: Recorded | undefined
+  subject: Recorded | undefined,
+  start: number
 ): ReadonlyArray<readonly [string, string]> => {
   const callId = textAt(subject, "callId")
   if (subject === undefined || callId === undefined) return []
-  const start = events.indexOf(subject)
-  const end = events.find(
-    (event, index) =>
-      index > start && event.type === "tool-end" && event.runId === subject.runId && event["callId"] === callId
-  )
-  const text = textAt(end, "use", "settlement", "text")
-  return text === undefined ? [] : [[readAs(textAt(end, "use", "settlement", "kind")), text]]
+  for (let at = start + 1; at < events.length; at++) {
+    const event = events[at]
+    if (event?.runId !== subject.runId) continue
+    // a call of a suspended run ends in a later part of the run
+    if (isTerminal(event) && event.type !== "run-suspended") break
+    if (event.type !== "tool-end" || event["callId"] !== callId) continue
+    const text = textAt(event, "use", "settlement", "text")
+    return text === undefined ? [] : [[readAs(textAt(event, "use", "settlement", "kind")), text]]
+  }
+  return []
 }
 
 const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<readonly [string, string]> => {
@@ -200,18 +195,4 @@ const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<
     seen.add(key)
     return isNew
   })
-}
-
-/** The lines of the tooltip of an item: its outcome, error, length, waits and spending. */
-export const hoverOf = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): ReadonlyArray<string> => {
-  const { facts, texts } = make(scene, events, item)
-  const error = events[item.subject]?.["error"]
-  const wanted = new Set(["Duration", "Waits", "Hint", "Spent"])
-  const read = texts.find(([name]) => name === "What the model was told")
-  return [
-    outcomeOf(item),
-    ...(error === undefined ? [] : [errorLine(error, 200)]),
-    ...facts.flatMap(([name, text]) => (wanted.has(name) ? [`${name}: ${text}`] : [])),
-    ...(read === undefined ? [] : [`The model was told: ${read[1].slice(0, 160)}`])
-  ]
 }
