@@ -16,6 +16,8 @@ import * as ErrorWords from "../../../packages/view/src/recording/ErrorWords.ts"
 import * as Fields from "../../../packages/view/src/recording/Fields.ts"
 import * as Recording from "../../../packages/view/src/recording/Recording.ts"
 import { isDeeper } from "../../../packages/view/src/recording/depth.ts"
+import * as Incidents from "../../../packages/view/src/recording/Incidents.ts"
+import * as Outcome from "../../../packages/view/src/recording/Outcome.ts"
 import * as Totals from "../../../packages/view/src/recording/Totals.ts"
 import * as Details from "../../../packages/view/src/scene/Details.ts"
 import * as Scene from "../../../packages/view/src/scene/Scene.ts"
@@ -122,7 +124,25 @@ export const viewRecording: Table = {
     parse: grows(lines, Recording.parse)
   },
   "view/src/recording/depth.ts": { isDeeper: grows(values, (value) => isDeeper(value, 1000)) },
-  "view/src/recording/Totals.ts": { make: grows(recordings, ({ events }) => Totals.make(events)) },
+  "view/src/recording/Totals.ts": {
+    make: grows(recordings, ({ events }) => Totals.make(events)),
+    ...each(fixed, "amount")
+  },
+  "view/src/recording/Advice.ts": {
+    ...each(looksOnce, "helpOf", "errorPage", "verdictPage"),
+    ...each(reached, "codeOf", "rowFor")
+  },
+  "view/src/recording/Incidents.ts": { find: grows(recordings, ({ events }) => Incidents.find(events)) },
+  "view/src/recording/Links.ts": each(none("addresses that the developer gives"), "traceUrl", "docsUrl", "isWeb"),
+  "view/src/recording/Outcome.ts": {
+    outcomesOf: grows(recordings, (recording) => Outcome.outcomesOf(recording).map(Outcome.sentenceOf)),
+    ...each(reached, "outcomeOf", "eventsOf", "titleOf", "sentenceOf"),
+    ...each(fixed, "failureWords", "spentWords")
+  },
+  "view/src/recording/cause.ts": each(reached, "stepsTo", "causesOf", "pathOf", "callLine", "startOf"),
+  "view/src/recording/runs.ts": { ...each(reached, "runsOf"), ...each(looksOnce, "isOutermost") },
+  "view/src/recording/why.ts": each(reached, "explain"),
+  "view/src/cli/examples.ts": each(none("writes pages, which Page.ts makes"), "writeReports"),
   "view/src/cli/failure.ts": { ...each(schema, "Failed", "Misused"), ...each(fixed, "reasonOf") },
   "view/src/cli/finding.ts": each(reached, "find"),
   "view/src/cli/loading.ts": each(policies, "parse", "load", "valueAt", "coreOf"),
@@ -175,7 +195,7 @@ export const viewPictures: Table = {
     "scenarioColumns",
     "scenarioRows"
   ),
-  "view/src/drawing/Bars.ts": each(reached, "sizeOf", "drawn", "hundredths", "headline", "sheet"),
+  "view/src/drawing/Bars.ts": each(reached, "sizeOf", "drawn", "hundredths", "headline", "sheet", "spotsOf"),
   "view/src/drawing/Axis.ts": each(reached, "make", "ticks"),
   "view/src/drawing/Figure.ts": {
     ...each(reached, "inner"),
@@ -191,7 +211,7 @@ export const viewPictures: Table = {
     make: grows(recordings, (recording) => Page.make(recording)),
     ...each(none("a page of addresses that the developer gives"), "live")
   },
-  "view/src/page/StillPage.ts": each(reached, "page", "table", "paragraph", "heading"),
+  "view/src/page/StillPage.ts": each(reached, "page", "table", "paragraph", "heading", "lead", "drawings", "drawing"),
   "view/src/policy/PolicyPage.ts": each(policies, "make"),
   "view/src/policy/PolicySvg.ts": each(policies, "draw"),
   "view/src/policy/PolicyText.ts": each(policies, "format"),
@@ -205,10 +225,34 @@ export const viewPictures: Table = {
   "view/src/stats/StatsPage.ts": { make: grows(sums, (stats) => StatsPage.make(stats)) },
   "view/src/stats/StatsSvg.ts": { draw: grows(sums, (stats) => StatsSvg.draw(stats)) },
   "view/src/stats/StatsText.ts": { format: grows(sums, (stats) => StatsText.format(stats)) },
-  "view/src/stats/incidents.ts": each(reached, "find"),
+  "view/src/stats/Lists.ts": {
+    ...each(fixed, "totalOf", "headline"),
+    ...each(reached, "endings", "locationOf", "listsOf", "comparison")
+  },
+  "view/src/stats/ended.ts": each(reached, "endedOf", "endedKey", "addEnded"),
+  "view/src/stats/healing.ts": each(
+    reached,
+    "healingOf",
+    "unhandledOf",
+    "percentile",
+    "healingKey",
+    "addHealing",
+    "unhandledKey",
+    "addUnhandled"
+  ),
   "view/src/stats/words.ts": {
-    ...each(fixed, "isPriced", "shareOf", "percent"),
-    ...each(reached, "sentences", "byFrequency", "errorRows", "byFailures", "toolRows", "neverHealed", "neverLine")
+    ...each(fixed, "isPriced", "shareOf", "percent", "figure", "isUnknown"),
+    ...each(
+      reached,
+      "verdictName",
+      "sentences",
+      "byFrequency",
+      "errorRows",
+      "byFailures",
+      "toolRows",
+      "neverHealed",
+      "neverLine"
+    )
   },
   "view/src/browser/canvas.ts": each(dom, "draw"),
   "view/src/browser/detailsPane.ts": each(dom, "DetailsPane"),
