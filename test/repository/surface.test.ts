@@ -135,6 +135,13 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "AiSdkModel.LanguageModel": "what that takes",
   "AiSdkModel.layer": "language models of the AI SDK",
   "EventStream.answer": "a reader of a run over HTTP",
+  "Comparison.Comparison": "two recordings, compared",
+  "Comparison.Pair": "a step of one or both of them",
+  "Comparison.make": "compares two recordings",
+  "ComparisonPage.make": "a comparison as a page",
+  "ComparisonText.format": "a comparison as text",
+  "EventLog.EventFileError": "the file for events cannot be written",
+  "EventLog.toFile": "events go to a file in one word",
   "Mcp.Pins": "the store of the definitions of MCP tools that are taken",
   "Mcp.layerPins": "these definitions in a KeyValueStore"
 }

@@ -9,6 +9,12 @@ import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { hear, Listening } from "../../../packages/view/src/browser/live.ts"
 import { run } from "../../../packages/view/src/cli/program.ts"
+import * as Comparison from "../../../packages/view/src/comparison/Comparison.ts"
+import * as ComparisonPage from "../../../packages/view/src/comparison/ComparisonPage.ts"
+import * as ComparisonText from "../../../packages/view/src/comparison/ComparisonText.ts"
+import { literal, quoted } from "../../../packages/view/src/replay/literals.ts"
+import * as Script from "../../../packages/view/src/replay/Script.ts"
+import * as TestFile from "../../../packages/view/src/replay/TestFile.ts"
 import * as Figure from "../../../packages/view/src/drawing/Figure.ts"
 import * as Svg from "../../../packages/view/src/drawing/Svg.ts"
 import * as Page from "../../../packages/view/src/page/Page.ts"
@@ -56,6 +62,45 @@ const lines: Inputs<string> = {
   ...texts,
   ...documents,
   ...mapped(runs, (events) => events.map((event) => JSON.stringify(event)).join("\n"))
+}
+
+const comparisons = mapped(recordings, (recording) => Comparison.make(recording, { events: recording.events.slice(1) }))
+
+const labels = { first: "a", second: "b" }
+
+/** Runs that can be played again: many turns, each with a call that fails, is retried and told. */
+const playable: Inputs<Recording.Recording> = {
+  ...recordings,
+  "many turns of a script": (size) => {
+    const begin = { runId: "r", agent: "a", turn: 0, at: 0, type: "run-start", input: "go", transcript: [] }
+    const turns = Array.from({ length: Math.ceil(size / 900) }, (_, n) => {
+      const own = { ...begin, turn: n + 1, at: n * 10 }
+      const call = { callId: `c${n}`, tool: `t ${n % 50}` }
+      const error = { name: `Failed${n % 20}`, message: "no" }
+      const content = [{ type: "tool-call", id: call.callId, name: call.tool, arguments: { n } }]
+      const verdict = { layer: "tool", tag: error.name, gaveUp: false, rung: 0, attempt: 1, delay: 0 }
+      const use = { settlement: { kind: "told", text: "no" }, attempts: 2 }
+      return [
+        { ...own, type: "turn-start" },
+        { ...own, type: "model-start", model: "m", provider: "p", attempt: 1 },
+        { ...own, type: "model-end", attempt: 1, reply: { content, finish: "tool-calls" } },
+        { ...own, ...call, type: "tool-start", arguments: { n } },
+        { ...own, ...call, type: "tool-failed", attempt: 1, error },
+        { ...own, ...call, ...verdict, type: "verdict", verdict: n % 2 === 0 ? "retry" : "tell" },
+        { ...own, ...call, type: "tool-end", use }
+      ]
+    })
+    return Recording.fromEvents([
+      begin,
+      ...turns.flat(),
+      { ...begin, at: 1e9, type: "run-failed", isDefect: false, error: { name: "Failed1", message: "no" } }
+    ])
+  }
+}
+
+const writtenOf = (recording: Recording.Recording) => {
+  const script = Script.of(recording)
+  return Script.isScript(script) ? TestFile.write(script) : script
 }
 
 const scenes = mapped(recordings, (recording) => ({ recording, scene: Scene.make(recording) }))
@@ -143,6 +188,7 @@ export const viewRecording: Table = {
   "view/src/recording/runs.ts": { ...each(reached, "runsOf"), ...each(looksOnce, "isOutermost") },
   "view/src/recording/why.ts": each(reached, "explain"),
   "view/src/cli/examples.ts": each(none("writes pages, which Page.ts makes"), "writeReports"),
+  "view/src/cli/report.ts": each(reached, "sourceOf", "recorded"),
   "view/src/cli/failure.ts": { ...each(schema, "Failed", "Misused"), ...each(fixed, "reasonOf") },
   "view/src/cli/finding.ts": each(reached, "find"),
   "view/src/cli/loading.ts": each(policies, "parse", "load", "valueAt", "coreOf"),
@@ -217,6 +263,36 @@ export const viewPictures: Table = {
   "view/src/policy/PolicyText.ts": each(policies, "format"),
   "view/src/policy/PolicyView.ts": each(policies, "make", "ofRun", "ofBounds", "together"),
   "view/src/policy/words.ts": each(policies, "duration", "boundsLine", "runLine", "remarksOf", "metOf", "rangeOf"),
+  "view/src/comparison/Comparison.ts": {
+    make: grows(recordings, (recording) => Comparison.make(recording, { events: recording.events.slice(1) }))
+  },
+  "view/src/comparison/ComparisonPage.ts": { make: grows(comparisons, (one) => ComparisonPage.make(one, labels)) },
+  "view/src/comparison/ComparisonText.ts": { format: grows(comparisons, (one) => ComparisonText.format(one, labels)) },
+  "view/src/comparison/aligning.ts": each(reached, "align"),
+  "view/src/comparison/settings.ts": each(reached, "settingsOf", "compareLines"),
+  "view/src/comparison/steps.ts": each(reached, "stepsOf"),
+  "view/src/comparison/words.ts": {
+    ...each(reached, "sums", "divergenceOf", "cellOf", "stepOf", "turnsOf", "changed"),
+    ...each(fixed, "exactness")
+  },
+  "view/src/log/EventLog.ts": each(none("writes events of the library's own codec"), "EventFileError", "toFile"),
+  "view/src/replay/Script.ts": { of: grows(playable, writtenOf), ...each(fixed, "isScript") },
+  "view/src/replay/TestFile.ts": each(reached, "write"),
+  "view/src/replay/agentCode.ts": each(reached, "agentCode"),
+  "view/src/replay/agents.ts": each(reached, "AgentReader"),
+  "view/src/replay/calls.ts": each(reached, "Call"),
+  "view/src/replay/code.ts": each(reached, "Code"),
+  "view/src/replay/failures.ts": { ...each(reached, "failureOf"), ...each(fixed, "isSame") },
+  "view/src/replay/literals.ts": {
+    quoted: grows(texts, quoted),
+    literal: grows(values, literal),
+    ...each(reached, "key", "list", "Names")
+  },
+  "view/src/replay/recovery.ts": { ...each(reached, "tableCode"), ...each(fixed, "suggestion", "budgetCode") },
+  "view/src/replay/refusing.ts": each(fixed, "Refused"),
+  "view/src/replay/rows.ts": each(reached, "Treated", "Rows"),
+  "view/src/replay/runs.ts": each(reached, "read"),
+  "view/src/replay/texts.ts": each(reached, "inputOf", "outputOf"),
   "view/src/stats/Stats.ts": {
     of: grows(recordings, Stats.of),
     add: grows(sums, (stats) => Stats.add(stats, stats)),

@@ -126,6 +126,18 @@ describe("kintsugi report", () => {
     }
   })
 
+  it("compares two files, as text or as a page [P1273]", async () => {
+    const [before, after] = [midFile("mid-fail"), midFile("mid-ok")]
+    const text = await kintsugi(["report", before, after])
+    expect(text).toMatchObject({ code: 0, err: "" })
+    expect(text.out).toContain("First difference: turn 3, lookupOrder")
+    expect(text.out).toMatch(/^ +mid-fail\.jsonl +mid-ok\.jsonl +difference$/m)
+    const page = join(folder, "comparison.html")
+    expect(await kintsugi(["report", before, after, "-o", page])).toEqual({ code: 0, out: "", err: "" })
+    expect(readFileSync(page, "utf8")).toMatch(/<title>mid-fail\.jsonl and mid-ok\.jsonl<\/title>/)
+    expect(await kintsugi(["report", before, join(folder, "missing.jsonl")])).toMatchObject({ code: 1, out: "" })
+  })
+
   it("ends with 1 where nothing can be drawn or written [P1237 P1240]", async () => {
     const target = join(folder, "never.html")
     const empty = file("empty.jsonl", "")
@@ -156,7 +168,7 @@ describe("kintsugi report", () => {
       [["report", whole, "--format", "text"], "a text is about two files"],
       [["report", whole, whole, "--format", "svg"], "a comparison is a text or a page"],
       [["report", whole, "--nope"], "Unrecognized flag"],
-      [["report", whole, whole, whole], "at most 2"],
+      [["report", whole, whole, whole], "Unexpected positional"],
       [["reprot", whole], "Did you mean this?\n    report"]
     ] as const) {
       const { code, err, out } = await kintsugi(parameters)

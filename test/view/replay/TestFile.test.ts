@@ -6,6 +6,7 @@ import { Data, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Recording } from "@kintsugi/view"
 import * as Script from "../../../packages/view/src/replay/Script.ts"
+import { mid } from "../_support/recorded.ts"
 import { asRecording, normalised, played, written } from "./_support/playing.ts"
 
 class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{ readonly message: string }> {}
@@ -84,6 +85,19 @@ describe("a written test", () => {
       // the JSON of the first call was repaired, and its failure retried, as recorded
       const types = green.recording.events.map(({ type }) => type)
       assert.includeMembers(types, ["arguments-coerced", "verdict", "run-completed"])
+    })
+  )
+
+  it.live("plays a long run with parallel calls, a sub-agent and a person who took hours [P1270]", () =>
+    Effect.gen(function* () {
+      const recording = mid("mid-fail")
+      const file = written(recording)
+      const red = yield* played(file)
+      assert.isFalse(red.isGreen)
+      assert.deepStrictEqual(normalised(red.recording), normalised(recording))
+      assert.isTrue((yield* played(withRow(file))).isGreen)
+      const completed = yield* played(written(mid("mid-ok")))
+      assert.isTrue(completed.isGreen)
     })
   )
 

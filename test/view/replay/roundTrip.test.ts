@@ -55,7 +55,7 @@ describe("a written test", () => {
                 assert.strictEqual(isGreen, script.end.type !== "failed")
                 seen[isGreen ? "green" : "red"]++
               }),
-            { runs: Math.min(runs, 200), seed }
+            { runs: Math.ceil(Math.min(runs, 400) / 2), seed }
           )
           yield* check
           const all = seen.green + seen.red + seen.refused

@@ -94,20 +94,19 @@ it(
       const layer = Layer.provide(Conversations.layerSql(), Durable.layerPglite({ folder }))
       const write = (store: Conversations.Store, name: string) =>
         Effect.gen(function* () {
-          let expected = 0
-          let written = 0
-          while (written < 20) {
-            const messages = [Message.user(`${name}:${written}`), Message.user(`${name}:${written}b`)]
-            yield* store.append({ ...of, expected, messages }).pipe(
+          const at = { expected: 0, written: 0 }
+          while (at.written < 20) {
+            const messages = [Message.user(`${name}:${at.written}`), Message.user(`${name}:${at.written}b`)]
+            yield* store.append({ ...of, expected: at.expected, messages }).pipe(
               Effect.tap((version) =>
                 Effect.sync(() => {
-                  expected = version
-                  written++
+                  at.expected = version
+                  at.written++
                 })
               ),
               Effect.catchTag("ConflictError", ({ actual }) =>
                 Effect.sync(() => {
-                  expected = actual
+                  at.expected = actual
                 })
               )
             )

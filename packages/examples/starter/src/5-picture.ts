@@ -1,13 +1,13 @@
-import { appendFileSync, rmSync } from "node:fs"
-import { Agent, AgentEvent, LlmError, Recovery, Tool } from "@kintsugi/core"
+import { rmSync } from "node:fs"
+import { Agent, LlmError, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import { EventLog } from "@kintsugi/view"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 class CarrierDown extends Schema.TaggedError<CarrierDown>()("CarrierDown", { message: Schema.String }) {}
 
 const file = "events.jsonl"
-const line = Schema.encodeSync(Schema.fromJsonString(AgentEvent.AgentEvent))
 rmSync(file, { force: true })
 
 let asked = 0
@@ -24,8 +24,7 @@ const track = Tool.make("track", {
 }).pipe(Tool.onError({ CarrierDown: Recovery.retry({ retries: 2, initialBackoff: "200 millis" }) }))
 
 const desk = Agent.make("desk", { prompt: "Tell people where their parcels are.", tools: [track] }).pipe(
-  Agent.resilient(),
-  Agent.onEvent((event) => Effect.sync(() => appendFileSync(file, `${line(event)}\n`)))
+  Agent.resilient()
 )
 
 const program = Effect.gen(function* () {
@@ -36,7 +35,7 @@ const program = Effect.gen(function* () {
     ScriptedModel.calls(ScriptedModel.call("track", { parcel: 7 })),
     ScriptedModel.text("Your parcel is in Graz.")
   )
-  return yield* Effect.provide(desk("Where is parcel 7?"), model.layer)
+  return yield* desk("Where is parcel 7?").pipe(Effect.provide([model.layer, EventLog.toFile(file)]))
 })
 
 console.log(await Effect.runPromise(Effect.scoped(program)))

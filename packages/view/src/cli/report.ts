@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Path from "effect/Path"
 import * as Stdio from "effect/Stdio"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -164,11 +165,20 @@ const compared = (first: string, second: string, given: Wanted<"html" | "svg" | 
     const inputs = sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
     const target = yield* targetOf(wanted, comparisonFormats, "text", inputs)
     const comparison = Comparison.make(yield* recorded(sources[0], given), yield* recorded(sources[1], given))
-    const labels = { first: yield* nameOf(sources[0]), second: yield* nameOf(sources[1]) }
+    const labels = yield* labelsOf(...sources)
     if (target.format === "html")
       return yield* write(target, ComparisonPage.make(comparison, { ...labels, ...titleOf(given) }))
     const emphasise = yield* emphasis
     yield* write(target, ComparisonText.format(comparison, { ...labels, emphasise }))
+  })
+
+/** The names of two sources: without their folders, unless the rest is the same. */
+const labelsOf = (first: Source, second: Source) =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const names = [yield* nameOf(first), yield* nameOf(second)] as const
+    const [a, b] = [path.basename(names[0]), path.basename(names[1])]
+    return a === b ? { first: names[0], second: names[1] } : { first: a, second: b }
   })
 
 interface Titled {

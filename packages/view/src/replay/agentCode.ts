@@ -76,12 +76,14 @@ const partCode = (part: Readonly<Record<string, unknown>>, code: Code): string =
   return `${code.use("call")}(${literal(part["name"])}, ${args}, ${literal(part["id"])})`
 }
 
-const toolCode = (name: string, { calls, name: tool, needsApproval }: ToolScript, code: Code): string => {
+const toolCode = (name: string, { approval, calls, name: tool }: ToolScript, code: Code): string => {
   const lines = [...calls].flatMap(([callId, attempts]) =>
     attempts.length === 0 ? [] : [`  ${key(callId)}: [${attempts.map((one) => attemptCode(one, code)).join(", ")}]`]
   )
   const made = `${code.use("stub")}(${quoted(tool)}, {${lines.length === 0 ? "" : `\n${lines.join(",\n")}\n`}})`
-  return `// prettier-ignore\nconst ${name} = ${needsApproval ? `Tool.requireApproval(${made}, { validFor: "365 days" })` : made}`
+  if (approval === undefined) return `// prettier-ignore\nconst ${name} = ${made}`
+  const when = approval.length === 0 ? "" : `, when: (params) => ${literal(approval)}.includes(JSON.stringify(params))`
+  return `// prettier-ignore\nconst ${name} = Tool.requireApproval(${made}, { validFor: "365 days"${when} })`
 }
 
 const attemptCode = (attempt: Attempt, code: Code): string => {

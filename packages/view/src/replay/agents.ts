@@ -28,8 +28,8 @@ export class AgentReader {
   readonly #rows = new Rows()
   readonly #unknownRows = new Rows()
   readonly #denied = new Map<string, string>()
-  /** The calls at work, by the ids of run and call. */
-  readonly #open = new Map<string, Call>()
+  /** The calls at work, by the id of their run and their own. */
+  readonly #open = new Map<string, Map<string, Call>>()
   readonly #asked = new Map<string, Asked>()
   readonly #warned: Record<string, number> = {}
   #turns = 0
@@ -51,9 +51,9 @@ export class AgentReader {
     this.#began = start.at
   }
 
-  /** The call with this id that is at work. */
-  call(callId: string): Call | undefined {
-    return [...this.#open.values()].find((call) => call.callId === callId)
+  /** The call of a run that is at work. */
+  call(runId: string, callId: string): Call | undefined {
+    return this.#open.get(runId)?.get(callId)
   }
 
   take(event: Recorded): void {
@@ -135,14 +135,16 @@ export class AgentReader {
   #takeCall(event: Recorded): void {
     const callId = textAt(event, "callId")
     if (callId === undefined) return
-    const key = `${event.runId} ${callId}`
-    const call = this.#open.get(key)
+    const calls = this.#open.get(event.runId) ?? new Map<string, Call>()
+    this.#open.set(event.runId, calls)
+    const call = calls.get(callId)
     switch (event.type) {
       case "tool-start":
         this.#calls++
-        this.#open.set(key, this.#begun(event))
+        calls.set(callId, this.#begun(event))
         return
       case "approval-requested":
+        call?.asking()
         if (call !== undefined) this.#toolOf(call.tool).needsApproval = true
         return
       case "tool-failed":
@@ -165,15 +167,15 @@ export class AgentReader {
         if (at(event, "use", "settlement", "parts") !== undefined)
           throw new Refused(event, "the result has images or files, and events have no bytes")
         call?.settled(event)
-        this.#open.delete(key)
+        calls.delete(callId)
         return
       case "tool-denied":
         this.#refused(event, call)
-        this.#open.delete(key)
+        calls.delete(callId)
         return
       case "tool-skipped":
         if (this.#models.at(-1)?.type === "fails") throw new Refused(event, "a malformed call was skipped at a limit")
-        this.#open.delete(key)
+        calls.delete(callId)
         return
     }
   }
@@ -208,7 +210,8 @@ export class AgentReader {
     this.#lasted = Math.max(this.#lasted, event.at - this.#began)
     this.#asked.delete(event.runId)
     if (this.#answering !== undefined && event.type === "run-completed") this.#answering.answer = outputOf(event)
-    const open = [...this.#open].filter(([key]) => key.startsWith(`${event.runId} `)).map(([, call]) => call)
+    const open = [...(this.#open.get(event.runId)?.values() ?? [])]
+    this.#open.delete(event.runId)
     const atWork = open.filter(({ hasFailed }) => !hasFailed)
     if (flagAt(event, "isDefect") && atWork.length > 1) throw new Refused(event, "it is not known which call has died")
     const wereAtWork = open.map((call) => call.cut(event)).some((wasAtWork) => wasAtWork)
@@ -217,7 +220,6 @@ export class AgentReader {
     if (wereAtWork && limit !== undefined && limit !== "maxDuration")
       throw new Refused(event, "other calls were at work when a sub-agent reached the limit")
     if (event.type === "run-failed" && !flagAt(event, "isDefect") && wereAtWork) this.#interruptsSiblings = true
-    for (const key of this.#open.keys()) if (key.startsWith(`${event.runId} `)) this.#open.delete(key)
     const after = event.at - this.#began
     // a run that begins when a limit is reached does not come to its model
     if (this.hasModel || limit !== undefined || event.type === "run-interrupted") return
@@ -232,7 +234,11 @@ export class AgentReader {
     const tools = [...this.#tools].flatMap(([name, { calls, needsApproval, rows }]) => {
       const attempts = new Map<string, ReadonlyArray<Attempt>>()
       for (const call of calls) attempts.set(call.callId, [...(attempts.get(call.callId) ?? []), ...call.attempts])
-      return calls.length === 0 ? [] : [{ name, needsApproval, calls: attempts, rows: rows.made() }]
+      const asked = calls.flatMap((call) => call.asked ?? [])
+      // a tool may need approval for some calls alone
+      const isForAll = calls.every((call) => call.asked !== undefined || call.attempts.length === 0)
+      const approval = needsApproval ? { approval: isForAll ? [] : asked } : {}
+      return calls.length === 0 ? [] : [{ name, ...approval, calls: attempts, rows: rows.made() }]
     })
     return {
       name: this.#name,

@@ -24,8 +24,11 @@ export class Call {
   isOver = false
   /** Whether the last event is the failure of an attempt, or a decision about one. */
   hasFailed = false
+  /** The arguments as JSON, once a person was asked about them. */
+  asked: string | undefined
   /** Whether it waits before its next attempt. */
   isWaiting = false
+  readonly #arguments: unknown
   readonly #rows: Rows
   /** When the present attempt began. */
   #since: number
@@ -44,8 +47,14 @@ export class Call {
   constructor(started: Recorded, rows: Rows) {
     this.tool = textAt(started, "tool") ?? ""
     this.callId = textAt(started, "callId") ?? ""
+    this.#arguments = at(started, "arguments")
     this.#since = started.at
     this.#rows = rows
+  }
+
+  /** A person is asked about the call. */
+  asking(): void {
+    this.asked = asJson(this.#arguments)
   }
 
   /** A person has decided: the attempt begins now. */
@@ -165,6 +174,16 @@ export class Call {
 interface Begun extends Omit<Started, "after"> {
   readonly at: number
   readonly previous: number
+}
+
+/** Arguments as JSON, in the form of the decoded arguments. */
+const asJson = (args: unknown): string => {
+  if (typeof args !== "string") return JSON.stringify(args)
+  try {
+    return JSON.stringify(JSON.parse(args))
+  } catch {
+    return args
+  }
 }
 
 type Ending =

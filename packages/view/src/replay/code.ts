@@ -116,7 +116,7 @@ export class Code {
   readonly #used = new Set<string>()
 
   constructor(script: Script) {
-    this.needsApprover = script.agents.some(({ tools }) => tools.some(({ needsApproval }) => needsApproval))
+    this.needsApprover = script.agents.some(({ tools }) => tools.some(({ approval }) => approval !== undefined))
     this.#names = new Names(taken)
   }
 

@@ -50,6 +50,8 @@ const reserved: ReadonlySet<string> = new Set(
 /** Gives each name of the recording an identifier of its own. */
 export class Names {
   readonly #taken: Set<string>
+  /** The last number behind each name. */
+  readonly #numbers = new Map<string, number>()
 
   constructor(taken: Iterable<string>) {
     this.#taken = new Set([...reserved, ...taken])
@@ -63,7 +65,9 @@ export class Names {
     const whole = joined === "" ? (isType ? "Unnamed" : "unnamed") : /^\d/.test(joined) ? `_${joined}` : cased
     const isTaken = (name: string) => this.#taken.has(name) || (isType && name in globalThis)
     let name = whole
-    for (let number = 2; isTaken(name); number++) name = `${whole}${number}`
+    let number = this.#numbers.get(whole) ?? 1
+    while (isTaken(name)) name = `${whole}${++number}`
+    this.#numbers.set(whole, number)
     this.#taken.add(name)
     return name
   }

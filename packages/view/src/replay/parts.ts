@@ -65,7 +65,8 @@ export interface Row {
 /** A tool, with the attempts of each call in order. */
 export interface ToolScript {
   readonly name: string
-  readonly needsApproval: boolean
+  /** The arguments for which a person was asked, as JSON; empty for all calls. Absent if the tool needs no approval. */
+  readonly approval?: ReadonlyArray<string>
   readonly calls: ReadonlyMap<string, ReadonlyArray<Attempt>>
   readonly rows: ReadonlyArray<Row>
 }

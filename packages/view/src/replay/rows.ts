@@ -61,20 +61,20 @@ const known: ReadonlySet<string> = new Set([
 
 /** The rows of a tool or a model: the treatments of its calls by the tag of the failure. */
 export class Rows {
-  readonly #byTag = new Map<string, Array<readonly [call: string, Treated]>>()
+  readonly #byTag = new Map<string, Map<string, Treated>>()
 
   /** Begins the treatment of a call, or goes on with it. */
   of(call: string, tag: string): Treated {
-    const treated = this.#byTag.get(tag) ?? []
+    const treated = this.#byTag.get(tag) ?? new Map<string, Treated>()
     this.#byTag.set(tag, treated)
-    const found = treated.find(([other]) => other === call)?.[1] ?? new Treated()
-    if (!treated.some(([, other]) => other === found)) treated.push([call, found])
+    const found = treated.get(call) ?? new Treated()
+    treated.set(call, found)
     return found
   }
 
   made(): ReadonlyArray<Row> {
     return [...this.#byTag].map(([tag, treated]) => {
-      const all = treated.map(([call, one]) => [call, one.rungs()] as const)
+      const all = [...treated].map(([call, one]) => [call, one.rungs()] as const)
       const rungs = all.map(([, one]) => one).reduce((a, b) => (extend(a, b) ? b : a))
       return { tag, rungs, byCall: new Map(all.filter(([, one]) => !extend(one, rungs))) }
     })

@@ -35,7 +35,8 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
     if (event.parent !== undefined && left.has(event.parent.runId)) left.add(event.runId)
     if (left.has(event.runId) || (!isRoot && parent === undefined)) return
     if (runs.has(event.runId)) throw new Refused(event, "the run begins once more")
-    const call = event.parent?.callId === undefined ? undefined : parent?.reader.call(event.parent.callId)
+    const call =
+      event.parent?.callId === undefined ? undefined : parent?.reader.call(event.parent.runId, event.parent.callId)
     if (call?.isFixing === true) {
       left.add(event.runId)
       return
@@ -71,7 +72,7 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
     if (why !== undefined) throw new Refused(event, why)
     if (event.type === "text-delta" || event.type === "reasoning-delta") isStreamed = true
     if (event.type === "approval-requested" || event.type === "approval-decided")
-      decide(event, run.reader.call(textAt(event, "callId") ?? ""))
+      decide(event, run.reader.call(event.runId, textAt(event, "callId") ?? ""))
     run.reader.take(event)
     if (!isTerminal(event)) continue
     run.end = event

@@ -6,7 +6,7 @@
 import { amountAt, asText, at, fieldOf, numberAt, textAt } from "../recording/Fields.ts"
 import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import type { Scene } from "./Scene.ts"
-import { endOf, type Mark, type Span, startOf } from "./Shapes.ts"
+import { type Mark, type Span, startOf } from "./Shapes.ts"
 import { messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { duration, moment } from "../text/Words.ts"
 import { spentLine, verdictWords } from "./words.ts"
