@@ -16,8 +16,8 @@ describe("kintsugi test", () => {
     const text = readFileSync(target, "utf8")
     expect(text).toContain('it("json-analyst answers as recorded"')
     expect((await kintsugi(["test"], { stdin: events })).out).toBe(text)
-    const again = await kintsugi(["test", whole, "-o", target])
-    expect(again).toMatchObject({ code: 1, out: "", err: expect.stringContaining("run.test.ts exists: remove it") })
+    const refused = await kintsugi(["test", whole, "-o", target])
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("run.test.ts exists: remove it") })
     expect(readFileSync(target, "utf8")).toBe(text)
   })
 

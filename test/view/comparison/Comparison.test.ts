@@ -15,7 +15,7 @@ const base = { runId: "r", agent: "a", turn: 1 }
 const calling = (
   ...steps: ReadonlyArray<readonly [tool: string, args: unknown, result: string] | "answer">
 ): { events: Events } => ({
-  events: steps.flatMap((step, index) => {
+  events: steps.flatMap((step, index): Events => {
     const at = index * 10
     const turn = index + 1
     if (step === "answer") {

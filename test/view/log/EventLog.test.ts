@@ -25,11 +25,11 @@ describe("EventLog.toFile", () => {
       const ask = Agent.asTool(clerk, { name: "ask", description: "Asks." })
       const steps = [ScriptedModel.calls(ScriptedModel.call("ask", { input: "Hi" })), ScriptedModel.text("Done.")]
       const desk = Agent.make("desk", { tools: [ask] })
-      const asking = Effect.provide(
+      const nested = Effect.provide(
         desk("Hi"),
         ScriptedModel.answering(() => steps.shift() ?? ScriptedModel.text("?"))
       )
-      yield* Effect.all([clerk("one"), clerk("two"), asking], { concurrency: "unbounded" }).pipe(
+      yield* Effect.all([clerk("one"), clerk("two"), nested], { concurrency: "unbounded" }).pipe(
         Effect.provide(Layer.provideMerge(EventLog.toFile(file), recorded.layer))
       )
       const { events, problems } = read(file)

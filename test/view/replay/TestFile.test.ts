@@ -174,10 +174,10 @@ describe("a written test", () => {
         ScriptedApprover.after("3 hours", Approval.refuse("not today"))
       )
       const recording = yield* recorded(Effect.provide(clerk("Pay."), Layer.merge(model.layer, approver.layer)))
-      const { isGreen, recording: again } = yield* played(written(recording))
+      const { isGreen, recording: replay } = yield* played(written(recording))
       assert.isTrue(isGreen)
-      assert.deepStrictEqual(normalised(again), normalised(recording))
-      assert.include(JSON.stringify(again.events.map((event) => event["use"])), "paid 4")
+      assert.deepStrictEqual(normalised(replay), normalised(recording))
+      assert.include(JSON.stringify(replay.events.map((event) => event["use"])), "paid 4")
     })
   )
 
@@ -190,15 +190,15 @@ describe("a written test", () => {
         Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
       )
       const recording = yield* recorded(Effect.provide(Stream.runDrain(clerk.stream("Hi")), model.layer))
-      const { isGreen, recording: again } = yield* played(written(recording))
+      const { isGreen, recording: replay } = yield* played(written(recording))
       assert.isTrue(isGreen)
-      assert.deepStrictEqual(normalised(again), normalised(recording))
+      assert.deepStrictEqual(normalised(replay), normalised(recording))
       const streamed = ({ events }: Recording.Recording) =>
         events
           .map(({ type, ...event }) => (type === "text-delta" || type === "attempt-discarded" ? event["text"] : ""))
           .join("")
-      assert.strictEqual(streamed(again), streamed(recording))
-      assert.include(streamed(again), "Good mor")
+      assert.strictEqual(streamed(replay), streamed(recording))
+      assert.include(streamed(replay), "Good mor")
     })
   )
 

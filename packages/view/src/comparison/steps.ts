@@ -27,19 +27,19 @@ export interface Step {
   readonly failures: number
 }
 
-type Open = { -readonly [K in keyof Step]: Step[K] }
+type Unended = { -readonly [K in keyof Step]: Step[K] }
 
 /** The steps of these events, in order. */
 export const stepsOf = (events: ReadonlyArray<Recorded>): ReadonlyArray<Step> => {
-  const steps: Array<Open> = []
-  const open = new Map<string, Open>()
-  const asked = new Map<string, Open>()
+  const steps: Array<Unended> = []
+  const atWork = new Map<string, Unended>()
+  const asked = new Map<string, Unended>()
   const depths = new Map<string, number>()
   const origin = events[0]?.at ?? 0
   for (const [index, event] of events.entries()) {
     const { agent, parent, runId, turn } = event
     if (!depths.has(runId)) depths.set(runId, parent === undefined ? 0 : (depths.get(parent.runId) ?? -1) + 1)
-    const begun = (what: string, key: string): Open => ({
+    const begun = (what: string, key: string): Unended => ({
       index,
       agent,
       turn,
@@ -53,7 +53,7 @@ export const stepsOf = (events: ReadonlyArray<Recorded>): ReadonlyArray<Step> =>
       failures: 0
     })
     const call = `${runId}\n${textAt(event, "callId")}`
-    const step = open.get(call)
+    const step = atWork.get(call)
     switch (event.type) {
       case "model-start":
         if (numberAt(event, "attempt") === 1 || !asked.has(runId)) asked.set(runId, begun("answers", "answers"))
@@ -79,7 +79,7 @@ export const stepsOf = (events: ReadonlyArray<Recorded>): ReadonlyArray<Step> =>
         const tool = textAt(event, "tool") ?? "?"
         const made = begun(clip(`${tool} ${args}`, 100), `${tool}\n${args}`)
         steps.push(made)
-        open.set(call, made)
+        atWork.set(call, made)
         break
       }
       case "tool-failed":
@@ -93,7 +93,7 @@ export const stepsOf = (events: ReadonlyArray<Recorded>): ReadonlyArray<Step> =>
         // a call of an unknown tool has no beginning
         const ended = step ?? begun(clip(textAt(event, "tool") ?? "?"), `${textAt(event, "tool")}\n`)
         if (step === undefined) steps.push(ended)
-        open.delete(call)
+        atWork.delete(call)
         ended.lasted = event.at - origin - ended.began
         ended.end = textAt(settlement, "kind") ?? event.type
         ended.text = textAt(settlement, "text") ?? ""
@@ -101,9 +101,9 @@ export const stepsOf = (events: ReadonlyArray<Recorded>): ReadonlyArray<Step> =>
       }
     }
     if (isTerminal(event)) {
-      for (const [key, left] of open) {
+      for (const [key, left] of atWork) {
         if (!key.startsWith(`${runId}\n`)) continue
-        open.delete(key)
+        atWork.delete(key)
         left.lasted = event.at - origin - left.began
         left.end = left.failures > 0 && event.type === "run-failed" ? "failed" : "cut off"
       }

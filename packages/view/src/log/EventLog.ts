@@ -80,7 +80,7 @@ class EventFile {
   failure: unknown
   readonly #fs: typeof import("node:fs")
   readonly #descriptor: number
-  #isOpen = true
+  #isClosed = false
   /** Whether the file ends within a line: the next line begins with a line break. */
   #isWithinLine: boolean
 
@@ -104,7 +104,7 @@ class EventFile {
 
   add(event: AgentEvent.AgentEvent): void {
     // a descendant may outlive the scope of the file
-    if (!this.#isOpen) return
+    if (this.#isClosed) return
     try {
       this.#write(`${toJson(event)}\n`)
     } catch (error) {
@@ -120,7 +120,7 @@ class EventFile {
   }
 
   close(): void {
-    this.#isOpen = false
+    this.#isClosed = true
     this.#fs.closeSync(this.#descriptor)
   }
 }

@@ -20,7 +20,7 @@ export const write = (script: Script): string => {
     code.helpers(),
     ...agents.map(({ recorded }) => recorded),
     "// --- Your place: write the row here. Your own tables, tools and agents may replace these, which do what was recorded.",
-    ...agents.map(({ place }) => place),
+    ...agents.map(({ standIn }) => standIn),
     "// --- The test",
     test
   ]

@@ -7,14 +7,14 @@ import type { AgentScript, Answer, Attempt, ModelStep, Script, Started, ToolScri
 /** The code of an agent: what was recorded of it, and the part that a reader changes. */
 export interface AgentCode {
   readonly recorded: string
-  readonly place: string
+  readonly standIn: string
 }
 
 export const agentCode = (agent: AgentScript, script: Script, code: Code): AgentCode => {
   const name = code.nameOf(agent.name)
   if (agent.answers.length > 0 && agent.models.length === 0) {
     const answers = agent.answers.map((answer) => answerCode(answer, code))
-    return { recorded: "", place: statement(name, `${code.use("answering")}(${quoted(agent.name)}`, answers) }
+    return { recorded: "", standIn: statement(name, `${code.use("answering")}(${quoted(agent.name)}`, answers) }
   }
   const model = code.newName(`${agent.name} model`)
   const steps = agent.models.map((step) => stepCode(step, needsUsage(script), code))
@@ -27,7 +27,7 @@ export const agentCode = (agent: AgentScript, script: Script, code: Code): Agent
       statement(model, `${code.use("play")}(`, steps),
       ...tools.map(({ stub, tool }) => toolCode(stub, tool, code))
     ].join("\n\n"),
-    place: place(agent, { name, model, tools }, script, code)
+    standIn: standInOf(agent, { name, model, tools }, script, code)
   }
 }
 
@@ -35,10 +35,10 @@ export const agentCode = (agent: AgentScript, script: Script, code: Code): Agent
 const needsUsage = ({ agents }: Script): boolean => agents.some(({ budget }) => budget["maxTokens"] !== undefined)
 
 /** A constant that is a call. Each argument has one line, which a formatter leaves as long as it is. */
-const statement = (name: string, open: string, items: ReadonlyArray<string>): string => {
-  const first = open.endsWith("(") || items.length === 0 ? "" : ", "
+const statement = (name: string, head: string, items: ReadonlyArray<string>): string => {
+  const first = head.endsWith("(") || items.length === 0 ? "" : ", "
   const lines = items.map((item) => `  ${item}`).join(",\n")
-  return `// prettier-ignore\nconst ${name} = ${open}${items.length === 0 ? ")" : `${first.trimEnd()}\n${lines}\n)`}`
+  return `// prettier-ignore\nconst ${name} = ${head}${items.length === 0 ? ")" : `${first.trimEnd()}\n${lines}\n)`}`
 }
 
 // --- what was recorded
@@ -128,7 +128,7 @@ interface Parts {
 const hasTable = ({ name, rows }: ToolScript, agent: AgentScript, script: Script): boolean =>
   rows.length > 0 || markOf(agent, script)?.tool === name
 
-const place = (agent: AgentScript, { model, name, tools }: Parts, script: Script, code: Code): string => {
+const standInOf = (agent: AgentScript, { model, name, tools }: Parts, script: Script, code: Code): string => {
   const marked = markOf(agent, script)
   const tables = tools.flatMap(({ name, stub, tool }) => {
     const mark = marked?.tool === tool.name ? marked.lines : []

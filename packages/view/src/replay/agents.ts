@@ -29,7 +29,7 @@ export class AgentReader {
   readonly #unknownRows = new Rows()
   readonly #denied = new Map<string, string>()
   /** The calls at work, by the id of their run and their own. */
-  readonly #open = new Map<string, Map<string, Call>>()
+  readonly #atWork = new Map<string, Map<string, Call>>()
   readonly #asked = new Map<string, Asked>()
   readonly #warned: Record<string, number> = {}
   #turns = 0
@@ -53,7 +53,7 @@ export class AgentReader {
 
   /** The call of a run that is at work. */
   call(runId: string, callId: string): Call | undefined {
-    return this.#open.get(runId)?.get(callId)
+    return this.#atWork.get(runId)?.get(callId)
   }
 
   take(event: Recorded): void {
@@ -135,8 +135,8 @@ export class AgentReader {
   #takeCall(event: Recorded): void {
     const callId = textAt(event, "callId")
     if (callId === undefined) return
-    const calls = this.#open.get(event.runId) ?? new Map<string, Call>()
-    this.#open.set(event.runId, calls)
+    const calls = this.#atWork.get(event.runId) ?? new Map<string, Call>()
+    this.#atWork.set(event.runId, calls)
     const call = calls.get(callId)
     switch (event.type) {
       case "tool-start":
@@ -144,7 +144,7 @@ export class AgentReader {
         calls.set(callId, this.#begun(event))
         return
       case "approval-requested":
-        call?.asking()
+        call?.requested()
         if (call !== undefined) this.#toolOf(call.tool).needsApproval = true
         return
       case "tool-failed":
@@ -166,7 +166,7 @@ export class AgentReader {
       case "tool-end":
         if (at(event, "use", "settlement", "parts") !== undefined)
           throw new Refused(event, "the result has images or files, and events have no bytes")
-        call?.settled(event)
+        call?.settle(event)
         calls.delete(callId)
         return
       case "tool-denied":
@@ -210,11 +210,11 @@ export class AgentReader {
     this.#lasted = Math.max(this.#lasted, event.at - this.#began)
     this.#asked.delete(event.runId)
     if (this.#answering !== undefined && event.type === "run-completed") this.#answering.answer = outputOf(event)
-    const open = [...(this.#open.get(event.runId)?.values() ?? [])]
-    this.#open.delete(event.runId)
-    const atWork = open.filter(({ hasFailed }) => !hasFailed)
+    const left = [...(this.#atWork.get(event.runId)?.values() ?? [])]
+    this.#atWork.delete(event.runId)
+    const atWork = left.filter(({ hasFailed }) => !hasFailed)
     if (flagAt(event, "isDefect") && atWork.length > 1) throw new Refused(event, "it is not known which call has died")
-    const wereAtWork = open.map((call) => call.cut(event)).some((wasAtWork) => wasAtWork)
+    const wereAtWork = left.map((call) => call.cut(event)).some((wasAtWork) => wasAtWork)
     const limit =
       textAt(event, "error", "_tag") === "BudgetExceededError" ? textAt(event, "error", "reason") : undefined
     if (wereAtWork && limit !== undefined && limit !== "maxDuration")

@@ -53,7 +53,7 @@ export class Call {
   }
 
   /** A person is asked about the call. */
-  asking(): void {
+  requested(): void {
     this.asked = asJson(this.#arguments)
   }
 
@@ -108,7 +108,7 @@ export class Call {
   }
 
   /** The call has a settlement: a result of the tool or of a row, or a failure that the model reads. */
-  settled(event: Recorded): void {
+  settle(event: Recorded): void {
     this.#settleFailure()
     this.isOver = true
     if (textAt(event, "use", "settlement", "kind") !== "result") return

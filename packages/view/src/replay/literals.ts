@@ -26,17 +26,17 @@ const width = 120
 /** A call or a literal: on one line if it fits behind `before`, else with one item on each line. */
 export const list = (
   before: string,
-  open: string,
+  head: string,
   items: ReadonlyArray<string>,
   close: string,
   indent = ""
 ): string => {
-  const space = open.endsWith("{") && items.length > 0 ? " " : ""
-  const line = `${before}${open}${space}${items.join(", ")}${space}${close}`
+  const space = head.endsWith("{") && items.length > 0 ? " " : ""
+  const line = `${before}${head}${space}${items.join(", ")}${space}${close}`
   const isShort = line.length <= width && !items.some((item) => item.includes("\n"))
   if (isShort) return line
   const lines = items.map((item) => `${indent}  ${item.replaceAll("\n", "\n  ")}`)
-  return `${before}${open}\n${lines.join(",\n")}\n${indent}${close}`
+  return `${before}${head}\n${lines.join(",\n")}\n${indent}${close}`
 }
 
 const reserved: ReadonlySet<string> = new Set(

@@ -18,7 +18,7 @@ export class Treated {
     this.#rungs.set(rung, found)
     if (!flagAt(event, "gaveUp") && (kind === "retry" || kind === "fallback"))
       found.delays.push(amountAt(event, "delay") ?? 0)
-    if (!known.has(kind)) throw new Refused(event, `the verdict '${kind}' is not played again`)
+    if (!kinds.has(kind)) throw new Refused(event, `the verdict '${kind}' is not played again`)
   }
 
   fixed(answer: Fixed): void {
@@ -48,7 +48,7 @@ export class Treated {
 }
 
 /** A fallback to another model is one more attempt: the script has one model. */
-const known: ReadonlySet<string> = new Set([
+const kinds: ReadonlySet<string> = new Set([
   "retry",
   "fallback",
   "fix",

@@ -110,13 +110,13 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
 /** Sub-agents stand before the agents that start them. */
 const inOrder = (readers: ReadonlyMap<string, AgentReader>, { agent }: Recorded): ReadonlyArray<AgentReader> => {
   const placed = new Set<AgentReader>()
-  const place = (name: string): void => {
+  const add = (name: string): void => {
     const reader = readers.get(name)
     if (reader === undefined || placed.has(reader)) return
-    for (const other of reader.starts) place(other)
+    for (const other of reader.starts) add(other)
     placed.add(reader)
   }
-  place(agent)
+  add(agent)
   return [...placed]
 }
 

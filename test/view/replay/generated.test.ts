@@ -50,8 +50,8 @@ describe("a written test", () => {
                   assert.isAtLeast(script.index, 0)
                   return
                 }
-                const { isGreen, recording: again } = yield* played(TestFile.write(script))
-                assert.deepStrictEqual(normalised(again), normalised(recording))
+                const { isGreen, recording: replay } = yield* played(TestFile.write(script))
+                assert.deepStrictEqual(normalised(replay), normalised(recording))
                 assert.strictEqual(isGreen, script.end.type !== "failed")
                 seen[isGreen ? "green" : "red"]++
               }),
