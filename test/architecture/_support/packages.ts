@@ -149,6 +149,9 @@ export const packages: ReadonlyArray<Package> = [
       "stats",
       "comparison",
       "eval",
+      "serve/browser",
+      "serve/page",
+      "serve",
       "cli"
     ],
     // pictures are drawn without a DOM and without Node; of Effect they need what explanations hold
@@ -158,9 +161,19 @@ export const packages: ReadonlyArray<Package> = [
       log: [...effect("Data Effect Layer Schema"), "node:fs", "node:path"],
       policy: effect("Duration"),
       drawing: ["d3-array", "d3-time"],
+      // a server, and runs on the clock of the process or on one of their own
+      serve: [
+        ...effect(
+          "Arbitrary Cause Clock Context Data Duration Effect Exit Fiber Layer Logger Option Predicate Result Schema Scope Semaphore Stream testing/TestClock"
+        ),
+        "node:crypto",
+        "node:fs",
+        "node:http",
+        "node:path"
+      ],
       cli: [
         ...effect(
-          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Result Schedule Schema Scope Stdio Stream " +
+          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Queue Result Schedule Schema Scope Stdio Stream " +
             "cli/Argument cli/CliConfig cli/CliError cli/CliOutput cli/Command cli/Flag cli/GlobalFlag cli/TerminalCapabilities"
         ),
         ...["ChildProcessSpawner", "FileSystem", "Path", "Stdio", "Terminal"].map(
@@ -169,6 +182,7 @@ export const packages: ReadonlyArray<Package> = [
         "node:console",
         "node:fs",
         "node:module",
+        "node:path",
         "node:process",
         "node:url",
         "node:util"

@@ -11,6 +11,8 @@ export interface Visit {
   readonly width?: number
   /** The faults that belong to what is checked: each fault has to be one of them, and there has to be one. */
   readonly expected?: RegExp
+  /** Faults that may be there or not, and mean nothing. */
+  readonly harmless?: RegExp
 }
 
 /** Opens an address in a tab of its own, until `use` is done with it. */
@@ -52,13 +54,14 @@ export const withBrowser = async (
     browser.once("disconnected", () => reject(new Error("Chromium has ended")))
   )
   ended.catch(() => {})
-  await use(async ({ expected, scheme = "light", url, what, width = 1280 }, use) => {
+  await use(async ({ expected, harmless, scheme = "light", url, what, width = 1280 }, use) => {
     const made = browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme })
     await using page = await Promise.race([made, ended])
     page.setDefaultTimeout(LIMIT)
-    const faults = faultsOf(page)
+    const all = faultsOf(page)
     await page.goto(url)
     await use(page)
+    const faults = all.filter((fault) => harmless?.test(fault) !== true)
     const isWell =
       expected === undefined ? faults.length === 0 : faults.length > 0 && faults.every((fault) => expected.test(fault))
     const wrong = expected === undefined ? "nothing goes wrong in it" : `only ${expected} goes wrong in it`

@@ -28,6 +28,7 @@ import { endOnSignals, type Folder, run } from "./ending.ts"
 import { pictures } from "./pictures.ts"
 import { reportPage } from "./report.ts"
 import { handler } from "./server.ts"
+import { serve } from "./serve.ts"
 import { site } from "./site.ts"
 import { programs, tools } from "./tools.ts"
 
@@ -149,6 +150,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     needing("the page of a report", [tools.playwright, tools.chromium], (_, chromium = "") =>
       reportPage(chromium, report)
     ),
+  serve: () => needing("serve", [tools.playwright, tools.chromium], (_, chromium = "") => serve(chromium, report)),
   site: () => needing("the site", [tools.playwright, tools.chromium], (_, chromium = "") => site(chromium, report)),
   cluster: () =>
     needing("the cluster", [tools.postgres], (postgres = "") =>

@@ -232,7 +232,7 @@ export const make = <
     skills: skillsOf(name, options),
     ...(options.toolDefaults === undefined ? {} : { defaults: Recovery.rowsOf(options.toolDefaults, "a tool") }),
     ...(options.onLlmError === undefined ? {} : { onLlmError: LlmTable.rowsAfter(new Map(), options.onLlmError) }),
-    ...(options.input === undefined ? {} : { readInput: reader(name, options.input) }),
+    ...(options.input === undefined ? {} : { input: options.input, readInput: reader(name, options.input) }),
     ...(options.output === undefined ? {} : { output: outputOf(name, options.output) })
   })
 }

@@ -4,6 +4,7 @@ import * as Inspectable from "effect/Inspectable"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, Prototype } from "effect/Pipeable"
 import type * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
@@ -116,6 +117,8 @@ export interface Inside<out T, ModelTable, out Choice> {
 /** What an agent is at run time. */
 export interface Definition
   extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries" | "prepare"> {
+  /** The schema of the input, for programs that ask a person for it; absent if the input is a text. */
+  readonly input?: Schema.Codec<unknown, unknown>
   /** How often the model answers anew after a misfit: once by default, twice for a `resilient` agent. */
   readonly outputRetries: number | undefined
   /** What happens to a streamed reply that breaks off. By default it fails, unless the agent is `resilient`. */

@@ -38,8 +38,11 @@ export const Preparation = Context.Reference<Effect.Effect<void>>("@kintsugi/vie
   defaultValue: () => Effect.void
 })
 
-/** Loads a module, and gives all of its exports. The module is executed, as by any import, and has a minute to load. */
-export const load = (file: string) =>
+/**
+ * Loads a module, and gives all of its exports. The module is executed, as by any import, and has a minute to load. A `query` that is new
+ * makes Node execute a module again.
+ */
+export const load = (file: string, query = "") =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const name = yield* shown(file)
@@ -53,7 +56,7 @@ export const load = (file: string) =>
     if (type !== "File") return yield* new Failed({ message: `cannot load ${name}: it is no regular file` })
     yield* yield* Preparation
     return yield* Effect.tryPromise({
-      try: (): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(file).href),
+      try: (): Promise<Readonly<Record<string, unknown>>> => import(`${pathToFileURL(file).href}${query}`),
       catch: (error) => new Failed({ message: `cannot load ${name}: ${explained(error)}` })
     }).pipe(
       Effect.timeoutOrElse({

@@ -12,6 +12,7 @@ import * as Eval from "./eval.ts"
 import * as Explain from "./explain.ts"
 import * as Mcp from "./mcp.ts"
 import * as Report from "./report.ts"
+import * as Serve from "./serve.ts"
 import * as Stats from "./stats.ts"
 import * as Test from "./test.ts"
 import { Failed, Misused } from "./failure.ts"
@@ -24,7 +25,15 @@ const kintsugi = Command.make("kintsugi").pipe(
   Command.withDescription(
     "Shows runs and policies of Kintsugi. Exit codes: 0 it is done, 1 it cannot be done, 2 it was asked in a way that makes no sense"
   ),
-  Command.withSubcommands([Report.command, Test.command, Explain.command, Stats.command, Eval.command, Mcp.command])
+  Command.withSubcommands([
+    Report.command,
+    Test.command,
+    Explain.command,
+    Stats.command,
+    Eval.command,
+    Mcp.command,
+    Serve.command
+  ])
 )
 
 /** Prints help that was asked for to standard output, and complaints to standard error. */
