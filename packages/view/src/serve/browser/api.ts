@@ -63,7 +63,7 @@ export const follow = async (
   each: (data: unknown) => void,
   signal?: AbortSignal
 ): Promise<number> => {
-  const response = await fetch(`${path}?after=${after}`, { headers })
+  const response = await fetch(`${path}?after=${after}`, { headers, ...(signal === undefined ? {} : { signal }) })
   if (!response.ok || response.body === null) throw new Error((await response.text()).trim())
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ""
