@@ -10,6 +10,7 @@ import type { Table } from "./entry.ts"
 import { interop } from "./interop.ts"
 import { providersCodec } from "./providersCodec.ts"
 import { providersClassify, providersTransport } from "./providersTransport.ts"
+import { viewServe } from "./serve.ts"
 import { viewPictures, viewRecording } from "./view.ts"
 
 /** By the folders that they stand for. */
@@ -26,5 +27,6 @@ export const tables: Readonly<Record<string, Table>> = {
   "view, recordings and command line": viewRecording,
   "view, pictures and pages": viewPictures,
   durable,
-  "durable, conversations": conversations
+  "durable, conversations": conversations,
+  "view, serve": viewServe
 }
