@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { root } from "../../../scripts/files.ts"
-import { path, render } from "../../../scripts/view.ts"
+import { path, render, renderServe, servePath } from "../../../scripts/view.ts"
 import { markup, scriptJson, visible } from "../../../packages/view/src/text/Escape.ts"
 import { hostile, hostileRun } from "../_support/hostile.ts"
 
@@ -64,6 +64,7 @@ describe("hostile texts [P1214]", () => {
 describe("the script of the page [P1217]", () => {
   it("is what its sources give [P1217]", { timeout: 60_000 }, async () => {
     assert.strictEqual(readFileSync(join(root, path), "utf8"), await render(), "npm run view writes it")
+    assert.strictEqual(readFileSync(join(root, servePath), "utf8"), await renderServe(), "npm run view writes it")
   })
 
   it("is allowed by its hash, and nothing else is, from here or outside [P1217]", () => {
