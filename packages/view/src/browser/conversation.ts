@@ -2,9 +2,11 @@
  * The conversation with the steps of recovery. All entries are in the page, so that the browser's own search finds them: they are made in
  * chunks while the browser has nothing else to do, and the browser lays out what is seen.
  */
-import type { Entry } from "../scene/transcript.ts"
+import type { Scene } from "../scene/Scene.ts"
 import { button, element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
+
+type Entry = Scene["transcript"][number]
 
 /** How many entries a chunk has. */
 const size = 25
@@ -118,7 +120,7 @@ export class Conversation {
     if (isScrolled) entry.scrollIntoView({ block: "center" })
   }
 
-  /** The index of the last entry that is not later than the selection. */
+  /** The index of the last entry that is not later than the selection; if its event has several entries, of the first of them. */
   #wanted(): number | undefined {
     const { scene, selectedEvent } = this.#store
     if (selectedEvent === undefined || scene.transcript.length === 0) return undefined
@@ -128,6 +130,8 @@ export class Conversation {
       if ((scene.transcript[middle]?.event ?? 0) <= selectedEvent) low = middle + 1
       else high = middle
     }
-    return Math.max(0, low - 1)
+    let at = Math.max(0, low - 1)
+    while (at > 0 && scene.transcript[at - 1]?.event === scene.transcript[at]?.event) at--
+    return at
   }
 }

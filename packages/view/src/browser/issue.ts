@@ -1,8 +1,8 @@
 /** The text about a run that a reader copies into an issue, as Markdown. */
 import { duration } from "../text/Words.ts"
 import { sentenceOf } from "../recording/Outcome.ts"
-import { textAt } from "../recording/Fields.ts"
-import { verdictLine } from "../scene/words.ts"
+import { flagAt, textAt } from "../recording/Fields.ts"
+
 import { period } from "./clock.ts"
 import type { Store } from "./store.ts"
 
@@ -44,7 +44,7 @@ export const issueOf = ({ events, outcome, scene }: Store, link: string): string
           "",
           ...shown.map(
             (event) =>
-              `- ${inline(`${textAt(event, "tool") ?? textAt(event, "layer") ?? "?"}, turn ${event.turn}: ${verdictLine(event)}`)}`
+              `- ${inline(`${textAt(event, "tool") ?? textAt(event, "layer") ?? "?"}, turn ${event.turn}: ${`${textAt(event, "tag") ?? "?"} → ${textAt(event, "verdict") ?? "?"}${flagAt(event, "gaveUp") ? " gave up" : ""}`}`)}`
           )
         ]),
     ""

@@ -1,7 +1,7 @@
 /** The legend of the outline: what the marks and bars mean that occur in a scene. */
-import { broken, shapeOf } from "../drawing/Figure.ts"
+import { broken, isFaded, shapeOf } from "../drawing/Figure.ts"
 import type { Scene } from "../scene/Scene.ts"
-import type { Mark, Part, Span, State, Tone } from "../scene/Shapes.ts"
+import type { Mark, Part, Span, Tone } from "../scene/Shapes.ts"
 import { element } from "./dom.ts"
 
 /** A sign of the drawing: its SVG, its meaning, and the items that are drawn with it. */
@@ -28,7 +28,6 @@ const mark = (tone: Tone, text: string): Sign => ({
   has: (item) => item.shape === "mark" && item.tone === tone
 })
 
-const faded: ReadonlySet<State> = new Set(["unfinished", "interrupted", "suspended", "discarded"])
 const isPart = (part: Part) => (item: Span) => item.part === part
 
 /** The signs of the drawing. */
@@ -48,7 +47,7 @@ export const signs: ReadonlyArray<Sign> = (() => {
     span(
       bar("tool", " k-unfinished"),
       "faded: interrupted, waiting, without an end, or it does not count",
-      ({ state }) => faded.has(state)
+      ({ state }) => isFaded(state)
     ),
     mark("mended", "healed: it goes on"),
     mark("tell", "the model reads the failure"),

@@ -3,7 +3,7 @@ import { type Store, type View, views } from "./store.ts"
 import type { Toolbar } from "./toolbar.ts"
 
 /** Writes the state as the fragment of an address: `#e=132&z=58.9-60.4&v=events&q=refund`. Times are seconds since the start. */
-export const fragmentOf = (store: Store, query: string): string => {
+const fragmentOf = (store: Store, query: string): string => {
   const { axis, isWhole, scene, selectedEvent, view, window } = store
   const seconds = (drawn: number) => String(Number(((axis.toTime(drawn) - scene.from) / 1000).toFixed(3)))
   const zoom = isWhole

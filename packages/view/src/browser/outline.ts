@@ -3,12 +3,13 @@ import { stripOf } from "./strips.ts"
 import type { Strip } from "../drawing/Strip.ts"
 import * as Drawing from "../drawing/Strip.ts"
 import * as Axis from "../drawing/Axis.ts"
-import type { Badge } from "../scene/branchWords.ts"
 import type { Branch } from "../scene/Outline.ts"
 import { duration } from "../text/Words.ts"
 import { element, svg } from "./dom.ts"
 import { Rows } from "./rows.ts"
 import type { Store } from "./store.ts"
+
+type Badge = Branch["badges"][number]
 
 /** The signs of badges, so that colour is never the only difference. */
 const signs: Readonly<Record<Badge["tone"], string>> = { healed: "◆", tell: "○", lost: "✕", asked: "△", note: "" }

@@ -5,7 +5,8 @@
  */
 import * as Axis from "./Axis.ts"
 import { markup } from "../text/Escape.ts"
-import { type Box, boxesOf, type Dot, dotsOf, scaleOf, type Sheet, top, type Window } from "./Layout.ts"
+import { type Box, boxesOf, type Dot, dotsOf, type Sheet, type Window } from "./Layout.ts"
+import { scaleOf, top } from "./scale.ts"
 import type { Layer, Track } from "../scene/Shapes.ts"
 import { count, duration } from "../text/Words.ts"
 
@@ -49,7 +50,7 @@ export const inner = (drawn: Sheet, width: number, window: Window, isTitled = tr
 }
 
 /** The names of the layers, as the drawing shows them. */
-export const names: Readonly<Record<Layer, string>> = {
+const names: Readonly<Record<Layer, string>> = {
   run: "run",
   turn: "turns",
   model: "model",
@@ -59,10 +60,10 @@ export const names: Readonly<Record<Layer, string>> = {
 }
 
 /** The word before the name of an agent, by the kind of its track. */
-export const kinds: Readonly<Record<Track["kind"], string>> = { run: "", fixer: "fixer ", agent: "sub-agent " }
+const kinds: Readonly<Record<Track["kind"], string>> = { run: "", fixer: "fixer ", agent: "sub-agent " }
 
 /** The x of the names of a track, in pixels, by its depth. */
-export const indent = (depth: number): number => 8 + Math.min(depth, 5) * 10
+const indent = (depth: number): number => 8 + Math.min(depth, 5) * 10
 
 const heading = ({ agent, depth, kind }: Track, y: number): string =>
   `<text class="k-text k-name" x="${indent(depth)}" y="${y + 4}">${kinds[kind] === "" ? "" : `<tspan class="k-quiet">${kinds[kind]}</tspan>`}${markup(fitting(agent, 200))}</text>`
@@ -112,7 +113,7 @@ const boxed = ({ scene }: Sheet, box: Box, left: number, isTitled: boolean): str
 }
 
 /** The fill of a box. A failed box that is wide enough is drawn broken. */
-export const fillOf = ({ layer, state, width }: Box): Layer | "failed" | "broken" => {
+const fillOf = ({ layer, state, width }: Box): Layer | "failed" | "broken" => {
   if (state === "failed") return width < 16 ? "failed" : "broken"
   return state === "refused" ? "failed" : layer
 }
@@ -120,11 +121,11 @@ export const fillOf = ({ layer, state, width }: Box): Layer | "failed" | "broken
 export const isFaded = (state: Box["state"]): boolean =>
   state === "unfinished" || state === "interrupted" || state === "suspended" || state === "discarded"
 
-export const textOn = (box: Box): "ink" | "onFill" =>
+const textOn = (box: Box): "ink" | "onFill" =>
   box.layer === "turn" || box.layer === "run" || isFaded(box.state) || fillOf(box) === "broken" ? "ink" : "onFill"
 
 /** The distance in pixels between a box and the upper and lower edge of its row. */
-export const insetOf = ({ height, layer }: Box): number => (layer === "turn" || height < 8 ? 0.5 : 1.5)
+const insetOf = ({ height, layer }: Box): number => (layer === "turn" || height < 8 ? 0.5 : 1.5)
 
 /** The paths of a box that is drawn broken at its end: the body, the shard beside it, and the width that is left for a text. */
 export const broken = (x: number, y: number, width: number, height: number) => {

@@ -6,6 +6,7 @@
  */
 import { bisector } from "d3-array"
 import * as Axis from "./Axis.ts"
+import { scaleOf, top } from "./scale.ts"
 import type { Scene } from "../scene/Scene.ts"
 import type { Layer, Mark, Part, Span, State, Tone, Track } from "../scene/Shapes.ts"
 
@@ -68,10 +69,9 @@ export interface Sheet {
   readonly height: number
 }
 
+export { gutter, margin } from "./scale.ts"
+
 /** Lengths of the layout, in pixels. */
-export const gutter = 132
-export const margin = 14
-export const top = 30
 const headingHeight = 24
 const padding = 6
 const rowHeights: Readonly<Record<Layer, number>> = { run: 9, turn: 14, model: 20, transport: 11, tool: 20, fixer: 12 }
@@ -120,19 +120,6 @@ const byRow = (scene: Scene) => {
 
 /** The visible stretch that shows the whole scene, with a little room on both sides. */
 export const whole = ({ axis }: Sheet): Window => ({ start: -axis.length * 0.005, end: axis.length * 1.005 })
-
-/** Converts between positions of the axis and pixels. */
-export const scaleOf = (width: number, { end, start }: Window) => {
-  const [left, room] = [gutter, Math.max(1, width - gutter - margin)]
-  const perMilli = room / (end - start)
-  return {
-    left,
-    right: left + room,
-    perMilli,
-    x: (drawn: number) => left + (drawn - start) * perMilli,
-    drawn: (x: number) => start + (x - left) / perMilli
-  }
-}
 
 const spanAfter = bisector((span: Span, time: number) => span.to - time)
 const markAfter = bisector((mark: Mark, time: number) => mark.at - time)

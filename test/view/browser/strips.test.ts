@@ -5,9 +5,10 @@ import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
 import * as Strip from "../../../packages/view/src/drawing/Strip.ts"
 import * as Outline from "../../../packages/view/src/scene/Outline.ts"
 import { stripOf } from "../../../packages/view/src/browser/strips.ts"
-import { midFail, written } from "../_support/references.ts"
+import { mid } from "../_support/recorded.ts"
+import { written } from "../_support/references.ts"
 
-const recordings = { midFail: midFail(), storm: written("storm") }
+const recordings = { midFail: mid("mid-fail"), storm: written("storm") }
 
 const drawing = (name: keyof typeof recordings) => {
   const scene = Scene.make(recordings[name])
