@@ -7,7 +7,7 @@
 import type { Schema } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { schemas } from "../packages/core/src/event/codec.ts"
+import { schemas } from "../packages/core/src/event/Codec.ts"
 import { root } from "./files.ts"
 
 export const path = "docs/guide/events.md"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { path, render, sentencesOf } from "../../scripts/events.ts"
-import { schemas } from "../../packages/core/src/event/codec.ts"
+import { schemas } from "../../packages/core/src/event/Codec.ts"
 import { read } from "../../scripts/files.ts"
 
 const { text: source } = read("packages/core/src/event/Happening.ts")

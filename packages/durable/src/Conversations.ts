@@ -23,7 +23,7 @@ export {
 export { type EncryptionKey, layerEncryption } from "./conversations/encryption.ts"
 
 export type { StoreLimits } from "./conversations/making.ts"
-export type { Conversation, Head, Key, Place, Store } from "./conversations/Store.ts"
+export type { Conversation, Head, Key, ListPosition, Store } from "./conversations/Store.ts"
 
 /**
  * The store of conversations of a program.

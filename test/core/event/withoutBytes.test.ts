@@ -17,7 +17,7 @@ import {
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Logger, Schema, Stream } from "effect"
-import { schemas } from "../../../packages/core/src/event/codec.ts"
+import { schemas } from "../../../packages/core/src/event/Codec.ts"
 import { withoutBytes } from "../../../packages/core/src/event/withoutBytes.ts"
 import { agentWith, batch, busy, done, eventLog, scripted } from "../../_support/dialogue.ts"
 import { classes } from "../../_support/errors.ts"

@@ -10,11 +10,11 @@ const of = { conversation: "c/1 ü", subject: "ann" }
 const user = (...texts: ReadonlyArray<string>) => texts.map((text) => Message.user(text))
 const textsOf = ({ messages }: Conversations.Conversation) => messages.map(textOf)
 
-for (const [name, open] of Object.entries(stores)) {
+for (const [name, make] of Object.entries(stores)) {
   describe(`conversations in ${name}`, () => {
     it.effect("keep messages in the order of their versions, whole and by pages", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         assert.strictEqual(yield* store.append({ ...of, expected: 0, messages: user("a", "b") }), 2)
         yield* TestClock.adjust("1 second")
         assert.strictEqual(yield* store.append({ ...of, expected: 2, messages: user("c \u0000 😀 \uD800") }), 3)
@@ -33,7 +33,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("lose no message under two writers, who learn the actual version [P1383]", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         const written: Array<string> = []
         const write = (writer: number) =>
           Effect.gen(function* () {
@@ -67,7 +67,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("tell a late writer the version, and have nothing of what was refused [P1383]", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         yield* store.append({ ...of, expected: 0, messages: user("a", "b") })
         for (const expected of [0, 1, 3]) {
           const error = yield* Effect.flip(store.append({ ...of, expected, messages: user("late") }))
@@ -82,9 +82,9 @@ for (const [name, open] of Object.entries(stores)) {
       })
     )
 
-    it.effect("are unknown to another subject, whatever it asks for", () =>
+    it.effect("are unknown to another subject, in each function", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         yield* store.append({ ...of, expected: 0, messages: user("secret") })
         const other = { ...of, subject: "bob" }
         const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
@@ -102,7 +102,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("are listed by pages, the one changed last first, also those of one moment", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         for (const id of ["a", "b", "c", "d"]) {
           yield* store.append({ conversation: id, subject: "ann", expected: 0, messages: user("x") })
           if (id === "b") yield* TestClock.adjust("1 second")
@@ -110,7 +110,7 @@ for (const [name, open] of Object.entries(stores)) {
         yield* TestClock.adjust("1 second")
         yield* store.append({ conversation: "a", subject: "ann", expected: 1, messages: user("y") })
         const pages: Array<string> = []
-        let after: Conversations.Place | undefined
+        let after: Conversations.ListPosition | undefined
         for (;;) {
           const page = yield* store.list({ subject: "ann", limit: 1, ...(after === undefined ? {} : { after }) })
           after = page.at(-1)
@@ -123,7 +123,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("fork at a message, and the fork lives on by itself", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         yield* store.append({ ...of, expected: 0, messages: user("a", "b", "c") })
         assert.strictEqual(yield* store.fork({ ...of, as: "f", at: 2 }), 2)
         assert.strictEqual(yield* store.fork({ ...of, as: "g" }), 3)
@@ -137,16 +137,16 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("are deleted with their documents: one, all of a person, and the old ones", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         const document = { kind: "snapshot", name: "s", value: { x: 1 } }
-        const make = (conversation: string, subject: string) =>
+        const write = (conversation: string, subject: string) =>
           Effect.andThen(
             store.append({ conversation, subject, expected: 0, messages: user(conversation) }),
             store.documents.put({ owner: conversation, ...document })
           )
         const documentOf = (owner: string) => store.documents.get({ owner, kind: "snapshot", name: "s" })
-        for (const id of ["a1", "a2", "a3"]) yield* make(id, "ann")
-        yield* make("b1", "bob")
+        for (const id of ["a1", "a2", "a3"]) yield* write(id, "ann")
+        yield* write("b1", "bob")
         yield* store.documents.put({ owner: "run-1", ...document })
         yield* store.remove({ conversation: "a1", subject: "ann" })
         assert.isUndefined(yield* documentOf("a1"))
@@ -158,7 +158,7 @@ for (const [name, open] of Object.entries(stores)) {
         yield* store.append({ conversation: "a2", subject: "ann", expected: 0, messages: user("new") })
         assert.deepStrictEqual(textsOf(yield* store.load({ conversation: "a2", subject: "ann" })), ["new"])
         yield* TestClock.adjust("1 hour")
-        yield* make("b2", "bob")
+        yield* write("b2", "bob")
         assert.strictEqual(yield* store.removeOlder(1), 2)
         assert.isUndefined(yield* documentOf("run-1"))
         assert.deepStrictEqual(
@@ -171,7 +171,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("have documents by kind and name, and the last one put under a key counts", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         const key = { owner: "run/1", kind: "events", name: "n/2" }
         yield* store.documents.put({ ...key, value: [1] })
         yield* store.documents.put({ ...key, value: [2] })
@@ -190,7 +190,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("hold to their limits, and name the one that is exceeded", () =>
       Effect.gen(function* () {
-        const store = yield* open({ maxMessages: 3, maxBytes: 200 })
+        const store = yield* make({ maxMessages: 3, maxBytes: 200 })
         yield* store.append({ ...of, expected: 0, messages: user("a", "b") })
         const deep = JSON.parse(`${"[".repeat(1200)}${"]".repeat(1200)}`)
         const many = store.append({ ...of, expected: 2, messages: user("c", "d") })
@@ -218,7 +218,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it.effect("die of numbers that are none", () =>
       Effect.gen(function* () {
-        const store = yield* open()
+        const store = yield* make()
         yield* store.append({ ...of, expected: 0, messages: user("a") })
         for (const wrong of [-1, 0.5, Number.NaN]) {
           const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [

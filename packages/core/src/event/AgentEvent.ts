@@ -3,7 +3,7 @@
  * if a listener is there.
  */
 import * as Schema from "effect/Schema"
-import * as Codec from "./codec.ts"
+import * as Codec from "./Codec.ts"
 import * as Message from "../data/Message.ts"
 
 import type { Origin, Happening } from "./Happening.ts"

@@ -17,7 +17,7 @@ export interface Head {
 }
 
 /** The place of a conversation in the list, whose newest is first. */
-export interface Place {
+export interface ListPosition {
   readonly id: string
   readonly updatedAt: number
 }
@@ -65,7 +65,7 @@ export interface Store {
   /** The conversations of a subject, the one changed last first: at most `limit` of them, 50 by default, after `after`. */
   readonly list: (page: {
     readonly subject: string
-    readonly after?: Place
+    readonly after?: ListPosition
     readonly limit?: number
   }) => Effect.Effect<ReadonlyArray<Head>, Failed>
   /**

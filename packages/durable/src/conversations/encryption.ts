@@ -16,10 +16,10 @@ export interface EncryptionKey {
   readonly secret: Redacted.Redacted<Uint8Array>
 }
 
-/** How rows are encrypted. `place` is signed with the row: at another place it cannot be decrypted. */
+/** How rows are encrypted. `location` is signed with the row: at another location it cannot be decrypted. */
 interface Cipher {
-  readonly encrypt: (text: string, place: string) => Effect.Effect<string, unknown>
-  readonly decrypt: (row: string, place: string) => Effect.Effect<string, unknown>
+  readonly encrypt: (text: string, location: string) => Effect.Effect<string, unknown>
+  readonly decrypt: (row: string, location: string) => Effect.Effect<string, unknown>
 }
 
 /** The encryption of this program; none by default. */
@@ -72,20 +72,20 @@ const cipherOf = (
     return key === undefined ? Effect.fail(new Error(`no key has the id '${id}'`)) : Effect.succeed(key)
   }
   return {
-    encrypt: (text, place) =>
+    encrypt: (text, location) =>
       Effect.gen(function* () {
         const nonce = yield* random.randomBytes(Aead.aes256Gcm.nonceLength)
-        const aad = utf8.encode(place)
+        const aad = utf8.encode(location)
         const sealed = yield* aead.encrypt(yield* keyOf(first), utf8.encode(text), { nonce, aad })
         return `${first}.${Base64.encode(nonce)}.${Base64.encode(sealed)}`
       }),
-    decrypt: (row, place) =>
+    decrypt: (row, location) =>
       Effect.gen(function* () {
         const [id = "", nonce = "", sealed = ""] = row.split(".")
         const key = yield* keyOf(id)
         const opened = yield* aead.decrypt(key, yield* bytesOf(sealed), {
           nonce: yield* bytesOf(nonce),
-          aad: utf8.encode(place)
+          aad: utf8.encode(location)
         })
         return new TextDecoder().decode(opened)
       })

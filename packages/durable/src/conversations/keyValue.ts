@@ -7,7 +7,7 @@ import { KeyValueStore } from "effect/persistence/KeyValueStore"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { lasting, type Rows } from "./rows.ts"
-import type { Head, Key, Place } from "./Store.ts"
+import type { Head, Key, ListPosition } from "./Store.ts"
 
 const Stored = Schema.fromJsonString(
   Schema.Struct({
@@ -34,7 +34,7 @@ const subjects = `${root}/subjects`
 const owners = `${root}/owners`
 const ofOwner = (owner: string) => `${root}/owner/${part(owner)}`
 
-const isAfter = (after: Place | undefined) => (head: Head) =>
+const isAfter = (after: ListPosition | undefined) => (head: Head) =>
   after === undefined || head.updatedAt < after.updatedAt || (head.updatedAt === after.updatedAt && head.id < after.id)
 
 const newestFirst = (a: Head, b: Head) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1)

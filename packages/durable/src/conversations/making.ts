@@ -42,7 +42,7 @@ const utf8 = new TextEncoder()
 
 const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 
-const place = ({ kind, name, owner }: Key): string => JSON.stringify([owner, kind, name])
+const location = ({ kind, name, owner }: Key): string => JSON.stringify([owner, kind, name])
 
 export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
   const { maxBytes = 16 * 1024 * 1024, maxMessages = 10_000 } = limits
@@ -53,7 +53,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
   const beyond = (conversation: string, option: ConversationLimitError["option"], limit: number) =>
     Effect.fail(ConversationLimitError.make({ conversation, option, limit }))
 
-  /** The row of a value at a place. The place is signed with it, so that a row at another place cannot be decrypted. */
+  /** The row of a value at a location. The location is signed with it, so that a row at another location cannot be decrypted. */
   const rowOf = (conversation: string, at: string, operation: string, value: unknown) =>
     Effect.gen(function* () {
       if (Bounds.isDeeper(value, deepest)) return yield* beyond(conversation, "depth", deepest)
@@ -135,7 +135,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
         Effect.gen(function* () {
           const { kind, name, owner } = key
           for (const id of [owner, kind, name]) if (!isId(id)) return yield* beyond(owner, "id", longestId)
-          const row = yield* rowOf(owner, place(key), "documents.put", value)
+          const row = yield* rowOf(owner, location(key), "documents.put", value)
           const at = yield* Clock.currentTimeMillis
           yield* failing("documents.put", owner)(rows.put(key, row, at))
         }),
@@ -143,14 +143,17 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
         Effect.gen(function* () {
           const row = yield* rows.get(key)
           // cast: what `put` has encoded is JSON
-          return row === undefined ? undefined : ((yield* readRow(row, place(key))) as Schema.Json)
+          return row === undefined ? undefined : ((yield* readRow(row, location(key))) as Schema.Json)
         }).pipe(failing("documents.get", key.owner)),
       all: ({ kind, owner }) =>
         Effect.gen(function* () {
           const found = yield* rows.documents(owner, kind)
           return yield* Effect.forEach(found, ([name, row]) =>
             // cast: what `put` has encoded is JSON
-            Effect.map(readRow(row, place({ owner, kind, name })), (value) => ({ name, value: value as Schema.Json }))
+            Effect.map(readRow(row, location({ owner, kind, name })), (value) => ({
+              name,
+              value: value as Schema.Json
+            }))
           )
         }).pipe(failing("documents.all", owner)),
       remove: (key) => failing("documents.remove", key.owner)(rows.removeDocument(key))

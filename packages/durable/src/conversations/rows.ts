@@ -1,6 +1,6 @@
 /** What a storage does for the store of conversations: rows of text, and one atomic step, `append`. */
 import type * as Effect from "effect/Effect"
-import type { Head, Key, Place } from "./Store.ts"
+import type { Head, Key, ListPosition } from "./Store.ts"
 
 /**
  * The owner of documents that never grow too old: what a person has revoked. A snapshot may have the grant for as long as it exists.
@@ -27,7 +27,7 @@ export interface Rows {
   /** The conversations of a subject, the one changed last first, after a place. */
   readonly list: (
     subject: string,
-    after: Place | undefined,
+    after: ListPosition | undefined,
     limit: number
   ) => Effect.Effect<ReadonlyArray<Head>, unknown>
   /** Removes a conversation with its messages and documents. */

@@ -25,7 +25,7 @@ export const follow = (fragment: string, store: Store, toolbar: Toolbar): boolea
   const view = views.find((one: View) => one === parts.get("v"))
   if (view !== undefined) store.look(view)
   const query = parts.get("q")
-  if (query !== null) toolbar.search(query)
+  if (query !== null) toolbar.find(query)
   const isEvent = Number.isInteger(event) && event >= 0 && event < store.events.length
   if (isEvent) store.selectEvent(event, "start")
   const [, from, to] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(parts.get("z") ?? "") ?? []
@@ -64,4 +64,4 @@ export const keep = (store: Store, toolbar: Toolbar): void => {
 
 /** The address of the page with its state now. */
 export const linkOf = (store: Store, query: string): string =>
-  `${location.href.replace(/#.*$/, "")}${fragmentOf(store, query)}`
+  `${location.href.split("#", 1)[0] ?? ""}${fragmentOf(store, query)}`

@@ -36,7 +36,7 @@ export class Toolbar {
     this.#input.addEventListener("input", () => this.#searching.start(this.#input.value))
     this.#input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.#searching.step(event.shiftKey ? -1 : 1)
-      else if (event.key === "Escape") this.search("")
+      else if (event.key === "Escape") this.find("")
       else return
       event.preventDefault()
       event.stopPropagation()
@@ -78,7 +78,7 @@ export class Toolbar {
     this.#input.select()
   }
 
-  search(query: string): void {
+  find(query: string): void {
     this.#input.value = query
     this.#searching.start(query)
   }

@@ -168,7 +168,7 @@ export class Code {
 
   /** The imports that the code needs. */
   imports(code: string): string {
-    const bare = code.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, "")
+    const bare = code.replaceAll(/"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, "")
     const words = new Set(bare.match(/\b[A-Z]\w*\b/g))
     const used = (names: ReadonlyArray<string>) => names.filter((name) => words.has(name))
     const from = (names: ReadonlyArray<string>, path: string) =>

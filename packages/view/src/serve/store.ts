@@ -27,7 +27,8 @@ export class Store {
   /** An id that no run has: the time, the agent, and a number if the two are taken. */
   newId(at: number, agent: string): string {
     const time = new Date(at).toISOString().replaceAll(/[:.]/g, "-")
-    const base = `${time}-${agent.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(0, 60)}`.replace(/-+$/, "")
+    const words = agent.slice(0, 60).match(/[A-Za-z0-9]+/g) ?? []
+    const base = [time, ...words].join("-")
     for (let number = 1; ; number++) {
       const id = number === 1 ? base : `${base}-${number}`
       if (!existsSync(this.#path(id, "json"))) return id
