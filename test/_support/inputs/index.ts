@@ -11,6 +11,7 @@ import { interop } from "./interop.ts"
 import { providersCodec } from "./providersCodec.ts"
 import { providersClassify, providersTransport } from "./providersTransport.ts"
 import { viewServe } from "./serve.ts"
+import { viewBrowser } from "./viewBrowser.ts"
 import { viewPictures, viewRecording } from "./view.ts"
 
 /** By the folders that they stand for. */
@@ -28,5 +29,6 @@ export const tables: Readonly<Record<string, Table>> = {
   "view, pictures and pages": viewPictures,
   durable,
   "durable, conversations": conversations,
+  "view, browser": viewBrowser,
   "view, serve": viewServe
 }

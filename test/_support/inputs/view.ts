@@ -7,7 +7,6 @@ import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as NodePath from "@effect/platform-node-shared/NodePath"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Effect, Layer, Sink, Stdio, Stream } from "effect"
-import { hear, Listening } from "../../../packages/view/src/browser/live.ts"
 import { run } from "../../../packages/view/src/cli/program.ts"
 import * as Comparison from "../../../packages/view/src/comparison/Comparison.ts"
 import * as ComparisonPage from "../../../packages/view/src/comparison/ComparisonPage.ts"
@@ -37,10 +36,8 @@ import * as StatsText from "../../../packages/view/src/stats/StatsText.ts"
 import * as Escape from "../../../packages/view/src/text/Escape.ts"
 import * as Short from "../../../packages/view/src/text/Words.ts"
 import { reportOf } from "../../view/eval/_support/report.ts"
-import { cut } from "./answers.ts"
 import { documents, texts, values } from "./data.ts"
 import {
-  dom,
   each,
   fixed,
   grows,
@@ -51,14 +48,13 @@ import {
   none,
   reached,
   schema,
-  type Table,
-  wraps
+  type Table
 } from "./entry.ts"
 import { runs } from "./runs.ts"
 
-const recordings = mapped(runs, Recording.fromEvents)
+export const recordings = mapped(runs, Recording.fromEvents)
 
-const lines: Inputs<string> = {
+export const lines: Inputs<string> = {
   ...texts,
   ...documents,
   ...mapped(runs, (events) => events.map((event) => JSON.stringify(event)).join("\n"))
@@ -103,7 +99,7 @@ const writtenOf = (recording: Recording.Recording) => {
   return Script.isScript(script) ? TestFile.write(script) : script
 }
 
-const scenes = mapped(recordings, (recording) => ({ recording, scene: Scene.make(recording) }))
+export const scenes = mapped(recordings, (recording) => ({ recording, scene: Scene.make(recording) }))
 
 /** A comparison with such names. */
 const compared = mapped(texts, (text) => reportOf([text, "other"], [text], text))
@@ -245,10 +241,9 @@ export const viewPictures: Table = {
   "view/src/drawing/Axis.ts": each(reached, "make", "ticks"),
   "view/src/drawing/Figure.ts": {
     ...each(reached, "inner"),
-    ...each(fixed, "indent", "fillOf", "isFaded", "textOn", "insetOf", "broken", "shapeOf"),
+    ...each(fixed, "isFaded", "broken", "shapeOf"),
     fitting: grows(texts, (text) => Figure.fitting(text, 1e9))
   },
-  "view/src/drawing/Layout.ts": { ...each(reached, "sheet", "boxesOf", "dotsOf"), ...each(fixed, "whole", "scaleOf") },
   "view/src/drawing/Svg.ts": {
     draw: grows(scenes, ({ scene }) => Svg.draw(scene)),
     ...each(reached, "titleOf", "describe")
@@ -329,25 +324,5 @@ export const viewPictures: Table = {
       "neverHealed",
       "neverLine"
     )
-  },
-  "view/src/browser/canvas.ts": each(dom, "draw"),
-  "view/src/browser/detailsPane.ts": each(dom, "DetailsPane"),
-  "view/src/browser/dom.ts": each(dom, "element", "button", "longText"),
-  "view/src/browser/legend.ts": each(dom, "legend"),
-  "view/src/browser/live.ts": {
-    Listening: grows(lines, (text) => {
-      const listening = new Listening(Recording.start())
-      for (const line of text.split("\n")) listening.take("message", line)
-      return listening.recording()
-    }),
-    ...each(wraps, "follow"),
-    hear: grows({ ...texts, "one long event": (size) => `data: ${"a".repeat(size)}` }, (text) =>
-      hear(new Response(cut(text, 256)), () => undefined)
-    )
-  },
-  "view/src/browser/store.ts": each(dom, "Store"),
-  "view/src/browser/summary.ts": each(dom, "summary"),
-  "view/src/browser/table.ts": each(dom, "Table"),
-  "view/src/browser/timeline.ts": each(dom, "Timeline"),
-  "view/src/browser/transcriptPane.ts": each(dom, "TranscriptPane")
+  }
 }
