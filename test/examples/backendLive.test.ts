@@ -37,7 +37,11 @@ it.effect("backend: its own form is answered with a page that reads the events r
     assert.include(page.text, "connect-src 'self'")
     assert.notInclude(page.text, "<b>A-17")
     const data = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(page.text)?.[1] ?? ""
-    assert.deepStrictEqual(JSON.parse(data), { url: "/runs/events", body: { input: "</script><b>A-17</b>?" } })
+    assert.deepStrictEqual(JSON.parse(data), {
+      title: "A run of the desk",
+      url: "/runs/events",
+      body: { input: "</script><b>A-17</b>?" }
+    })
     // the page starts the run, not the server that makes it
     assert.deepStrictEqual(events, [])
   })
