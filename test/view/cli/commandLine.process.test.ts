@@ -34,7 +34,7 @@ describe("the command line", () => {
   it("prints its commands and exit codes, and its version [P1242]", { timeout }, async () => {
     const { code, out } = await kintsugi(["--help"])
     expect(code).toBe(0)
-    expect(out).toMatch(/report .*\n +explain .*\n +stats /)
+    expect(out).toMatch(/report .*\n +test .*\n +explain .*\n +stats /)
     expect(out).toMatch(/0 it is done, 1 it cannot be done, 2 it was asked/)
     expect(await kintsugi(["--version"])).toEqual({ code: 0, out: "1.2.3\n", err: "" })
     // asked for nothing at all

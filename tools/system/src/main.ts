@@ -26,7 +26,7 @@ import { bundle, type Files } from "./bundle.ts"
 import { makeConsumer } from "./consumer.ts"
 import { endOnSignals, type Folder, run } from "./ending.ts"
 import { pictures } from "./pictures.ts"
-import { reportPage } from "./report.ts"
+import { reportPage, reportSpeed } from "./report.ts"
 import { handler } from "./server.ts"
 import { serve } from "./serve.ts"
 import { site } from "./site.ts"
@@ -150,6 +150,10 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     needing("the page of a report", [tools.playwright, tools.chromium], (_, chromium = "") =>
       reportPage(chromium, report)
     ),
+  speed: () =>
+    needing("the speed of a report", [tools.playwright, tools.chromium], (_, chromium = "") =>
+      reportSpeed(chromium, report)
+    ),
   serve: () => needing("serve", [tools.playwright, tools.chromium], (_, chromium = "") => serve(chromium, report)),
   site: () => needing("the site", [tools.playwright, tools.chromium], (_, chromium = "") => site(chromium, report)),
   cluster: () =>
@@ -159,6 +163,9 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   network: () => needing("faults of the network", [tools.bun, tools.deno], networkFaults)
 }
 
+/** What takes long, or wants a machine of its own. */
+const onlyByName = new Set(["site", "speed"])
+
 const chosen = process.argv.slice(2).filter((word) => word !== "--write")
 const unknown = chosen.filter((name) => !Object.hasOwn(parts, name))
 if (unknown.length > 0) {
@@ -167,5 +174,5 @@ if (unknown.length > 0) {
 }
 endOnSignals()
 for (const [name, part] of Object.entries(parts))
-  if (chosen.length === 0 ? name !== "site" : chosen.includes(name)) await part()
+  if (chosen.length === 0 ? !onlyByName.has(name) : chosen.includes(name)) await part()
 process.exitCode = report.end() ? 0 : 1

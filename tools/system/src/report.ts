@@ -59,7 +59,15 @@ export const reportPage = async (chromium: string, report: Report): Promise<void
     await visit({ what: "a failed run on paper", url: failed, width: 794 }, (page) => printed(page, report))
     await printedLong(visit, report, writePage)
     await linked(visit, report, failed)
-    const large = writePage("large", Page.make(long()))
-    await visit({ what: "100,000 events", url: large, width: 1440 }, (page) => measured(page, report))
   })
+}
+
+/** How fast the page of a long run is, on a machine that does nothing else. */
+export const reportSpeed = async (chromium: string, report: Report): Promise<void> => {
+  using folder = temporaryFolder("report")
+  const path = join(folder.path, "large.html")
+  writeFileSync(path, Page.make(long()))
+  await withBrowser(chromium, report, (visit) =>
+    visit({ what: "100,000 events", url: pathToFileURL(path).href, width: 1440 }, (page) => measured(page, report))
+  )
 }
