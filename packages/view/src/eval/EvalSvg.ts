@@ -14,13 +14,12 @@ interface Options {
 /** The least width of a drawing, in which names stand beside the bars. */
 const least = 640
 
-const { left, lineHeight, right } = spotsOf(least)
-
 /** The least width of a policy's column beside the scenarios, in pixels. */
 const leastColumn = 72
 
 /** Draws the report as the text of one SVG. */
 export const draw = (report: EvalReport, { width: wanted = 960 }: Options = {}): string => {
+  const { left, lineHeight, right } = spotsOf(least)
   const { policies, scenarios } = report
   const width = Math.max(least, wanted, left + leastColumn * policies.length + 12)
   const column = (width - left - 12) / Math.max(1, policies.length)
@@ -78,7 +77,7 @@ const barOf = ({ failures, passed, policy, silent }: PolicyRow): Bar => {
 
 /** Draws a cell of the table. The bar in it is as long as the rate. */
 const cell = (name: string, share: Share, x: number, y: number, width: number): string => {
-  const height = lineHeight - 6
+  const height = spotsOf(least).lineHeight - 6
   return [
     `<g><title>${markup(`${name}: ${shareText(share)} of ${share.of}`)}</title>`,
     `<rect class="k-raised" x="${x}" y="${y + 3}" width="${hundredths(width)}" height="${height}"/>`,
