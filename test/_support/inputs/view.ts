@@ -177,7 +177,8 @@ export const viewRecording: Table = {
   "view/src/recording/Links.ts": each(none("addresses that the developer gives"), "traceUrl", "docsUrl", "isWeb"),
   "view/src/recording/Outcome.ts": {
     outcomesOf: grows(recordings, (recording) => Outcome.outcomesOf(recording).map(Outcome.sentenceOf)),
-    ...each(reached, "outcomeOf", "eventsOf", "titleOf", "sentenceOf"),
+    ...each(reached, "outcomeOf", "titleOf", "sentenceOf"),
+    ...each(looksOnce, "eventsOf"),
     ...each(fixed, "failureWords", "spentWords")
   },
   "view/src/recording/cause.ts": each(reached, "stepsTo", "causesOf", "pathOf", "callLine", "startOf"),
@@ -252,7 +253,10 @@ export const viewPictures: Table = {
     make: grows(recordings, (recording) => Page.make(recording)),
     ...each(none("a page of addresses that the developer gives"), "live")
   },
-  "view/src/page/StillPage.ts": each(reached, "page", "table", "paragraph", "heading", "lead", "drawings", "drawing"),
+  "view/src/page/StillPage.ts": {
+    ...each(reached, "page", "table", "paragraph", "heading", "drawings", "drawing"),
+    ...each(looksOnce, "lead")
+  },
   "view/src/policy/PolicyPage.ts": each(policies, "make"),
   "view/src/policy/PolicySvg.ts": each(policies, "draw"),
   "view/src/policy/PolicyText.ts": each(policies, "format"),
@@ -298,7 +302,8 @@ export const viewPictures: Table = {
   "view/src/stats/StatsText.ts": { format: grows(sums, (stats) => StatsText.format(stats)) },
   "view/src/stats/Lists.ts": {
     ...each(fixed, "totalOf", "headline"),
-    ...each(reached, "endings", "locationOf", "listsOf", "comparison")
+    ...each(reached, "endings", "locationOf", "listsOf"),
+    ...each(none("puts two lists of counts side by side"), "comparison")
   },
   "view/src/stats/ended.ts": each(reached, "endedOf", "endedKey", "addEnded"),
   "view/src/stats/healing.ts": each(
