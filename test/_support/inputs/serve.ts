@@ -39,7 +39,7 @@ export const viewServe: Table = {
   ),
   "view/src/serve/browser/approval.ts": each(dom, "approval"),
   "view/src/serve/browser/breakPane.ts": each(dom, "breakPane"),
-  "view/src/serve/browser/dom.ts": each(dom, "element", "button", "labelled", "tick", "lasting", "asText", "brief"),
+  "view/src/serve/browser/dom.ts": each(dom, "labelled", "tick", "asText"),
   "view/src/serve/browser/inputForm.ts": each(dom, "inputForm"),
   "view/src/serve/browser/liveRows.ts": each(dom, "LiveRows"),
   "view/src/serve/browser/runList.ts": each(dom, "runList"),

@@ -3,7 +3,8 @@
  * chunks while the browser has nothing else to do, and the browser lays out what is seen.
  */
 import type { Scene } from "../scene/Scene.ts"
-import { button, element, longText } from "./dom.ts"
+import { button, element } from "./Element.ts"
+import { longText } from "./dom.ts"
 import type { Store } from "./store.ts"
 
 type Entry = Scene["transcript"][number]

@@ -1,5 +1,5 @@
 /** Copies texts. A browser that gives a page from a disk no clipboard shows the text to copy instead. */
-import { button, element } from "./dom.ts"
+import { button, element } from "./Element.ts"
 
 /** Copies a text, and shows on the button that it was copied. */
 export const copy = async (text: string, from?: EventTarget | null): Promise<void> => {

@@ -4,7 +4,7 @@ import { asText, at, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import { clip } from "../text/Words.ts"
 import { timeOf } from "./clock.ts"
-import { element } from "./dom.ts"
+import { element } from "./Element.ts"
 import { Rows } from "./rows.ts"
 import type { Store } from "./store.ts"
 

@@ -4,7 +4,8 @@ import { type Fatal, failureWords, type Outcome, sentenceOf, signs, spentWords }
 import { clip, count } from "../text/Words.ts"
 import { dateOf, period } from "./clock.ts"
 import { copy } from "./copying.ts"
-import { button, element, longText } from "./dom.ts"
+import { button, element } from "./Element.ts"
+import { longText } from "./dom.ts"
 import type { Store } from "./store.ts"
 
 /** What the buttons of the head do. */

@@ -1,5 +1,5 @@
 /** The keys of the page, and the dialog that lists them with the signs of the drawing. */
-import { button, element } from "./dom.ts"
+import { button, element } from "./Element.ts"
 import { legend } from "./legend.ts"
 import type { Store } from "./store.ts"
 

@@ -2,7 +2,7 @@
 import { broken, isFaded, shapeOf } from "../drawing/Figure.ts"
 import type { Scene } from "../scene/Scene.ts"
 import type { Mark, Part, Span, Tone } from "../scene/Shapes.ts"
-import { element } from "./dom.ts"
+import { element } from "./Element.ts"
 
 /** A sign of the drawing: its SVG, its meaning, and the items that are drawn with it. */
 export interface Sign {

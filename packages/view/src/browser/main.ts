@@ -4,7 +4,7 @@ import { fieldOf, textAt } from "../recording/Fields.ts"
 import type { Links } from "../recording/Links.ts"
 import { titleOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
-import { element } from "./dom.ts"
+import { element } from "./Element.ts"
 import { follow, Listening } from "./live.ts"
 import { mount, type Mounted } from "./mount.ts"
 

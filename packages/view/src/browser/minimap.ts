@@ -3,7 +3,7 @@ import { dark, light } from "../drawing/Colors.ts"
 import type { Scene } from "../scene/Scene.ts"
 import { endOf, startOf } from "../scene/Shapes.ts"
 import { duration } from "../text/Words.ts"
-import { button, element } from "./dom.ts"
+import { button, element } from "./Element.ts"
 import type { Steps } from "./steps.ts"
 import type { Store } from "./store.ts"
 

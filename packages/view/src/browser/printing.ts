@@ -1,7 +1,7 @@
 /** What the page shows on paper: the parts of the conversation that failed, and the problems of the recording. */
 import { visible } from "../text/Escape.ts"
 import { count } from "../text/Words.ts"
-import { element } from "./dom.ts"
+import { element } from "./Element.ts"
 import type { Store } from "./store.ts"
 
 /** How many failed parts are printed. */

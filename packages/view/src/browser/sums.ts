@@ -4,7 +4,7 @@ import type { Scene } from "../scene/Scene.ts"
 import * as Shares from "../scene/Shares.ts"
 import { amount, type Totals } from "../recording/Totals.ts"
 import { count, duration } from "../text/Words.ts"
-import { element } from "./dom.ts"
+import { element } from "./Element.ts"
 
 const names = [
   ["model", "models"],

@@ -1,5 +1,5 @@
 /** The bar above the outline: search, filters, steps from failure to failure, and the views. */
-import { button, element } from "./dom.ts"
+import { button, element } from "./Element.ts"
 import { type Filter, filters } from "./filters.ts"
 import { Searching } from "./searching.ts"
 import { type Store, type View, views } from "./store.ts"

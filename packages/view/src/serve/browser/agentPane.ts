@@ -1,5 +1,6 @@
 /** Shows the agent before anything runs: its prompt, its tools with their rows, the errors without a row, and its limits. */
-import { asText, element } from "./dom.ts"
+import { element } from "../../browser/Element.ts"
+import { asText } from "./dom.ts"
 import type { AgentShown, Chip, ToolShown } from "./Wire.ts"
 
 export const agentPane = (agent: AgentShown): HTMLElement =>

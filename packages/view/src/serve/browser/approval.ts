@@ -1,5 +1,6 @@
 /** Asks a person to approve a call: as it is, with other arguments, or not at all. */
-import { asText, button, element, labelled } from "./dom.ts"
+import { button, element } from "../../browser/Element.ts"
+import { asText, labelled } from "./dom.ts"
 import type { Answer } from "./Wire.ts"
 
 /** A request for approval, as its event has it. */

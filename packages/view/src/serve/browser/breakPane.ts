@@ -1,5 +1,6 @@
 /** The panel with the faults, the model and the way of running tools. */
-import { element, labelled, tick } from "./dom.ts"
+import { element } from "../../browser/Element.ts"
+import { labelled, tick } from "./dom.ts"
 import type { AgentShown, Choice, FaultShown } from "./Wire.ts"
 
 /** A panel, and what is chosen in it. */

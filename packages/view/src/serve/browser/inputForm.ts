@@ -1,5 +1,6 @@
 /** Asks for the input of an agent: a box for a text, a form for the fields of a struct, or JSON. */
-import { asText, element, labelled } from "./dom.ts"
+import { element } from "../../browser/Element.ts"
+import { asText, labelled } from "./dom.ts"
 
 /** A form, and what is in it. `read` throws an error for a text that is no JSON. */
 export interface InputForm {

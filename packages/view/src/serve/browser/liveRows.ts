@@ -1,7 +1,9 @@
 /** The rows of a run at work: model calls and tool calls that tick, what they say, and the verdicts about their failures. */
 import { messageOf, tagOf } from "../../recording/ErrorWords.ts"
 import { at, flagAt, numberAt, textAt } from "../../recording/Fields.ts"
-import { asText, brief, element, lasting } from "./dom.ts"
+import { element } from "../../browser/Element.ts"
+import { clip, duration } from "../../text/Words.ts"
+import { asText } from "./dom.ts"
 
 interface Row {
   readonly root: HTMLElement
@@ -38,7 +40,7 @@ export class LiveRows {
         this.#end(model, event, "failed", "interrupted")
         break
       case "tool-start":
-        this.#begin(call, event, `${textAt(event, "tool")} ${brief(asLine(at(event, "arguments")))}`, "tool")
+        this.#begin(call, event, `${textAt(event, "tool")} ${clip(asLine(at(event, "arguments")), 90)}`, "tool")
         break
       case "tool-failed":
         this.#note(call, `✕ ${errorIn(event)}`, "failed")
@@ -71,7 +73,7 @@ export class LiveRows {
     const wait = numberAt(event, "delay") ?? 0
     const words = isLost
       ? `✕ ${verdict} after ${tag}`
-      : `◆ ${verdict} after ${tag}${wait === 0 ? "" : `, in ${lasting(wait)}`}`
+      : `◆ ${verdict} after ${tag}${wait === 0 ? "" : `, in ${duration(wait)}`}`
     this.#note(key, words, isLost ? "failed" : "gold")
   }
 
@@ -100,8 +102,8 @@ export class LiveRows {
     this.#working.delete(key)
     row.root.classList.remove("is-open")
     row.root.classList.add(`is-${how}`)
-    row.time.textContent = lasting((numberAt(event, "at") ?? Date.now()) - row.since)
-    if (words !== undefined) row.said.append(brief(words, 400))
+    row.time.textContent = duration((numberAt(event, "at") ?? Date.now()) - row.since)
+    if (words !== undefined) row.said.append(clip(words, 400))
   }
 
   #note(key: string, words: string, tone: "gold" | "failed"): void {
@@ -113,11 +115,11 @@ export class LiveRows {
 
   /** Shows how long the rows at work have lasted. */
   tick(now: number): void {
-    for (const { since, time } of this.#working.values()) time.textContent = lasting(Math.max(0, now - since))
+    for (const { since, time } of this.#working.values()) time.textContent = duration(Math.max(0, now - since))
   }
 }
 
-const errorIn = (event: unknown): string => brief(`${tagOf(at(event, "error"))}: ${messageOf(at(event, "error"))}`, 200)
+const errorIn = (event: unknown): string => clip(`${tagOf(at(event, "error"))}: ${messageOf(at(event, "error"))}`, 200)
 
 const asLine = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? asText(value))

@@ -1,5 +1,7 @@
 /** Lists the runs that were kept, the newest first. */
-import { asText, brief, button, element, lasting } from "./dom.ts"
+import { button, element } from "../../browser/Element.ts"
+import { clip, duration } from "../../text/Words.ts"
+import { asText } from "./dom.ts"
 import type { RunShown, Status } from "./Wire.ts"
 
 const signs: Readonly<Record<Status, string>> = {
@@ -39,14 +41,14 @@ export const runList = (runs: ReadonlyArray<RunShown>, selected: string | undefi
 const item = (run: RunShown, isSelected: boolean, { show }: Acts): HTMLElement => {
   const { error, healed, id, input, lasted, of, status } = run
   const facts = [
-    lasting(lasted),
+    duration(lasted),
     ...(healed === 0 ? [] : [`◆ ${healed}`]),
     ...(of?.turn === undefined ? [] : [`from turn ${of.turn}`])
   ]
   return element(
     "li",
     { class: `run is-${status.replace(" ", "-")}${isSelected ? " is-selected" : ""}`, "data-run": id },
-    button(`${signs[status]} ${brief(asText(input), 40) || "the recorded input"}`, () => show(id), { class: "open" }),
-    element("span", { class: "faint" }, [...facts, ...(error === undefined ? [] : [brief(error, 50)])].join(" · "))
+    button(`${signs[status]} ${clip(asText(input), 40) || "the recorded input"}`, () => show(id), { class: "open" }),
+    element("span", { class: "faint" }, [...facts, ...(error === undefined ? [] : [clip(error, 50)])].join(" · "))
   )
 }
