@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { shellIn } from "../cli/_support/shell.ts"
+import { quoted, shellIn } from "../cli/_support/shell.ts"
 
 mkdirSync(join(root, ".cache"), { recursive: true })
 const folder = mkdtempSync(join(root, ".cache", "written-"))
@@ -18,7 +18,7 @@ afterAll(() => {
 })
 
 const sh = shellIn(folder)
-const bin = (name: string) => join(root, "node_modules/.bin", name)
+const bin = (name: string) => quoted(join(root, "node_modules/.bin", name))
 
 writeFileSync(
   join(folder, "tsconfig.json"),
