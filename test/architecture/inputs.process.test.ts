@@ -15,6 +15,7 @@ const read = [
   "core/src/event/snapshotChecks.ts",
   "core/src/recovery/Render.ts",
   "core/src/tool/RawSchema.ts",
+  "core/src/tool/bm25.ts",
   "core/src/tool/schemaSize.ts",
   "providers/src/transport",
   "providers/src/codec",

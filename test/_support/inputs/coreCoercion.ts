@@ -3,6 +3,8 @@ import { Result, Schema } from "effect"
 import * as Coercion from "../../../packages/core/src/coercion/Coercion.ts"
 import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
+import { memberOf } from "../../../packages/core/src/coercion/member.ts"
+import { unwrapped } from "../../../packages/core/src/coercion/Unwrapped.ts"
 import { failingIn, isAbsence, isExtra, isExtraAt, meantAt } from "../../../packages/core/src/coercion/failing.ts"
 import { numberOf, quoted, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
 import { repair } from "../../../packages/core/src/coercion/repair.ts"
@@ -20,6 +22,8 @@ const wanted = [
   Schema.Record(Schema.String, Schema.String),
   Schema.Struct({ a: Schema.optionalKey(Schema.Struct({ b: Schema.Finite })) })
 ].map(decodeFor)
+
+const passing = (args: string) => ({ type: "tool-call", id: "c", name: "call_tool", arguments: args }) as const
 
 const anything = (): Growth => ({ kind: "whole", decode: (json) => Result.succeed(json) })
 const seen = (): Growth => ({ kind: "object", field: () => () => ({ kind: "text" }) })
@@ -50,6 +54,16 @@ export const coreCoercion: Table = {
     issuesOf: grows(misfits, ({ input, issue }) => Issues.issuesOf(issue, input, Coercion.steps))
   },
   "core/src/coercion/PartialJson.ts": { PartialJson: grows(texts, (text) => readers.map((one) => one(text))) },
+  "core/src/coercion/Unwrapped.ts": {
+    unwrapped: grows(
+      texts,
+      (text) => [unwrapped(passing(text)), unwrapped(passing(`{"name":"a","arguments":${JSON.stringify([text])}}`))],
+      repaired
+    )
+  },
+  "core/src/coercion/member.ts": {
+    memberOf: grows(values, (value) => memberOf(JSON.stringify({ a: value, b: [value] }), "b"))
+  },
   "core/src/coercion/failing.ts": {
     ...each(reached, "Failing"),
     failingIn: grows(misfits, ({ issue }) => failingIn(issue)),

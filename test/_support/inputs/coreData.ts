@@ -18,6 +18,7 @@ import * as Token from "../../../packages/core/src/data/Token.ts"
 import { repair } from "../../../packages/core/src/data/messageRepair.ts"
 import * as Cursor from "../../../packages/core/src/event/Cursor.ts"
 import * as Snapshot from "../../../packages/core/src/event/Snapshot.ts"
+import { bm25 } from "../../../packages/core/src/tool/bm25.ts"
 import * as RawSchema from "../../../packages/core/src/tool/RawSchema.ts"
 import { exceededBy } from "../../../packages/core/src/tool/schemaSize.ts"
 import {
@@ -215,6 +216,11 @@ export const coreData: Table = {
     ...each(reached, "tooLarge"),
     ...each(wraps, "shownAs"),
     ...each(looksOnce, "of")
+  },
+  "core/src/tool/bm25.ts": {
+    bm25: grows(texts, (text) =>
+      Effect.runSync(bm25([{ name: "a", description: text, parameters: {} }])(text.slice(0, text.length >> 1)))
+    )
   },
   "core/src/tool/schemaSize.ts": { exceededBy: grows({ ...schemas, ...bombs }, (json) => exceededBy(json, wide)) }
 }

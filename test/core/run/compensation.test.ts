@@ -16,7 +16,7 @@ import {
   settlements
 } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
-import type { Undoable } from "../../../packages/core/src/tool/ToolDefinition.ts"
+import type { Undoable } from "../../../packages/core/src/tool/Undoable.ts"
 
 class Stuck extends Data.TaggedError("Stuck")<{ readonly message: string }> {}
 

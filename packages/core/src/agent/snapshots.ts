@@ -1,5 +1,6 @@
 /** Compares snapshots with agents: whether a snapshot is one of an agent, and which of its tools wait. */
 import type { LateCheckpoint, Snapshot } from "../event/Checkpoint.ts"
+import { unwrapped } from "../coercion/Unwrapped.ts"
 import * as Message from "../data/Message.ts"
 import { meant } from "../tool/Meant.ts"
 import type { Deferral, Suspendable } from "../tool/ToolDefinition.ts"
@@ -8,8 +9,9 @@ import type { Deferral, Suspendable } from "../tool/ToolDefinition.ts"
 const waiting = ({ tools }: Suspendable, { unfinished }: Snapshot) => {
   const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
   return (unfinished?.calls ?? []).map((call, index) => {
-    const name = made[index]?.name ?? ""
-    const tool = () => tools().find((tool) => tool.name === name) ?? meant(tools(), name)
+    const wrote = made[index]
+    const named = (name: string) => tools().find((tool) => tool.name === name) ?? meant(tools(), name)
+    const tool = () => wrote && (named(wrote.name) ?? named(unwrapped(wrote).name))
     return { call, tool }
   })
 }

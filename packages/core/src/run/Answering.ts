@@ -17,6 +17,7 @@ import { leavesOf } from "../model/ModelCall.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
+import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { cancelled, hear } from "./hearing.ts"
 import { telling } from "./late.ts"
@@ -111,8 +112,10 @@ const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown
   const calls = Message.callsOf(reply)
   const skipped = Effect.forEach(
     calls.filter((_, index) => state.slots[index]?.isBegun !== true),
-    ({ id: callId, name: tool }) =>
-      RunContext.emit(run, () => ({ type: "tool-skipped", callId, tool, settlement: Message.notRun })),
+    (call) => {
+      const { id: callId, name: tool } = Toolset.callOf(running.toolset, call)
+      return RunContext.emit(run, () => ({ type: "tool-skipped", callId, tool, settlement: Message.notRun }))
+    },
     { discard: true }
   )
   state.finish = reply.finish

@@ -22,7 +22,7 @@ import { close } from "./turn.ts"
 /** Settles the calls of a reply. The run ends with a failure that no table handles, and with the value of a built-in tool. */
 export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> => {
   const { run, state, toolset } = running
-  const admittedInARow = state.inARow(calls.map((call) => Toolset.nameOf(toolset, call)))
+  const admittedInARow = state.inARow(calls.map((call) => Toolset.nameOf(toolset, Toolset.callOf(toolset, call))))
   const toolsWereOff = state.history.isToolsOff
   return RunBudget.takeCalls(run, calls.length, (taken) => {
     const tooMany = taken < calls.length ? RunBudget.callsExceeded(run) : undefined
@@ -235,8 +235,9 @@ const keysOf = <A, E>(
   if (state.keys.length > 0) return next(state.keys)
   const digests: Array<string> = []
   const more = (): Effect.Effect<A, E> => {
-    const call = calls[digests.length]
-    if (call === undefined) return next(state.count(digests))
+    const wrote = calls[digests.length]
+    if (wrote === undefined) return next(state.count(digests))
+    const call = Toolset.callOf(toolset, wrote)
     const written = Toolset.writtenOf(toolset, call)
     return Effect.flatMap(digestOf([run.seed, Toolset.nameOf(toolset, call), ...written]), (digest) => {
       digests.push(digest.slice(0, length))
@@ -249,8 +250,9 @@ const keysOf = <A, E>(
 /** The length of a key in hexadecimal digits: 128 bits, because many servers accept no longer keys. */
 const length = 32
 
-const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: number): CallSite => {
+const siteOf = (running: Looping, wrote: Message.ToolCall, key: string, index: number): CallSite => {
   const { mode, run, start, state } = running
+  const call = Toolset.callOf(running.toolset, wrote)
   // call ids repeat over turns, and with some models within one
   const callKey = `${run.runId}/${run.turn()}/${index}`
   // each call has a slot
@@ -259,6 +261,7 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
   if (from !== undefined) slot.goOn(from, Toolset.sideEffectsOf(running.toolset, call))
   return {
     call,
+    ...(call.name === wrote.name ? {} : { calledAs: wrote.name }),
     key,
     run: { ...run, callId: call.id, callKey, within: key, repairing: undefined },
     repairing: run.repairing,

@@ -246,7 +246,7 @@ const readerOf = (): ToolDefinition => ({
     { ExecutionError: Recovery.tell(({ message }: ExecutionError) => message), orElse: Recovery.tell() },
     "a tool"
   ),
-  isReader: true
+  isAdded: true
 })
 
 const name = "read_result"

@@ -21,6 +21,7 @@ import type { LlmError } from "../errors/LlmError.ts"
 import type { ApprovalExpiredError, Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
 import type { Beside } from "./beside.ts"
+import type { Compensate } from "./Undoable.ts"
 import type { Outcome } from "./outcome.ts"
 import type { Read } from "./reading.ts"
 import type { Receipt } from "./waiting.ts"
@@ -77,8 +78,10 @@ export interface ToolDefinition {
   readonly maxResultChars: number | undefined
   /** From which length on results are put aside, and how. */
   readonly putAside?: PutAside | undefined
-  /** Whether this is `read_result`, to which no table of an agent applies. */
-  readonly isReader?: true
+  /** Whether the library adds this tool to others, as `read_result` is. No table of an agent applies to it. */
+  readonly isAdded?: true
+  /** How a model finds the tool; absent for tools that requests list. */
+  readonly onDemand?: OnDemand
   /** Whether the tool answers calls of a kind that the provider declares. Its name is that kind, and requests do not list the tool. */
   readonly isProvided?: true
   /** How to make the images and files of a result; absent for tools whose results are texts. */
@@ -122,6 +125,17 @@ export interface PutAside {
   /** The tools of an agent. `reader` is added if the agent or one of its tools puts results aside. */
   readonly among: (tools: ReadonlyArray<ToolDefinition>, ofAgent: PutAside | undefined) => ReadonlyArray<ToolDefinition>
 }
+
+/** How tools are found that requests do not list. `Tool.onDemand` brings the code along, so a bundle without it is smaller. */
+export interface OnDemand {
+  /** Tools with the same options are searched together. */
+  readonly options: object
+  /** The tools that find and call those among these tools that are on demand. */
+  readonly among: (tools: ReadonlyArray<ToolDefinition>) => ReadonlyArray<ToolDefinition>
+  /** The call that a call of `call_tool` makes; any other call stays as it is. */
+  readonly unwrap: (call: Message.ToolCall) => Message.ToolCall
+}
+
 /** How results with images and files are made and adapted. `Tool.parts` brings the code along, so a bundle without it is smaller. */
 export interface ResultParts {
   /** The images and files of a result, with its texts cut to `maxChars` characters. `undefined` for a result without images and files. */
@@ -271,19 +285,6 @@ export interface ToolContext {
    */
   readonly runScope: Scope.Scope
 }
-
-/** A call that succeeded and is to be undone. */
-export interface Undoable<out Params, out A> {
-  /** The parameters and the result of the successful attempt. */
-  readonly params: Params
-  readonly result: A
-  readonly callId: string
-  /** The idempotency key of the call. A compensation that passes it on undoes the call once, even if the compensation runs twice. */
-  readonly idempotencyKey: string
-}
-
-/** Undoes a call. Its failure is emitted, and is in the type of no run. */
-export type Compensate<in Params, in A, out R> = (call: Undoable<Params, A>) => Effect.Effect<void, unknown, R>
 
 /** Takes the snapshot of a sub-agent's run at this time; `undefined` if the run cannot be suspended. */
 export type Capture = (now: number) => Snapshot | undefined

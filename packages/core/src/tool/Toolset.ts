@@ -10,7 +10,7 @@ import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { AdaptsParts, PutAside, ToolDefinition } from "./ToolDefinition.ts"
+import type { AdaptsParts, OnDemand, PutAside, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import type { CallCap } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
@@ -23,6 +23,8 @@ export type { Failure, Outcome, Output } from "./outcome.ts"
 /** The tools of one turn, each with its tables. */
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
+  /** Reads the call of a tool on demand out of a call of `call_tool`; absent without such tools. */
+  readonly unwrap?: OnDemand["unwrap"]
   /** The kinds of provider calls that its tools answer; absent if there are none. */
   readonly providerCalls?: ReadonlyArray<string>
   readonly entries: ReadonlyMap<string, Entry>
@@ -60,7 +62,9 @@ export const make = (
 ): Toolset => {
   const entries = new Map<string, Entry>()
   const aside = putAside ?? tools.find((tool) => tool.putAside !== undefined)?.putAside
-  const all = aside?.among(tools, putAside) ?? tools
+  const own = aside?.among(tools, putAside) ?? tools
+  const onDemand = onDemandOf(own)
+  const all = onDemand === undefined ? own : [...own, ...onDemand.among(own)]
   for (const tool of all) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
     entries.set(tool.name, { tool, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
@@ -75,7 +79,8 @@ export const make = (
   const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
   const provided = all.flatMap(({ isProvided, name }) => (isProvided === true ? [name] : []))
   return {
-    specs: all.flatMap((tool) => (tool.isProvided === true ? [] : [tool.spec()])),
+    specs: all.flatMap((tool) => (isListed(tool) ? [tool.spec()] : [])),
+    ...(onDemand === undefined ? {} : { unwrap: onDemand.unwrap }),
     ...(provided.length === 0 ? {} : { providerCalls: provided }),
     entries,
     gates,
@@ -86,8 +91,19 @@ export const make = (
   }
 }
 
+const isListed = ({ isProvided, onDemand }: ToolDefinition): boolean => isProvided !== true && onDemand === undefined
+
+/** How the tools on demand are found and called; `undefined` without such tools. */
+const onDemandOf = (tools: ReadonlyArray<ToolDefinition>): OnDemand | undefined => {
+  const [first, ...others] = tools.flatMap(({ onDemand }) => onDemand ?? [])
+  if (others.some(({ options }) => options !== first?.options)) {
+    throw new TypeError("Toolset: an agent has one search, so all of its tools on demand need the same options")
+  }
+  return first
+}
+
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
-  if (tool.isReader === true) return [{ name: "tool", rows: tool.rows }]
+  if (tool.isAdded === true) return [{ name: "tool", rows: tool.rows }]
   const levels: ReadonlyArray<Level> = [
     { name: "tool", rows: tool.rows },
     { name: "agent", rows: tables.byTool.get(tool.name) ?? new Map() },
@@ -106,12 +122,19 @@ export const isBuiltIn = (self: Toolset, site: CallSite): boolean => {
 
 /**
  * Whether a tool may be called in this turn. `offered` has the names of the tools that were chosen for the turn; without it, all may be
- * called. No choice can name `read_result`, so it may be called whenever another tool may.
+ * called. No choice can name a tool that the library adds, so it may be called whenever another tool may.
  */
 export const isOffered = (
   { offered }: Pick<CallSite, "offered">,
-  { isReader, name }: Pick<ToolDefinition, "name" | "isReader">
-): boolean => offered === undefined || offered.includes(name) || (isReader === true && offered.length > 0)
+  { isAdded, name }: Pick<ToolDefinition, "name" | "isAdded">
+): boolean => offered === undefined || offered.includes(name) || (isAdded === true && offered.length > 0)
+
+/** The call that a call of `call_tool` makes; any other call stays as it is. A built-in tool is called by its own name only. */
+export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall => {
+  if (self.unwrap === undefined) return call
+  const made = self.unwrap(call)
+  return entryOf(self, made)?.tool.isBuiltIn === true ? call : made
+}
 
 /** The name of the tool that a call means. If there is no such tool, it is the name that the model wrote. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
@@ -168,7 +191,7 @@ export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome
     : RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
 const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
-  Array.from(entries).flatMap(([name, { tool }]) => (isOffered(site, tool) ? name : []))
+  Array.from(entries).flatMap(([name, { tool }]) => (tool.onDemand === undefined && isOffered(site, tool) ? name : []))
 
 const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
   begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
