@@ -118,6 +118,8 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "Conversations.layerMemory": "conversations for tests",
   "Conversations.layerResults": "long results as documents of conversations",
   "Conversations.layerSql": "conversations in tables",
+  "ReplyCache.CacheOptions": "what a cache of replies may do",
+  "ReplyCache.layer": "a cache of replies before a model",
   "ResultStores.layerKeyValueStore": "long results in a KeyValueStore",
   "ResultStores.layerSql": "long results in a table",
   "Durable.events": "what a reader in any process reads of a durable run",

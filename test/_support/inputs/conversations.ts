@@ -1,8 +1,10 @@
 /** durable/conversations: what a person and a model have said, on its way into a storage and back. */
-import { Approval, Message, Tool } from "@kintsugi/core"
-import { Effect, Layer, Redacted } from "effect"
+import { Approval, Message, Model, Tool } from "@kintsugi/core"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { Persistence } from "effect/persistence"
 import * as Conversations from "../../../packages/durable/src/Conversations.ts"
-import { texts } from "./data.ts"
+import * as ReplyCache from "../../../packages/durable/src/ReplyCache.ts"
+import { texts, usage } from "./data.ts"
 import { each, grows, none, reached, schema, type Table } from "./entry.ts"
 
 const keys = [{ id: "k1", secret: Redacted.make(new Uint8Array(32).fill(1)) }] as const
@@ -30,12 +32,34 @@ const kept = (text: string) =>
     return yield* Effect.exit(approvals.grantsOf("run"))
   }).pipe(Effect.provide(layer), Effect.runPromise)
 
+/** A model that says this text. */
+const saying = (text: string): Model.Service => {
+  const reply: Message.Reply = { content: [{ type: "text", text }], finish: "stop", usage }
+  return {
+    name: "m",
+    provider: "p",
+    generate: () => Effect.succeed(reply),
+    stream: () => Stream.fromIterable(Model.partsOf(reply))
+  }
+}
+
 export const conversations: Table = {
   "durable/src/Conversations.ts": {
     layerMemory: grows(texts, kept),
     ...each(reached, "layerKeyValueStoreOfProcess"),
     ...each(schema, "Conversations"),
     ...each(none("stores texts as they are"), "layerSql")
+  },
+  "durable/src/ReplyCache.ts": {
+    layer: grows(texts, (text) => {
+      const model = ReplyCache.layer(Layer.succeed(Model.Model, saying(text)), { tenant: "t" })
+      const asked = Effect.gen(function* () {
+        const { generate } = yield* Model.Model
+        const request: Model.Request = { messages: [Message.user(text)], tools: [], toolChoice: "auto" }
+        return [yield* generate(request), yield* generate(request)]
+      })
+      return Effect.runPromise(Effect.provide(asked, Layer.provide(model, Persistence.layerMemory)))
+    })
   },
   "durable/src/conversations/beside.ts": each(reached, "resultsOf", "approvalsOf"),
   "durable/src/conversations/encryption.ts": each(reached, "layerEncryption"),

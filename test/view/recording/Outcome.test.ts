@@ -162,8 +162,8 @@ describe("why no row has stopped a failure", () => {
       { why: "limit", reason: "clerk reached its limit maxTurns (2 of 2)" }
     )
     const repeats = { reason: "repeatedFailure", limit: 3, spent: 3 }
-    const again = [called(), toolFailed(busy), called(), toolFailed({ ...busy, message: "come back later, again" })]
-    assert.deepInclude(fatal(start, ...again, failed({ _tag: "BudgetExceededError", ...repeats })), {
+    const equal = [called(), toolFailed(busy), called(), toolFailed({ ...busy, message: "come back later, again" })]
+    assert.deepInclude(fatal(start, ...equal, failed({ _tag: "BudgetExceededError", ...repeats })), {
       why: "limit",
       reason: "it reached the limit repeatedFailure (3 of 3): pay failed with Busy: come back later, again"
     })
