@@ -111,6 +111,7 @@ export const coreData: Table = {
   "core/src/data/Digest.ts": {
     canonical: grows(values, Digest.canonical),
     digestOf: grows(values, (value) => Effect.runSync(Digest.digestOf(value))),
+    withDigest: grows(values, (value) => Effect.runSync(Digest.withDigest(value, Effect.succeed))),
     digestOfRequest: grows(values, (value) =>
       Effect.runSync(Digest.digestOfRequest({ ...request, arguments: value }, value))
     )

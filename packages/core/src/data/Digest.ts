@@ -34,8 +34,13 @@ const sha256 = (value: Schema.Json): Effect.Effect<string> => {
 export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defaultValue: () => sha256 })
 
 /** The digest of a JSON value. The order of keys does not count. */
-export const digestOf = (value: Schema.Json): Effect.Effect<string> =>
-  Effect.withFiber((fiber) => fiber.getRef(Digest)(value))
+export const digestOf = (value: Schema.Json): Effect.Effect<string> => withDigest(value, Effect.succeed)
+
+/** Continues with the digest of a JSON value, at once where the platform computes it at once. */
+export const withDigest = <A, E>(
+  value: Schema.Json,
+  next: (digest: string) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => Effect.withFiber((fiber) => Effect.flatMapEager(fiber.getRef(Digest)(value), next))
 
 type Request = Pick<
   Approval.ApprovalRequest,

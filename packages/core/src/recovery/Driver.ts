@@ -30,19 +30,32 @@ export const drive = <A, B, E, R>(layerOf: () => Driven<A, B, E, R>, from?: Orig
     return Effect.flatMap(slept, () => attempts(layer, clock, now, policy))
   })
 
-/** Makes the next attempt. A policy is made at the first failure only. */
+/** Makes the next attempt. */
 const attempts = <A, B, E, R>(
   layer: Driven<A, B, E, R>,
   clock: Clock.Clock,
   startedAt: number,
   made?: Policy<R>
+): Effect.Effect<B, E, R> => attempted(layer, clock, startedAt, layer.attempt(made?.next() ?? 1, made), made)
+
+/** Ends or repeats a call after an attempt. A policy is made at the first failure only. */
+const attempted = <A, B, E, R>(
+  layer: Driven<A, B, E, R>,
+  clock: Clock.Clock,
+  startedAt: number,
+  attempt: Effect.Effect<A, unknown, R>,
+  made: Policy<R> | undefined
 ): Effect.Effect<B, E, R> =>
-  Effect.matchCauseEffect(layer.attempt(made?.next() ?? 1, made), {
+  Effect.matchCauseEffect(attempt, {
     onSuccess: (value) => layer.end.succeeded(value, made?.trace() ?? atOnce),
     onFailure: (cause) => {
       const passing = untouchable(cause)
       if (passing !== undefined) return Effect.failCause(passing)
-      return decided(layer, clock, startedAt, made ?? new Policy(layer, clock, startedAt), Cause.squash(cause))
+      const error = Cause.squash(cause)
+      const repeated = layer.repeat?.(error)
+      return repeated === undefined
+        ? decided(layer, clock, startedAt, made ?? new Policy(layer, clock, startedAt), error)
+        : attempted(layer, clock, startedAt, repeated, made)
     }
   })
 

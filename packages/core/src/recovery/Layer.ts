@@ -32,6 +32,8 @@ export { attemptCap } from "./bounds.ts"
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** Makes one attempt; `attempt` counts from 1. `progress` is the state of the whole call, once an attempt has failed. */
   readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
+  /** Repeats the attempt without a row, if the failure admits that. The repetition does not count as an attempt. */
+  readonly repeat?: (error: unknown) => Effect.Effect<A, unknown, R> | undefined
   /** Finds the row for a failure. Without a row, the failure leaves the layer. */
   readonly row: (error: unknown, progress: Progress) => Row | undefined
   /** The ways in which a rung may change the input of the next attempt. A rung whose way is absent gives up. */

@@ -173,13 +173,15 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    const asked = Effect.catchCause(askModels(this), (cause) => {
-      const isEmpty = untouchable(cause) === undefined && ErrorCause.tagOf(Cause.squash(cause)) === "EmptyReplyError"
-      if (!isEmpty || this.hasRepeated || this.options.isOnce === true || !admits(this)) return Effect.failCause(cause)
-      this.hasRepeated = true
-      return askModels(this)
-    })
+    const asked = askModels(this)
     return this.options.transport === "off" ? Model.sendingOnce(asked) : asked
+  }
+
+  repeat(error: unknown): Effect.Effect<Message.Reply, LlmError> | undefined {
+    const isEmpty = ErrorCause.tagOf(error) === "EmptyReplyError"
+    if (!isEmpty || this.hasRepeated || this.options.isOnce === true || !admits(this)) return undefined
+    this.hasRepeated = true
+    return this.attempt()
   }
 
   row(error: unknown): Row | undefined {

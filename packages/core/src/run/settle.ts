@@ -1,7 +1,7 @@
 /** The tool calls of a reply: how many of them may run, and what their settlements mean for the run. */
 import * as Effect from "effect/Effect"
 import { end, Exceeded, type ExtendableExceeded, type SharedExceeded } from "../budget/Meter.ts"
-import { digestOf } from "../data/Digest.ts"
+import { withDigest } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import type { TurnChoice } from "../data/TurnChoice.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
@@ -176,15 +176,12 @@ const settleAll = <A, E>(
   const isBeside = early !== undefined && mode.isSuspendable && started.length > 1 && started.length <= concurrency
   const beside = isBeside ? { atWork: started.length, onIdle: new Set<() => void>() } : undefined
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
-    const turn = inTurn(state, toolset, beside === undefined ? site : { ...site, beside }, offset, concurrency)
-    const outcome =
-      early === undefined
-        ? turn
-        : Effect.map(turn, (outcome) => {
-            if (beside !== undefined) leave(beside)
-            return (early[offset] = outcome)
-          })
-    return isCutShort ? Effect.flatMap(outcome, endedBy) : outcome
+    const own = beside === undefined ? site : { ...site, beside }
+    return inTurn(state, toolset, own, offset, concurrency, (outcome) => {
+      if (beside !== undefined) leave(beside)
+      if (early !== undefined) early[offset] = outcome
+      return isCutShort ? endedBy(outcome) : Effect.succeed(outcome)
+    })
   }
   const finish = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {
     // a limit that was reached is known anyhow
@@ -195,7 +192,7 @@ const settleAll = <A, E>(
   }
   const [first] = started
   if (early === undefined && first !== undefined && started.length === 1) {
-    return Effect.flatMap(inTurn(state, toolset, first, 0, concurrency), (outcome) => finish([outcome]))
+    return inTurn(state, toolset, first, 0, concurrency, (outcome) => finish([outcome]))
   }
   if (started.length > 1) run.meter.beginBatch(isCutShort ? cutShort : whole)
   const together = Effect.forEach(started, settleOne, { concurrency })
@@ -239,7 +236,7 @@ const keysOf = <A, E>(
     if (wrote === undefined) return next(state.count(digests))
     const call = Toolset.callOf(toolset, wrote)
     const written = Toolset.writtenOf(toolset, call)
-    return Effect.flatMap(digestOf([run.seed, Toolset.nameOf(toolset, call), ...written]), (digest) => {
+    return withDigest([run.seed, Toolset.nameOf(toolset, call), ...written], (digest) => {
       digests.push(digest.slice(0, length))
       return more()
     })
@@ -303,34 +300,36 @@ const nestingOf = (
   }
 }
 
-/** Settles one call when its turn comes. A call that was settled before the suspension is done. */
-const inTurn = (
+/** Settles one call when its turn comes, and goes on with `next`. A call that was settled before the suspension is done. */
+const inTurn = <A, E>(
   state: Running["state"],
   toolset: Toolset.Toolset,
   site: CallSite,
   offset: number,
-  concurrency: number
-): Effect.Effect<Toolset.Outcome> => {
-  const begin = (): Effect.Effect<Toolset.Outcome> => {
+  concurrency: number,
+  next: (outcome: Toolset.Outcome) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const begin = (): Effect.Effect<A, E> => {
     const { call, slot } = site
     slot.isBegun = true
     if (slot.settlement !== undefined) {
       const { record = Toolset.recordOf(call, slot.settlement), settlement } = slot
-      return Effect.succeed({ settlement, record })
+      return next({ settlement, record })
     }
-    if (site.run.tree.inbox?.ends(site.run, "model") === true && !isAtWork(site)) return passOver(site)
-    return Effect.map(Toolset.settle(toolset, site), (outcome) => {
+    if (site.run.tree.inbox?.ends(site.run, "model") === true && !isAtWork(site))
+      return Effect.flatMap(passOver(site), next)
+    return Effect.flatMap(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement
       slot.record = outcome.record
       const { late } = outcome
       if (late !== undefined) state.late = late.call.join(state.late, late.checkpoint)
       const { checkpoint } = outcome
       slot.checkpoint = checkpoint && (() => checkpoint)
-      return outcome
+      return next(outcome)
     })
   }
   // the run is over: no further call begins
-  const unlessOver = () => RunContext.begins(site.run, begin, (barrier) => Effect.succeed(notBegun(site.call, barrier)))
+  const unlessOver = () => RunContext.begins(site.run, begin, (barrier) => next(notBegun(site.call, barrier)))
   if (offset < concurrency) return unlessOver()
   const waited = Effect.flatMap(Interception.beforeCall(site.run.callKey ?? ""), unlessOver)
   // `forEach` knows of a call that waited for its turn only once that waits for something: an interruption of the run that comes
