@@ -6,6 +6,7 @@ import { Agent, Model, Skill, Tool } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Bare from "./floors/effect.ts"
+import { printCauses } from "./causes.ts"
 import { assertEqual } from "./harness.ts"
 import * as Ours from "./ours.ts"
 
@@ -65,6 +66,10 @@ const atOnce = (many: number) =>
   )
 
 for (let i = 0; i < 3; i++) assertEqual("runs to warm up", await atOnce(300), 300)
+if (process.argv.includes("--causes")) {
+  await printCauses(`${runs} runs at once, ${name}`, () => atOnce(runs))
+  process.exit()
+}
 const idle = process.resourceUsage().maxRSS
 const cpu = process.cpuUsage()
 const start = performance.now()

@@ -3,6 +3,8 @@
  * single laps, so that other work of the machine slows both sides down alike.
  */
 
+import { printCauses, wanted } from "./causes.ts"
+
 /**
  * Something to be timed. `portion` does a fixed amount of work, and throws unless all of it was done. One that has it done by another
  * process says what it took there.
@@ -44,6 +46,14 @@ export const interleaved = async (
   { laps, warmups = 3 }: { readonly laps: number; readonly warmups?: number }
 ): Promise<Samples> => {
   const samples = new Map<string, Array<Sample>>(subjects.map(({ name }) => [name, []]))
+  const examined = wanted(subjects)
+  if (examined !== undefined) {
+    for (let warmup = 0; warmup < warmups; warmup++) await examined.portion()
+    await printCauses(examined.name, async () => {
+      for (let lap = 0; lap < laps; lap++) await examined.portion()
+    })
+    process.exit()
+  }
   for (let lap = -warmups; lap < laps; lap++) {
     const first = (lap + warmups) % subjects.length
     for (const { name, portion } of [...subjects.slice(first), ...subjects.slice(0, first)]) {

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { printCauses } from "../causes.ts"
 import { type Figure, report } from "../figures.ts"
 import * as Bare from "../floors/effect.ts"
 import { assertEqual, median } from "../harness.ts"
@@ -50,13 +51,20 @@ const heap = (): number => {
   return process.memoryUsage().heapUsed / 1024
 }
 
-/** KiB for each of many that wait at once. */
-const heldOnce = (one: Effect.Effect<unknown, unknown>) =>
+/** Many that wait at once. */
+const begun = (one: Effect.Effect<unknown, unknown>) =>
   Effect.gen(function* () {
     waiting = 0
-    const before = heap()
     const fibers = yield* Effect.forEach(Array.from({ length: runs }), () => Effect.forkDetach(one))
     while (!areAllThere()) yield* Effect.sleep(10)
+    return fibers
+  })
+
+/** KiB for each of them. */
+const heldOnce = (one: Effect.Effect<unknown, unknown>) =>
+  Effect.gen(function* () {
+    const before = heap()
+    const fibers = yield* begun(one)
     const after = heap()
     yield* Fiber.interruptAll(fibers)
     return (after - before) / runs
@@ -125,4 +133,8 @@ const program = Effect.gen(function* () {
   ])
 })
 
+if (process.argv.includes("--causes")) {
+  await printCauses(`${runs} runs at a tool`, () => Effect.runPromise(begun(atTool)), true)
+  process.exit()
+}
 await Effect.runPromise(program)
