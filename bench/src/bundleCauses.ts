@@ -1,8 +1,8 @@
 /**
  * What the bundle of the hello agent is made of, and what its start and its first call take: by folder.
  *
- *   node bench/src/bundleCauses.ts              bytes, then the time on the processor
- *   node bench/src/bundleCauses.ts --cached     the time with Node's compile cache
+ *   node scripts/launch.mjs bench/src/bundleCauses.ts             bytes, then the time on the processor
+ *   node scripts/launch.mjs bench/src/bundleCauses.ts --cached    the time with Node's compile cache
  *
  * The bundle is made of the sources. For the time it is not minified, so that the lines of a profile tell the modules.
  */

@@ -5,7 +5,7 @@
  *   npm run bench -- happy --causes=ours --bytes       of what is allocated
  *   npm run bench -- happy --causes=ours --functions   by function
  *   npm run bench -- holding --causes --bytes          of what 10,000 runs hold while they wait at a tool
- *   node bench/src/atOnce.ts ours 10000 --causes       of many runs at once
+ *   node scripts/launch.mjs bench/src/atOnce.ts ours 10000 --causes
  *
  * A sample counts for the file of this library that is nearest on the stack: what Effect and Node do for a file counts for that file.
  * Without such a file it counts for the file of Effect or Node.

@@ -5,6 +5,7 @@
  *   npm run bench -- happy retry        some of them
  *   npm run bench -- --record           and keep the figures: see `recording.ts`
  *   npm run bench -- concurrent --runs=100000
+ *   npm run bench -- happy --causes=ours   what takes the most of it: see `causes.ts`
  *
  * A target that is missed is said, and does not fail; a row that does not come to its end does.
  */
@@ -22,7 +23,8 @@ const { broken, results } = run(
 
 const missed = results.rows.flatMap(({ figures, row }) => figures.filter(isMissed).map(({ name }) => `${row}: ${name}`))
 process.stdout.write(`\nNode ${results.node}, ${results.cores} cores, ${results.processor}\n`)
-process.stdout.write(missed.length === 0 ? "every target is met\n" : `missed:\n  ${missed.join("\n  ")}\n`)
+if (results.rows.length > 0)
+  process.stdout.write(missed.length === 0 ? "every target is met\n" : `missed:\n  ${missed.join("\n  ")}\n`)
 
 if (options.includes("--record") && broken.length === 0) record(results)
 if (broken.length > 0) {
