@@ -1,10 +1,11 @@
 /** Written tests, as readers use them: red as the run was, and green once the row is written. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Approval, LlmError, Message, type Model, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Approval, LlmError, Message, type Model, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { RecordedEvents, ScriptedApprover, ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Recording } from "@kintsugi/view"
+import * as Outcome from "../../../packages/view/src/recording/Outcome.ts"
 import * as Script from "../../../packages/view/src/replay/Script.ts"
 import { mid } from "../_support/recorded.ts"
 import { asRecording, normalised, played, written } from "./_support/playing.ts"
@@ -123,6 +124,58 @@ describe("a written test", () => {
       assert.isFalse(red.isGreen)
       assert.deepStrictEqual(normalised(red.recording), normalised(recording))
       assert.isTrue((yield* played(withRow(file))).isGreen)
+    })
+  )
+
+  it.live(
+    "names the row that a report names, also where a row has given up, and never a retry of an unsafe tool [P1270]",
+    () =>
+      Effect.gen(function* () {
+        const error = () =>
+          ToolError.ExecutionError.make({ tool: "search", kind: "local", category: "network", message: "reset" })
+        const search = Tool.make("search", {
+          description: "Searches.",
+          parameters: Schema.Struct({}),
+          success: Schema.String,
+          sideEffects: "none",
+          run: () => Effect.fail(error())
+        })
+        const unsafe = Tool.make("search", {
+          description: "Buys.",
+          parameters: Schema.Struct({}),
+          success: Schema.String,
+          sideEffects: "unsafe",
+          run: () => Effect.fail(error())
+        })
+        const retried = Tool.onError(search, { ExecutionError: Recovery.retry({ retries: 1 }) })
+        const model = ScriptedModel.answering(() => calls(call("search", {}, "s1")))
+        for (const [tool, line] of [
+          [search, "// ExecutionError: Recovery.retry(Backoff.suggested())"],
+          [retried, "// ExecutionError: Recovery.ladder(Recovery.retry(Backoff.suggested()), Recovery.tell())"],
+          [unsafe, '// ExecutionError: Recovery.respondWith("…")']
+        ] as const) {
+          const recording = yield* recorded(Effect.provide(Agent.make("clerk", { tools: [tool] })("Hi"), model))
+          const file = written(recording)
+          assert.include(file, line)
+          assert.strictEqual(file.includes("Instead of the row for ExecutionError"), tool === retried)
+          const row = Outcome.outcomeOf(recording)?.fatal?.row
+          assert.strictEqual(row?.entry, tool === unsafe ? undefined : line.slice(3))
+          assert.isFalse((yield* played(file)).isGreen)
+          const alone = file.replace(/^ *ExecutionError: Recovery\.retry.*\n/m, "")
+          assert.strictEqual(alone === file, tool !== retried)
+          assert.isTrue((yield* played(withRow(alone))).isGreen, line)
+        }
+      })
+  )
+
+  it.live("says that another model helps where no row does [P1270]", () =>
+    Effect.gen(function* () {
+      const model = ScriptedModel.answering(() => fails(LlmError.QuotaExhaustedError.make({ model: "m" })))
+      const file = written(yield* recorded(Effect.provide(Agent.make("clerk", {})("Hi"), model)))
+      assert.include(file, "// Model.fallback(first, second)")
+      assert.isFalse((yield* played(file)).isGreen)
+      const fallback = file.replace("model: clerkModel", "model: Model.fallback(clerkModel, play())")
+      assert.isTrue((yield* played(fallback)).isGreen)
     })
   )
 

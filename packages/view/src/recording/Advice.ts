@@ -67,6 +67,8 @@ export const codeOf = (tag: string): string | undefined =>
 export interface Row {
   /** The code to write, beside the tool or the agent. */
   readonly code: string
+  /** The row alone, for a table that exists; absent where another model helps, and no row. */
+  readonly entry?: string
   /** The page, by its path on the site of the documentation: `guide/tool-recovery#which-verdict-for-which-failure`. */
   readonly page: string
 }
@@ -90,36 +92,45 @@ export const rowFor = ({ error, hasRetried, layer, sideEffects }: Failure): Row 
     : toolRow(name, helpOfCall(error), sideEffects === "none" || sideEffects === "idempotent", hasRetried)
 }
 
+/** A row in a table of its own. */
+const rowIn = (table: "Agent.onLlmError" | "Tool.onError", entry: string, page: string): Row => ({
+  code: `${table}({ ${entry} })`,
+  entry,
+  page
+})
+
 const modelRow = (tag: string, name: string, hasRetried: boolean): Row | undefined => {
   const help = helpOf(tag)
   if (help === "resend" && !hasRetried)
-    return {
-      code: `Agent.onLlmError({ ${name}: Recovery.retry(Backoff.suggested()) })`,
-      page: "guide/model-recovery#retry-failed-model-calls"
-    }
+    return rowIn("Agent.onLlmError", `${name}: ${retry}`, "guide/model-recovery#retry-failed-model-calls")
   if (help === "resend" || help === "fallback")
     return { code: "Model.fallback(first, second)", page: "guide/fall-back-to-another-model" }
   if (tag === "ContextTooLongError")
-    return {
-      code: "Agent.onLlmError({ ContextTooLongError: Recovery.compact(Compaction.dropOldest({ keepLast: 2 })) })",
-      page: "guide/model-recovery#conversations-that-are-too-long"
-    }
+    return rowIn(
+      "Agent.onLlmError",
+      "ContextTooLongError: Recovery.compact(Compaction.dropOldest({ keepLast: 2 }))",
+      "guide/model-recovery#conversations-that-are-too-long"
+    )
   return undefined
 }
 
+const retry = "Recovery.retry(Backoff.suggested())"
+
 /** A tool that may have side effects is never repeated: its failure is told to the model, if that may help. */
 const toolRow = (name: string, help: Help | undefined, isRepeatable: boolean, hasRetried: boolean): Row | undefined => {
-  const row = (verdict: string) => `Tool.onError({ ${name}: ${verdict} })`
   if (help === "resend") {
     if (!isRepeatable) return undefined
-    const retry = "Recovery.retry(Backoff.suggested())"
     return hasRetried
-      ? { code: row(`Recovery.ladder(${retry}, Recovery.tell())`), page: "guide/recovery#tables-rows-and-verdicts" }
-      : { code: row(retry), page: "guide/retry-a-flaky-tool" }
+      ? rowIn(
+          "Tool.onError",
+          `${name}: Recovery.ladder(${retry}, Recovery.tell())`,
+          "guide/recovery#tables-rows-and-verdicts"
+        )
+      : rowIn("Tool.onError", `${name}: ${retry}`, "guide/retry-a-flaky-tool")
   }
   // an error of other code is about the domain of the tool
   return help === undefined || help === "repair" || help === "shrink"
-    ? { code: row("Recovery.tell()"), page: "guide/tool-recovery#which-verdict-for-which-failure" }
+    ? rowIn("Tool.onError", `${name}: Recovery.tell()`, "guide/tool-recovery#which-verdict-for-which-failure")
     : undefined
 }
 

@@ -5,7 +5,6 @@
 import { agentCode } from "./agentCode.ts"
 import { Code } from "./code.ts"
 import { list, literal, quoted } from "./literals.ts"
-import { suggestion } from "./recovery.ts"
 import type { AgentScript, Script } from "./parts.ts"
 
 /** Writes the file. */
@@ -53,7 +52,8 @@ const untilOf = (script: Script): string => {
   if (end.type !== "failed") return "it goes on"
   if (end.isDefect) return "the defect is mended: no row handles it"
   if (end.failure.tag === "BudgetExceededError") return "the budget admits more"
-  return suggestion(script) === undefined ? "a row answers in its place" : "a row handles it"
+  if (end.advised === undefined) return "a row answers in its place"
+  return end.advised.entry === undefined ? "another model answers" : "a row handles it"
 }
 
 const oneLine = (text: string): string => {

@@ -1,7 +1,7 @@
 /** Writes the recorded data and the stand-in of one agent. */
 import type { Code } from "./code.ts"
 import { key, literal, quoted } from "./literals.ts"
-import { budgetCode, suggestion, tableCode } from "./recovery.ts"
+import { budgetCode, tableCode } from "./recovery.ts"
 import type { AgentScript, Answer, Attempt, ModelStep, Script, Started, ToolScript } from "./parts.ts"
 
 /** The code of an agent: what was recorded of it, and the part that a reader changes. */
@@ -191,19 +191,22 @@ const policyCode = (denied: ReadonlyMap<string, string>): string => {
 
 /** The comment at the place where the row of the reader goes, if it is in this agent. */
 const markOf = (
-  { name }: AgentScript,
-  script: Script
+  agent: AgentScript,
+  { end }: Script
 ):
   | { readonly tool: string | undefined; readonly isOfBudget: boolean; readonly lines: ReadonlyArray<string> }
   | undefined => {
-  const { end } = script
-  if (end.type !== "failed" || end.agent !== name || end.isDefect) return undefined
-  const isOfBudget = end.failure.tag === "BudgetExceededError"
-  const row = suggestion(script)
+  if (end.type !== "failed" || end.agent !== agent.name || end.isDefect) return undefined
+  const { advised, failure, tool } = end
+  const isOfBudget = failure.tag === "BudgetExceededError"
+  const rows = tool === undefined ? agent.rows : (agent.tools.find(({ name }) => name === tool)?.rows ?? [])
+  const ended = `The run has ended here.${rows.some(({ tag }) => tag === failure.tag) ? ` Instead of the row for ${failure.tag}:` : ""}`
   const lines = isOfBudget
     ? ["The run has reached this limit."]
-    : row === undefined
-      ? [`No row of this table goes on after ${end.failure.tag} but one that answers: Recovery.respondWith("…").`]
-      : [`The run has ended here. A row that would have gone on:`, row]
-  return { tool: end.tool, isOfBudget, lines }
+    : advised === undefined
+      ? [`${ended} A row that answers goes on:`, `${key(failure.tag)}: Recovery.respondWith("…")`]
+      : advised.entry === undefined
+        ? [`${ended} What would have gone on:`, advised.code]
+        : [`${ended} A row that would have gone on:`, advised.entry]
+  return { tool, isOfBudget, lines }
 }

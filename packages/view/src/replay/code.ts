@@ -4,7 +4,7 @@ import type { Failure, Script } from "./parts.ts"
 
 /** The identifiers that the file has in any case. */
 const taken = [
-  "Agent Approval Data Effect Exit Fiber KintsugiError LlmError Message Recovery Schedule Schema ScriptedApprover ScriptedModel Stream",
+  "Agent Approval Backoff Compaction Data Effect Exit Fiber KintsugiError LlmError Message Model Recovery Schedule Schema ScriptedApprover ScriptedModel Stream",
   "TestClock Tool ToolPolicy answering behind beside beyond broken byCall call decodeError expect fails fixer gives it later libraryError outputOf input play program replyWith reply stub text waits wanted"
 ].flatMap((names) => names.split(" "))
 
@@ -177,9 +177,12 @@ export class Code {
       "Agent",
       "AgentEvent",
       "Approval",
+      "Backoff",
+      "Compaction",
       "KintsugiError",
       "LlmError",
       "Message",
+      "Model",
       "Recovery",
       "Tool",
       "ToolPolicy"

@@ -1,4 +1,5 @@
 /** The parts of a script, which are plain data. */
+import type * as Advice from "../recording/Advice.ts"
 
 /** An error of the recording. */
 export interface Failure {
@@ -107,6 +108,8 @@ export type End =
       /** The agent and the tool in which the failure came up; without a tool, it was a model call or the run itself. */
       readonly agent: string
       readonly tool: string | undefined
+      /** What would have gone on, as a report says it. */
+      readonly advised: Advice.Row | undefined
     }
   /** `after` the start, in milliseconds. */
   | { readonly type: "interrupted"; readonly after: number }

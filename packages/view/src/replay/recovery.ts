@@ -1,7 +1,7 @@
-/** Writes the rows of a script, and the row that would have let its run go on. */
+/** Writes the tables of a script. */
 import { key, list, quoted } from "./literals.ts"
 import type { Code } from "./code.ts"
-import type { Fixed, Row, Rung, Script } from "./parts.ts"
+import type { Fixed, Row, Rung } from "./parts.ts"
 
 /** The code of a row. */
 const rowCode = ({ byCall, rungs }: Row, code: Code): string => {
@@ -54,35 +54,15 @@ const retryCode = (delays: ReadonlyArray<number>, code: Code): string => {
   return `${code.use("waits")}(${delays.join(", ")})`
 }
 
-/** The row that would have let the run go on, as code, or the reason why no row would. */
-export const suggestion = ({ end }: Script): string | undefined => {
-  if (end.type !== "failed" || end.isDefect) return undefined
-  const { json, tag } = end.failure
-  if (tag === "BudgetExceededError") return undefined
-  if (end.tool !== undefined) return `${key(tag)}: Recovery.tell()`
-  if (json === undefined || !passing.has(tag)) return undefined
-  return `${key(tag)}: Recovery.retry({ retries: 3, initialBackoff: "1 second" })`
-}
-
-/** The failures of models that the same request may get over. */
-const passing: ReadonlySet<string> = new Set([
-  "RateLimitError",
-  "NetworkError",
-  "ModelOverloadedError",
-  "ServerError",
-  "RequestTimeoutError",
-  "EmptyReplyError"
-])
-
-/** The code of a table. `mark` is a comment in it: where the row of the reader goes. */
+/** The code of a table. `mark` is a comment in it: its last line is where the row of the reader goes. */
 export const tableCode = (rows: ReadonlyArray<Row>, mark: ReadonlyArray<string>, code: Code): string => {
   const lines = [
+    ...mark.map((line, index) => `// ${line}${index === mark.length - 1 && rows.length > 0 ? "," : ""}`),
     ...rows.map((row, index) => {
       const comma = index === rows.length - 1 ? "" : ","
       const line = `${key(row.tag)}: ${rowCode(row, code)}${comma}`
       return `${line.length > 110 ? "// prettier-ignore\n" : ""}${line}`
-    }),
-    ...mark.map((line) => `// ${line}`)
+    })
   ]
   return lines.length === 0 ? "{}" : `{\n${lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`).join("\n")}\n}`
 }

@@ -1,5 +1,6 @@
 /** Reads the runs of a recording, and makes the script of one of them. */
 import { amountAt, at, textAt } from "../recording/Fields.ts"
+import { outcomesOf } from "../recording/Outcome.ts"
 import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import { AgentReader } from "./agents.ts"
 import { type Call } from "./calls.ts"
@@ -103,7 +104,7 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
     ),
     decisions,
     isStreamed,
-    end: endOf(end, found.start, runs.values())
+    end: endOf(end, found.start, runs.values(), events)
   }
 }
 
@@ -132,7 +133,7 @@ const rootOf = (events: ReadonlyArray<Recorded>, runId: string | undefined): Rec
   throw new Refused(undefined, `the events have no beginning of ${asked} without a parent`)
 }
 
-const endOf = (end: Recorded, start: Recorded, runs: Iterable<Running>): End => {
+const endOf = (end: Recorded, start: Recorded, runs: Iterable<Running>, events: ReadonlyArray<Recorded>): End => {
   if (end.type === "run-completed") return { type: "completed", text: outputOf(end) }
   if (end.type === "run-interrupted") return { type: "interrupted", after: end.at - start.at }
   // the failure came up in the innermost run that failed with the whole run
@@ -142,14 +143,26 @@ const endOf = (end: Recorded, start: Recorded, runs: Iterable<Running>): End => 
   const whole = failureOf(error)
   const { fatal } = innermost.reader
   if (whole.tag === "BudgetExceededError")
-    return { type: "failed", failure: whole, isDefect: false, agent: textAt(error, "agent") ?? "", tool: undefined }
+    return {
+      type: "failed",
+      failure: whole,
+      isDefect: false,
+      agent: textAt(error, "agent") ?? "",
+      tool: undefined,
+      advised: undefined
+    }
   const isIt = fatal !== undefined && (isSame(fatal.failure, whole) || whole.tag === "ToolExecutionError")
+  const failure = isIt ? fatal.failure : whole
+  // what a report says about the same failure
+  const reported = outcomesOf({ events }).find(({ runId }) => runId === start.runId)?.fatal
+  const isAbout = reported?.tag === failure.tag && reported.agent === innermost.start.agent
   return {
     type: "failed",
-    failure: isIt ? fatal.failure : whole,
+    failure,
     isDefect: at(end, "isDefect") === true,
     agent: innermost.start.agent,
-    tool: isIt ? fatal.tool : undefined
+    tool: isIt ? fatal.tool : undefined,
+    advised: isAbout ? reported.row : undefined
   }
 }
 
