@@ -1,5 +1,6 @@
 /**
- * Draws the pictures of `docs/guide/see.md` with the library itself: a run of the demo's agent, policies, and statistics of forty runs.
+ * Draws the picture of the README, and those of `docs/guide/see.md`, with the library itself: a run of the demo's agent, policies, and
+ * statistics of forty runs.
  *
  *   npm run pictures
  *
@@ -11,10 +12,15 @@ import { PolicySvg, PolicyView, Recording, Scene, Stats, StatsSvg, Svg } from "@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { root } from "./files.ts"
+import * as Hero from "./pictures/hero.ts"
 import { play, type Refusal } from "./pictures/runs.ts"
+import { playStory } from "./pictures/story.ts"
 
-/** Where they stand, from the root. */
+/** Where the pictures of the guide stand, from the root. */
 export const folder = "docs/guide/pictures"
+
+/** The picture of the README, for a screen and for a phone. */
+export const heroes = { wide: "site/hero.svg", narrow: "site/hero-narrow.svg" } as const
 
 const unavailable: Refusal = { status: 503, message: "Service temporarily unavailable" }
 
@@ -55,9 +61,12 @@ export const search = {
 /** All of them, by their paths. */
 export const render = async (): Promise<ReadonlyMap<string, string>> => {
   const lines = await demo()
+  const story = await playStory()
   const layer = { name: "search", explanation: Recovery.explain(search) }
   const http = { name: "http", explanation: Transport.explain() }
   return new Map([
+    [heroes.wide, Hero.draw(story, true)],
+    [heroes.narrow, Hero.draw(story, false)],
     [`${folder}/events.jsonl`, `${lines.join("\n")}\n`],
     [`${folder}/run.svg`, Svg.draw(Scene.make(Recording.fromLines(lines)))],
     [`${folder}/policy.svg`, PolicySvg.draw(PolicyView.make([layer]))],

@@ -49,12 +49,15 @@ export const pages = (): ReadonlyArray<Page> => [
   }))
 ]
 
-/** The picture of the home page. */
-const hero: Page = { from: "site/hero.svg", to: "hero.svg" }
+/** The picture of the README, for a screen and for a phone. */
+const heroes: ReadonlyArray<Page> = ["hero", "hero-narrow"].map((name) => ({
+  from: `site/${name}.svg`,
+  to: `${name}.svg`
+}))
 
 /** Pictures of the pages: they stand beside them on the site as in the repository. */
 export const pictures = (): ReadonlyArray<Page> => [
-  hero,
+  ...heroes,
   ...pathsIn("docs", (path) => path.endsWith(".svg")).map((from) => ({ from, to: from.slice("docs/".length) }))
 ]
 
@@ -197,10 +200,7 @@ export const settings = () => {
   return { tagline, start: linksOf(groups)[0], sidebar: groups, api: apiSidebar(), published: repository() }
 }
 
-/** What the picture of the home page shows, as it says itself for readers who do not see it. */
-const shown = (): string => /<desc[^>]*>([^<]*)</.exec(read(hero.from).text)?.[1] ?? ""
-
-/** The README as a home page: its heading, its first paragraph and the picture are the hero, the rest stands below. */
+/** The README as a home page: its heading and its first paragraph are the hero, the rest stands below. */
 const home = (text: string): string => {
   const { name, rest, tagline } = opening(text)
   const actions = sidebar()
@@ -210,9 +210,7 @@ const home = (text: string): string => {
       return at === 0 ? { theme: "brand", text: "Start here", link } : { theme: "alt", text, link }
     })
   const front = JSON.stringify({ name, tagline, actions })
-  // on a narrow screen it scrolls inside itself: a reader without a pointer needs to reach it
-  const figure = `<figure class="hero-picture" tabindex="0"><img src="./${hero.to}" alt="${shown()}"></figure>`
-  return `---\nlayout: home\nhero: ${front}\n---\n\n${figure}\n\n${rest}`
+  return `---\nlayout: home\nhero: ${front}\n---\n\n${rest.replaceAll('"site/hero', '"./hero')}`
 }
 
 /** What a module exports that is not ours: its own documentation says what it is. */

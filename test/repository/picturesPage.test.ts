@@ -4,11 +4,11 @@ import { expect, it } from "vitest"
 import { pathsIn, read, root } from "../../scripts/files.ts"
 import { Recovery } from "@kintsugi/core"
 import { PolicyText, PolicyView } from "@kintsugi/view"
-import { folder, render, search } from "../../scripts/pictures.ts"
+import { folder, heroes, render, search } from "../../scripts/pictures.ts"
 
-it("the pictures of the guide are current: npm run pictures [P1247]", async () => {
+it("the pictures of the guide and of the README are current: npm run pictures [P1247]", async () => {
   const drawn = await render()
-  expect(pathsIn(folder)).toEqual([...drawn.keys()].toSorted())
+  expect([...pathsIn(folder), ...Object.values(heroes)].toSorted()).toEqual([...drawn.keys()].toSorted())
   for (const [path, text] of drawn) expect(readFileSync(join(root, path), "utf8") === text, path).toBe(true)
 })
 

@@ -14,6 +14,7 @@ import {
   linksOf,
   moved,
   pages,
+  pictures,
   redirect,
   references,
   relink,
@@ -129,17 +130,9 @@ describe("the pages of the site", () => {
 describe("the home page", () => {
   const text = staged().get("index.md") ?? ""
 
-  it("shows the program of the README as a picture, which says in words what it shows", () => {
-    const words = read("site/hero.svg")
-      .text.replaceAll(/<[^>]*>/g, "")
-      .replaceAll("&lt;", "<")
-      .replaceAll("&gt;", ">")
-    const [, success, errors = "", model] =
-      /^\/\/ +\^\? Effect<(\w+), (.*), (\w+)>$/m.exec(read("README.md").text) ?? []
-    assert.include(words, `Effect<${success}, InvalidArgs | CarrierDown | `)
-    assert.sameMembers(/CarrierDown \| (.*), \w+>/.exec(words)?.[1]?.split(" | ") ?? [], errors.split(" | "))
-    assert.include(words, `, ${model}>`)
-    assert.match(text, /<img src="\.\/hero\.svg" alt="[^"]{100,}">/)
+  it("shows the picture of the README, for a screen and for a phone", () => {
+    for (const { to } of pictures().filter(({ from }) => from.startsWith("site/"))) assert.include(text, `="./${to}"`)
+    assert.notInclude(text, '"site/')
   })
 
   it("is the README: its first sentence on top, the rest below, nothing written twice", () => {

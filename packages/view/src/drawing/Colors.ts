@@ -1,6 +1,7 @@
 /**
  * The colours of all drawings, by what they mean, for a light and a dark background. Colours that must differ also differ for readers with
- * each of the three kinds of colour blindness; a test simulates that. Each sign has a contrast of at least 3:1 with the background. Gold stands for recovery: a failure that was mended.
+ * each of the three kinds of colour blindness; a test simulates that. Each sign has a contrast
+ * of at least 3:1 with the background. Gold stands for recovery: a failure that was mended. The site has the same colours.
  */
 
 /** The colours of a theme, as `#rrggbb`. */
@@ -22,8 +23,9 @@ export interface Palette {
   readonly fixer: string
   /** The colour of failures. */
   readonly failed: string
-  /** The colour of recovery. */
+  /** The colour of recovery, and of texts about it. */
   readonly gold: string
+  readonly goldInk: string
   /** The colour of text on the fill of a layer or of a failure. */
   readonly onFill: string
 }
@@ -44,6 +46,7 @@ export const light: Palette = {
   fixer: "#8c50af",
   failed: "#ba3408",
   gold: "#b48000",
+  goldInk: "#775700",
   onFill: "#ffffff"
 }
 
@@ -63,5 +66,6 @@ export const dark: Palette = {
   fixer: "#bd92c8",
   failed: "#e27038",
   gold: "#eebd3d",
+  goldInk: "#eebd3d",
   onFill: "#101216"
 }
