@@ -8,6 +8,7 @@ import { noVerdict } from "../recording/Incidents.ts"
 import type { Cell, Column } from "../page/StillPage.ts"
 import type { Stats } from "./Stats.ts"
 import { percentile } from "./healing.ts"
+import { instant } from "./overTime.ts"
 import { figure, percent, verdictName } from "./words.ts"
 import { clip, count, duration, money } from "../text/Words.ts"
 
@@ -44,12 +45,6 @@ export const endings = ({ ended }: Stats): ReadonlyArray<Ended> =>
 /** The agent, and the tool if a call failed: `refund-desk › refund`. */
 export const locationOf = ({ agent, tool }: { readonly agent: string; readonly tool?: string }): string =>
   tool === undefined ? agent : `${agent} › ${tool}`
-
-/** An instant as UTC, to the minute: `2026-11-21 22:39 UTC`. An instant beyond the calendar has none. */
-const instant = (at: number): string => {
-  const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? "?" : `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`
-}
 
 /** All lists, in order. `reportOf` says where the report of an example is. */
 export const listsOf = (stats: Stats, reportOf: ReportOf = () => undefined): ReadonlyArray<List> => [

@@ -18,6 +18,7 @@ import {
   unhandledKey,
   unhandledOf
 } from "./healing.ts"
+import { addMinutes, type Minute, minuteKey, minuteOf } from "./overTime.ts"
 
 // Private types are aliases and not interfaces: TypeScript writes an alias out in the declarations of a program, and cannot name a private
 // interface there.
@@ -82,6 +83,8 @@ export interface Stats {
   /** How many problems the recordings have, such as broken lines and missing beginnings. */
   readonly problems: number
   readonly runs: Runs
+  /** How the runs without a parent ended over time, one entry for each minute in which one ended. */
+  readonly minutes: ReadonlyArray<Minute>
   /** What ended runs that failed or were interrupted, one entry for each error, place and reason, sorted. */
   readonly ended: ReadonlyArray<Ended>
   /** What healed failures, one entry for each layer, tag and verdict, sorted. */
@@ -111,6 +114,7 @@ export const empty: Stats = {
   events: 0,
   problems: 0,
   runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, children: 0 },
+  minutes: [],
   ended: [],
   healing: [],
   unhandled: [],
@@ -142,11 +146,17 @@ export const of = ({ events, problems }: Recording, { file }: Options = {}): Sta
       : []
   })
   const asked = work.attempts + recovery.attempts
+  const ends = endsOf(events)
   return {
     recordings: 1,
     events: events.length,
     problems: countOf(problems),
-    runs: runsOf(events),
+    runs: runsOf(ends),
+    minutes: merged(
+      [...ends.values()].flatMap(({ at, end }) => (end === "children" ? [] : minuteOf(at, end))),
+      minuteKey,
+      addMinutes
+    ),
     ended: merged(endedOf(events, file), endedKey, addEnded),
     healing: merged(
       incidents.flatMap((one) => healingOf(one, nanos)),
@@ -186,6 +196,7 @@ export const add = (a: Stats, b: Stats): Stats => ({
     unfinished: a.runs.unfinished + b.runs.unfinished,
     children: a.runs.children + b.runs.children
   },
+  minutes: merged([...a.minutes, ...b.minutes], minuteKey, addMinutes),
   ended: merged([...a.ended, ...b.ended], endedKey, addEnded),
   healing: merged([...a.healing, ...b.healing], healingKey, addHealing(nanos)),
   unhandled: merged([...a.unhandled, ...b.unhandled], unhandledKey, addUnhandled),
@@ -280,15 +291,23 @@ const endings = new Map<string, keyof Runs>([
   ["run-suspended", "suspended"]
 ])
 
-/** Counts how the runs ended. For a run that was resumed, the end of its last part counts. */
-const runsOf = (events: ReadonlyArray<Recorded>): Runs => {
-  const ends = new Map<string, keyof Runs>()
+/** How each run ended, and the time of its last event. For a run that was resumed, the end of its last part counts. */
+const endsOf = (events: ReadonlyArray<Recorded>) => {
+  const ends = new Map<string, { end: keyof Runs; at: number }>()
   for (const event of events) {
-    if (event.parent !== undefined) ends.set(event.runId, "children")
-    else if (isTerminal(event)) ends.set(event.runId, endings.get(event.type) ?? "unfinished")
-    else if (!ends.has(event.runId) || event.type === "run-start") ends.set(event.runId, "unfinished")
+    const { at, runId } = event
+    if (event.parent !== undefined) ends.set(runId, { end: "children", at })
+    else if (isTerminal(event)) ends.set(runId, { end: endings.get(event.type) ?? "unfinished", at })
+    else {
+      const found = ends.get(runId)
+      ends.set(runId, { end: found === undefined || event.type === "run-start" ? "unfinished" : found.end, at })
+    }
   }
+  return ends
+}
+
+const runsOf = (ends: ReturnType<typeof endsOf>): Runs => {
   const counts = { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, children: 0 }
-  for (const end of ends.values()) counts[end]++
+  for (const { end } of ends.values()) counts[end]++
   return counts
 }

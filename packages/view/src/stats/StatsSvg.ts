@@ -1,13 +1,14 @@
 /**
- * Statistics as one SVG. It shows what ended runs, how often each error came and healed, how each tool did, and the cost of recovery beside
- * work.
+ * Statistics as one SVG. It shows how runs ended over time, what ended them, how often each error came and healed, how each tool did, and
+ * the cost of recovery beside work.
  */
 import { type Bar, drawn, headline as panelLine, spotsOf, sheet, sizeOf } from "../drawing/Bars.ts"
 import { endings, headline, locationOf, totalOf } from "./Lists.ts"
+import { barsHeight, barsOf, overTime } from "./overTime.ts"
 import type { Stats } from "./Stats.ts"
 import { byFrequency, byFailures, isPriced, isUnknown, neverLine, percent, sentences, shareOf } from "./words.ts"
 import { amount } from "../recording/Totals.ts"
-import { count } from "../text/Words.ts"
+import { count, duration } from "../text/Words.ts"
 
 /** The options of `draw`. */
 interface Options {
@@ -36,6 +37,14 @@ export const draw = (stats: Stats, { maxBars = 15, width = 960 }: Options = {}):
       y += lineHeight
     }
     y += 26
+  }
+  const time = overTime(stats.minutes, Math.min(60, Math.floor((width - left - right) / 6)))
+  if (time !== undefined) {
+    const key = `runs per ${duration(time.step)}: completed, then failed, then others`
+    parts.push(panelLine("Over time", key, y, width))
+    y += isStacked ? 24 : 10
+    parts.push(barsOf(time, y, left, width - left - right))
+    y += barsHeight + 26
   }
   panel("What ended runs", "runs, by error and place", endings(stats).map(endedBar(totalOf(stats))))
   panel("Errors", "incidents: healed, then lost (cracked)", byFrequency(stats).map(errorBar))

@@ -1,5 +1,6 @@
 /** Formats statistics as text for a terminal. */
 import { visible } from "../text/Escape.ts"
+import { overTime, textOf } from "./overTime.ts"
 import type { Stats } from "./Stats.ts"
 import type { Cell, Column } from "../page/StillPage.ts"
 import { comparison, headline, type List, listsOf, type ReportOf } from "./Lists.ts"
@@ -19,8 +20,10 @@ interface Options {
 export const format = (stats: Stats, { before, emphasise = (text) => text, reportOf }: Options = {}): string => {
   const listed = ({ columns, nothing, rows, title }: List): string =>
     rows.length === 0 ? nothing : `${emphasise(title)}\n${table(columns, rows, emphasise)}`
+  const time = stats.runs.failed === 0 ? undefined : overTime(stats.minutes, 40)
   return [
     headline(stats),
+    ...(time === undefined ? [] : [textOf(time)]),
     ...(before === undefined ? [] : [listed(comparison(before, stats))]),
     ...listsOf(stats, reportOf).map(listed),
     ...(stats.errors.length === 0
