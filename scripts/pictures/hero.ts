@@ -155,7 +155,7 @@ const gone = (names: ReadonlyArray<string>) =>
 const left = ([first, ...others]: ReadonlyArray<string>) =>
   `<tspan class="strong error">${first}</tspan> | ${others.join(" | ")}`
 
-/** The lines of a row, one below the other. */
+/** The lines of a row, one bottom the other. */
 const rowLines = ({ code, says, tag }: Row, x: number, y: number): ReadonlyArray<string> => [
   line(x, y, "code strong error", tag),
   line(x, y + 22, "code", markup(code)),
@@ -195,12 +195,12 @@ const narrow = (rows: ReadonlyArray<Row>, parts: ReadonlyArray<Part>) => {
     lines.at(-1)?.push(part)
   })
   const top = 44 + rows.length * 84 + 34
-  const below = top + 12 + lines.length * 72
+  const bottom = top + 12 + lines.length * 72
   const runs = lines.map((one, index) => lineOf(one, 16, top + 14 + index * 72, false))
   const [first = "", second = "", third = ""] = heads
   return {
     width: 360,
-    height: below + 44 + (type.handled.length + type.left.length + 2) * 22,
+    height: bottom + 44 + (type.handled.length + type.left.length + 2) * 22,
     parts: [
       line(16, 32, "head quiet", first),
       `<rect class="box" x="16.5" y="44.5" width="327" height="${rows.length * 84}" rx="8"/>`,
@@ -210,18 +210,18 @@ const narrow = (rows: ReadonlyArray<Row>, parts: ReadonlyArray<Part>) => {
       ...runs.flatMap(({ seams }, index) =>
         seams.map(({ part, x }) => line(Math.max(x, 100), top + 14 + index * 72 + 58, "note small", markup(part.note)))
       ),
-      line(16, below + 18, "head quiet", third),
-      line(16, below + 44, "code", "Effect&lt;string,"),
-      ...type.handled.map((name, index) => line(32, below + 66 + index * 22, "code", `${gone([name])} |`)),
+      line(16, bottom + 18, "head quiet", third),
+      line(16, bottom + 44, "code", "Effect&lt;string,"),
+      ...type.handled.map((name, index) => line(32, bottom + 66 + index * 22, "code", `${gone([name])} |`)),
       ...type.left.map((name, index) =>
         line(
           32,
-          below + 66 + (type.handled.length + index) * 22,
+          bottom + 66 + (type.handled.length + index) * 22,
           "code",
           `${index === 0 ? `<tspan class="strong error">${name}</tspan>` : name}${index === type.left.length - 1 ? "," : " |"}`
         )
       ),
-      line(16, below + 66 + (type.handled.length + type.left.length) * 22, "code", "Model&gt;")
+      line(16, bottom + 66 + (type.handled.length + type.left.length) * 22, "code", "Model&gt;")
     ]
   }
 }

@@ -90,14 +90,14 @@ describe.each([
   })
 
   it("are those of the picture, and texts in it have WCAG's contrast [P1247]", () => {
-    const known = new Set<string>(Object.values(palette))
+    const allowed = new Set<string>(Object.values(palette))
     for (const svg of [wide, narrow]) {
       const [, rules = ""] = /<style>([^<]*)<\/style>/.exec(svg) ?? []
       const [first = "", second = ""] = rules.split("@media(prefers-color-scheme:dark)")
       const colors = (palette === light ? first : second).match(/#[0-9a-f]{6}/g) ?? []
       assert.isAbove(colors.length, 10)
       assert.deepStrictEqual(
-        colors.filter((color) => !known.has(color)),
+        colors.filter((color) => !allowed.has(color)),
         []
       )
     }

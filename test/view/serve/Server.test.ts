@@ -172,6 +172,11 @@ describe("what the page asks for", () => {
       const report = yield* asked(`/runs/${id}`)
       assert.strictEqual(report.status, 200)
       assert.include(report.headers.get("content-security-policy") ?? "", "frame-ancestors 'self'")
+      const compared = yield* asked(`/compare/${id}/${id}`)
+      assert.strictEqual(compared.status, 200)
+      assert.include(yield* Effect.promise(() => compared.text()), "Both runs took the same steps")
+      assert.strictEqual((yield* asked(`/compare/${id}/none`)).status, 404)
+      assert.strictEqual((yield* asked(`/compare/${id}/..%2F..%2Fsecret`)).status, 404)
     }).pipe(Effect.scoped)
   )
 

@@ -29,7 +29,7 @@ const night = statsOf(
 )
 
 describe("statistics over time", () => {
-  it("keep every run in one step, whatever the number of steps [P1703]", () => {
+  it("keep every run in one step, for any number of steps [P1703]", () => {
     const at = fc.integer({ min: 0, max: 400 * 24 * 60 }).map((minutes) => start + minutes * 60_000)
     const run = fc.tuple(at, fc.constantFrom("run-completed", "run-failed", "run-interrupted", "turn-start"))
     fc.assert(

@@ -1,6 +1,6 @@
 /** A comparison as one HTML file without a script: the sums, each step with a bar for both recordings, and the settings that differ. */
 import { dark, light } from "../drawing/Colors.ts"
-import { heading, page, paragraph, table } from "../page/StillPage.ts"
+import { headCell, heading, page, paragraph, table } from "../page/StillPage.ts"
 import { markup } from "../text/Escape.ts"
 import type { Comparison, Pair } from "./Comparison.ts"
 import type { Step } from "./steps.ts"
@@ -45,9 +45,7 @@ const stepTable = ({ divergence, first, pairs, second }: Comparison, labels: Lab
   const whole = Math.max(first.lasted, second.lasted, 1)
   const rows = pairs.slice(0, most).map((pair, index) => rowOf(pair, index === divergence, whole))
   const left = pairs.length - most
-  const head = ["", "Turn", "Step", "Time", labels.first, labels.second].map(
-    (cell) => `<th scope="col">${markup(cell)}</th>`
-  )
+  const head = ["", "Turn", "Step", "Time", labels.first, labels.second].map((cell) => headCell(cell))
   const caption = "The steps of both runs, paired by tool and arguments"
   return [
     `<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="steps"><caption>${caption}. ${markup(`Upper bar: ${labels.first}; lower bar: ${labels.second}.`)}</caption>`,

@@ -62,6 +62,10 @@ export type Cell = string | { readonly text: string; readonly href: string }
 const inner = (cell: Cell): string =>
   typeof cell === "string" ? markup(cell) : `<a href="${markup(cell.href)}">${markup(cell.text)}</a>`
 
+/** The head of a column. One without a name is no header: a screen reader would say an empty one. */
+export const headCell = (heading: string, attributes = ""): string =>
+  heading === "" ? "<td></td>" : `<th scope="col"${attributes}>${markup(heading)}</th>`
+
 /** Makes an HTML table of plain texts and links. */
 export const table = (
   caption: string,
@@ -69,7 +73,7 @@ export const table = (
   rows: ReadonlyArray<ReadonlyArray<Cell>>
 ): string => {
   const numbered = (column: number) => (columns[column]?.isNumber === true ? ' class="number"' : "")
-  const head = columns.map(({ heading }, column) => `<th scope="col"${numbered(column)}>${markup(heading)}</th>`)
+  const head = columns.map(({ heading }, column) => headCell(heading, numbered(column)))
   const lines = rows.map((row) => {
     const cells = row.map((cell, column) =>
       column === 0

@@ -41,7 +41,7 @@ export const find = (exported: Exports, name: string | undefined, file: string):
   const keys = Object.keys(exported)
   const found =
     keys.length === 0
-      ? "It exports nothing."
+      ? "It exports nothing: write `export` before the agent."
       : `Found ${listed(keys.map((key) => `${key} (${kindOf(exported[key])})`))}.`
   return {
     title: name === undefined ? `${file} exports no agent` : `${file} exports no agent named ${name}`,

@@ -4,6 +4,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Comparison from "../comparison/Comparison.ts"
+import * as ComparisonPage from "../comparison/ComparisonPage.ts"
 import * as Page from "../page/Page.ts"
 import * as Recording from "../recording/Recording.ts"
 import { newToken, refusalOf } from "./guard.ts"
@@ -84,6 +86,7 @@ const routed = (playground: Playground, request: Request): Effect.Effect<Respons
   if (method === "GET") {
     if (area === "" && name === undefined) return Effect.succeed(html(shell, pagePolicy))
     if (area === "runs" && name !== undefined && part === undefined) return report(playground, name)
+    if (area === "compare" && name !== undefined && part !== undefined) return comparison(playground, name, part)
     if (area === "state" && name === undefined) return Effect.sync(() => json(playground.state()))
     if (area === "changes" && name === undefined) return Effect.succeed(streamed(playground.changes(cursorOf(request))))
     if (area === "events" && name !== undefined && part === undefined) {
@@ -146,6 +149,17 @@ const report = (playground: Playground, id: string): Effect.Effect<Response, Ref
     if (lines === undefined) return missing
     // the page has its own policy for scripts; the header says who may frame it
     return Effect.succeed(html(Page.make(Recording.fromLines(lines)), "frame-ancestors 'self'"))
+  })
+
+/** The comparison of two runs, for a tab of its own. */
+const comparison = (playground: Playground, ...ids: [string, string]): Effect.Effect<Response, Refused> =>
+  Effect.suspend(() => {
+    const [first, second] = ids.map((id) => playground.lines(id))
+    if (first === undefined || second === undefined) return missing
+    const compared = Comparison.make(Recording.fromLines(first), Recording.fromLines(second))
+    return Effect.succeed(
+      html(ComparisonPage.make(compared, { first: ids[0], second: ids[1] }), "frame-ancestors 'none'")
+    )
   })
 
 const cursorOf = ({ headers, query }: Request): number => {

@@ -112,12 +112,12 @@ export const barsOf = ({ bins, from, step, to }: OverTime, y: number, left: numb
     const says = `${instant(from + index * step)}: ${completed} completed, ${failed} failed, ${others} others`
     return completed + failed + others === 0 ? "" : `<g><title>${markup(says)}</title>${shapes.join("")}</g>`
   })
-  const below = y + high + 14
+  const baseline = y + high + 14
   return [
     ...parts,
     `<path class="k-line" d="M${left} ${y + high + 0.5}H${left + width}"/>`,
-    `<text class="k-quiet k-small" x="${left}" y="${below}">${instant(from)}</text>`,
-    `<text class="k-quiet k-small" x="${left + width}" y="${below}" text-anchor="end">${instant(to)}</text>`
+    `<text class="k-quiet k-small" x="${left}" y="${baseline}">${instant(from)}</text>`,
+    `<text class="k-quiet k-small" x="${left + width}" y="${baseline}" text-anchor="end">${instant(to)}</text>`
   ].join("")
 }
 

@@ -12,9 +12,12 @@ export const style: string = `
 [hidden]{display:none!important}
 body{margin:0;background:var(--paper);color:var(--ink);font:14px/1.5 ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
 main{display:grid;grid-template-columns:minmax(220px,320px) minmax(0,1fr) minmax(200px,260px);gap:24px;padding:16px clamp(10px,2vw,28px)}
+header{grid-column:1/-1;display:flex;justify-content:space-between;align-items:center}
+h1{font-size:14px;margin:0}
+a{color:inherit}
 h2{font-size:17px;margin:0 0 4px}h3{font-size:12px;color:var(--quiet);margin:14px 0 4px}h4{font-size:13px;margin:0}
 p{margin:4px 0}
-.faint{color:var(--quiet);font-size:12px}
+.faint{color:var(--quiet);font-size:12px;overflow-wrap:anywhere}
 pre{margin:4px 0;padding:6px 8px;background:var(--raised);border-radius:6px;font:12px/1.5 ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre-wrap;overflow-wrap:anywhere;max-height:40vh;overflow:auto}
 button,input,select,textarea{font:inherit;font-size:13px;color:var(--ink);background:var(--raised);border:1px solid var(--quiet);border-radius:6px;padding:3px 10px}
 button{cursor:pointer}
@@ -30,7 +33,7 @@ summary{cursor:pointer;font-size:12px}
 .field{display:block;margin:6px 0}.field span{display:block;font-size:12px;color:var(--quiet)}
 .fields{display:grid;grid-template-columns:repeat(auto-fill,minmax(180px,1fr));gap:0 12px}
 .field input,.field select{width:100%}
-.tick{display:block;margin:4px 0}.tick input{margin-right:6px}
+.tick{display:flex;gap:6px;align-items:baseline;margin:4px 0}
 .acts{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:8px 0}
 .complaint{color:var(--failed);font-weight:600}
 .complaint:empty,.replayed:empty{display:none}
@@ -47,5 +50,9 @@ summary{cursor:pointer;font-size:12px}
 .runs ul{list-style:none;margin:0;padding:0}.run{padding:3px 0;border-top:1px solid var(--line)}
 .run .open{border:0;background:none;padding:0;text-align:left;overflow-wrap:anywhere}
 .run .faint{display:block}.run.is-failed .open{color:var(--failed)}.run.is-selected .open{font-weight:700;text-decoration:underline}
-@media (max-width:1000px){main{grid-template-columns:minmax(0,1fr)}.middle{order:-1}}
+.palette{width:min(560px,94vw);margin:12vh auto 0;padding:10px;background:var(--paper);color:var(--ink);border:1px solid var(--quiet);border-radius:8px}
+.palette::backdrop{background:#0006}
+.palette input{width:100%}.palette ul{list-style:none;margin:8px 0 0;padding:0}
+.palette li{padding:4px 8px;border-radius:6px;cursor:pointer;overflow-wrap:anywhere}.palette li[aria-selected=true]{background:var(--ink);color:var(--paper)}
+@media (max-width:1000px){main{grid-template-columns:minmax(0,1fr)}header{order:-2}.middle{order:-1}}
 `

@@ -8,6 +8,10 @@ const headers = { authorization: `Bearer ${token}` }
 /** The address of the report of a run. A frame sends no header, so the token is in it. */
 export const reportOf = (id: string): string => `/runs/${encodeURIComponent(id)}?token=${encodeURIComponent(token)}`
 
+/** The address of the comparison of two runs. */
+export const comparisonOf = (first: string, second: string): string =>
+  `/compare/${encodeURIComponent(first)}/${encodeURIComponent(second)}?token=${encodeURIComponent(token)}`
+
 const answered = async (response: Response): Promise<unknown> => {
   if (!response.ok) throw new Error((await response.text()).trim())
   return response.json()

@@ -4,8 +4,9 @@ import * as api from "./api.ts"
 import { breakPane, type BreakPane } from "./breakPane.ts"
 import { button, element } from "../../browser/Element.ts"
 import { asText } from "./dom.ts"
+import { type Act, Palette } from "./palette.ts"
 import { inputForm, type InputForm } from "./inputForm.ts"
-import { runList } from "./runList.ts"
+import { nameOf, runList } from "./runList.ts"
 import { RunPane } from "./runPane.ts"
 import type { Problem, Replayed, State } from "./Wire.ts"
 
@@ -17,6 +18,7 @@ const inputBox = element("form", { class: "ask" })
 const message = element("p", { class: "complaint", role: "alert" })
 const replayed = element("p", { class: "replayed", role: "status" })
 const stage = element("div", { class: "place" })
+const faultTicks = () => [...right.querySelectorAll<HTMLInputElement>("[data-fault]")]
 
 const complain = (error: unknown): void => {
   message.textContent = error instanceof Error ? error.message : String(error)
@@ -56,6 +58,21 @@ const nameButton = (): void => {
   const isBroken = (breaking?.read().faults.length ?? 0) > 0
   runButton.textContent = isBroken ? "Run it, broken" : "Run it"
 }
+
+/** What a person can do now, for the palette. */
+const acts = (): ReadonlyArray<Act> => [
+  ...(form === undefined || inputBox.hidden ? [] : [{ name: runButton.textContent ?? "", act: run }]),
+  ...(pane?.view.acts() ?? []),
+  ...(inputBox.hidden ? [] : [{ name: "Replay the last failures", act: replay }]),
+  { name: "Load the file again", act: () => void api.reload().catch(complain) },
+  ...faultTicks().map((box) => ({
+    name: `${box.checked ? "Do not break" : "Break"}: ${box.parentElement?.textContent ?? ""}`,
+    act: () => box.click()
+  })),
+  ...(shown?.runs ?? []).map((run) => ({ name: `Show ${nameOf(run)}`, act: () => show(run.id) }))
+]
+
+const palette = new Palette(acts)
 
 /** Says what has become of the last failures under the tables of now. */
 const tellReplay = ({ before, each, now, runs }: Replayed): void => {
@@ -146,7 +163,7 @@ const takeRuns = (state: State): void => {
   else runs.replaceWith(list)
   runs = list
   const run = state.runs.find(({ id }) => id === pane?.id)
-  if (run !== undefined) pane?.view.renew(run)
+  if (run !== undefined) pane?.view.renew(run, state.runs)
 }
 
 /** Asks for the state, and shows what has changed. */
@@ -160,7 +177,9 @@ const renew = async (): Promise<void> => {
 }
 
 const start = async (): Promise<void> => {
-  main.replaceChildren(left, middle, right)
+  const head = element("header", {}, element("h1", {}, "◆ kintsugi serve"), palette.opener())
+  main.replaceChildren(head, left, middle, right)
+  document.body.append(palette.root)
   await renew()
   const wanted = location.hash.slice(1)
   if (wanted !== "" && shown?.runs.some(({ id }) => id === wanted) === true) show(wanted)

@@ -38,8 +38,12 @@ export const runList = (runs: ReadonlyArray<RunShown>, selected: string | undefi
     ...(runs.length === 0 ? [] : [button("Clear", acts.clear)])
   )
 
+/** A run in short: how it ended, and its input. */
+export const nameOf = ({ input, status }: RunShown): string =>
+  `${signs[status]} ${clip(asText(input), 40) || "the recorded input"}`
+
 const item = (run: RunShown, isSelected: boolean, { show }: Acts): HTMLElement => {
-  const { error, healed, id, input, lasted, of, status } = run
+  const { error, healed, id, lasted, of, status } = run
   const facts = [
     duration(lasted),
     ...(healed === 0 ? [] : [`◆ ${healed}`]),
@@ -48,7 +52,7 @@ const item = (run: RunShown, isSelected: boolean, { show }: Acts): HTMLElement =
   return element(
     "li",
     { class: `run is-${status.replace(" ", "-")}${isSelected ? " is-selected" : ""}`, "data-run": id },
-    button(`${signs[status]} ${clip(asText(input), 40) || "the recorded input"}`, () => show(id), { class: "open" }),
+    button(nameOf(run), () => show(id), { class: "open" }),
     element("span", { class: "faint" }, [...facts, ...(error === undefined ? [] : [clip(error, 50)])].join(" · "))
   )
 }

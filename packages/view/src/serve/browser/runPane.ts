@@ -4,6 +4,7 @@ import * as api from "./api.ts"
 import { approval, type Request } from "./approval.ts"
 import { button, element } from "../../browser/Element.ts"
 import { asText, labelled } from "./dom.ts"
+import type { Act } from "./palette.ts"
 import { LiveRows } from "./liveRows.ts"
 import { words } from "./runList.ts"
 import type { Answer, RunShown } from "./Wire.ts"
@@ -46,19 +47,26 @@ export class RunPane {
   }
 
   /** Takes what the list of runs says about this run. */
-  renew(run: RunShown): void {
+  renew(run: RunShown, all: ReadonlyArray<RunShown>): void {
     const isNew = run.status !== this.#status
     this.#status = run.status
     const healed = run.healed === 0 ? "" : ` · ◆ ${run.healed} healed`
     this.#head.textContent = `${words[run.status]}${healed}${run.error === undefined ? "" : ` · ${run.error}`}`
     this.#head.className = `head is-${run.status.replace(" ", "-")}`
     document.title = run.status === "waiting" ? "△ waits for you" : `${words[run.status]} · ${run.agent}`
-    if (isNew) this.#settle(run)
+    if (isNew) this.#settle(run, all)
   }
 
-  #settle(run: RunShown): void {
+  /** What a person can do with the run now. */
+  acts(): ReadonlyArray<Act> {
+    return [...this.#bar.querySelectorAll<HTMLElement>(":scope > button, :scope > a")]
+      .filter(({ textContent }) => textContent !== "Say")
+      .map((one) => ({ name: `This run: ${one.textContent}`, act: () => one.click() }))
+  }
+
+  #settle(run: RunShown, all: ReadonlyArray<RunShown>): void {
     const isAtWork = run.status === "running"
-    this.#bar.replaceChildren(...(isAtWork ? this.#atWork() : this.#ended(run)))
+    this.#bar.replaceChildren(...(isAtWork ? this.#atWork() : this.#ended(run, all)))
     if (run.status !== "waiting") {
       this.#requests.clear()
       this.#ask()
@@ -84,12 +92,20 @@ export class RunPane {
     return [stop, box, button("Say", say)]
   }
 
-  #ended(run: RunShown): ReadonlyArray<Node> {
+  #ended(run: RunShown, all: ReadonlyArray<RunShown>): ReadonlyArray<Node> {
     const show = (starting: Promise<string>) => void starting.then(this.#acts.show, this.#acts.complain)
     const repeat = button("Run again", () => show(api.repeat(this.#id)))
     if (run.status === "waiting") return []
-    const link = element("a", { href: api.reportOf(this.#id), target: "_blank", rel: "noreferrer" }, "Open the report")
-    return [repeat, this.#fromTurn(run, show), link]
+    const link = (href: string, text: string) => element("a", { href, target: "_blank", rel: "noreferrer" }, text)
+    // the run that this one goes on from, or else the one before it
+    const older = all.slice(all.findIndex(({ id }) => id === this.#id) + 1)
+    const other = older.find(({ id }) => id === run.of?.id) ?? older.find(({ agent }) => agent === run.agent)
+    return [
+      repeat,
+      this.#fromTurn(run, show),
+      link(api.reportOf(this.#id), "Open the report"),
+      ...(other === undefined ? [] : [link(api.comparisonOf(other.id, this.#id), "Compare with the run before")])
+    ]
   }
 
   /** Runs repeat from a turn, with another prompt or a further input. */
