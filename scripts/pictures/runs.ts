@@ -2,7 +2,7 @@
 import { Agent, type AgentEvent } from "@kintsugi/core"
 import { analyst } from "@kintsugi/examples/demo/agents"
 import { standIn } from "@kintsugi/examples/demo/endpoint"
-import { encode } from "@kintsugi/examples/demo/eventLog"
+import { encode } from "@kintsugi/examples/demo/report"
 import { reply } from "@kintsugi/examples/demo/standIn"
 import * as OpenAiCompatible from "@kintsugi/providers/OpenAiCompatible"
 import { AnyWire } from "@kintsugi/providers/testing"

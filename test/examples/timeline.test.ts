@@ -4,7 +4,7 @@ import { NetworkError, ServerError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import { EscalationError } from "@kintsugi/core/ToolError"
 import * as Usage from "@kintsugi/core/Usage"
-import * as EventLog from "@kintsugi/examples/demo/eventLog"
+import { encode } from "@kintsugi/examples/demo/report"
 import * as Timeline from "@kintsugi/examples/demo/timeline"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
@@ -183,7 +183,7 @@ describe("what was decided", () => {
 
 describe("the event log", () => {
   it("writes an event on one line that can be read back", () => {
-    const line = EventLog.encode(of(5, retry))
+    const line = encode(of(5, retry))
     expect(line.endsWith("}\n")).toBe(true)
     expect(line.slice(0, -1)).not.toContain("\n")
     expect(JSON.parse(line)).toMatchObject({
@@ -202,7 +202,7 @@ describe("the event log", () => {
     const cause = Object.assign(new Error(`refused: Bearer ${secret}`), { headers: { authorization: secret } })
     const error = new NetworkError({ host: "localhost", message: `failed with ${secret}`, cause })
     const transcript = [Message.user("How many?"), Message.assistant("Three.")]
-    const line = EventLog.encode(
+    const line = encode(
       of(1, { type: "run-failed", error, isDefect: false, transcript, usage: Usage.empty, ledger: [] })
     )
     expect(line).not.toContain(secret)
@@ -212,7 +212,7 @@ describe("the event log", () => {
   it("writes any answer of an agent", () => {
     const circle: Record<string, unknown> = { key: Redacted.make("sk-abcdefghijklmnop01"), big: 1n, not: Number.NaN }
     circle.self = circle
-    const line = EventLog.encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty, ledger: [] }))
+    const line = encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty, ledger: [] }))
     expect(JSON.parse(line)).toMatchObject({ output: { key: "<redacted>", big: "1", not: "NaN" } })
     expect(line).not.toContain("sk-")
   })

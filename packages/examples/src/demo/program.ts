@@ -1,17 +1,19 @@
 /** The demo: lets the agent count in each scene, and shows the events and the answer. */
 import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import { EventLog } from "@kintsugi/view"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Readable } from "node:stream"
 import { analyst } from "./agents.ts"
 import type { Settings } from "./cli.ts"
 import * as Endpoint from "./endpoint.ts"
-import * as EventLog from "./eventLog.ts"
 import * as Input from "./input.ts"
 import * as Report from "./report.ts"
 import { type Scene, story } from "./scenes.ts"
@@ -55,22 +57,37 @@ const play = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal
   const scenes: ReadonlyArray<Scene> = isStory ? story : [{ model }]
   // a missing key is known before anything begins
   const endpoints = yield* Effect.forEach(scenes, (scene) => Layer.build(Endpoint.layer(scene.model)))
-  const log = events === undefined ? EventLog.none : yield* EventLog.create(resolve(terminal.folder, events))
+  const log = events === undefined ? Context.empty() : yield* logTo(resolve(terminal.folder, events))
   const text = yield* Input.read(input, terminal.folder, terminal.stdin)
   for (const [index, endpoint] of endpoints.entries()) {
     const { request = `How many keys? ${text}`, title } = scenes[index] ?? {}
     const display = yield* show(terminal)
     if (index === 0) terminal.write(display.header)
     if (title !== undefined) terminal.write(display.title(title))
-    const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write), Agent.onEvent(report.write))
+    const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(report.write))
     const counting = isStreamed
       ? foldEvents(listening.stream(request), display.draw)
       : listening.pipe(Agent.onEvent(display.draw))(request)
-    const answer = yield* Effect.provideContext(counting, endpoint)
+    const answer = yield* Effect.provideContext(counting, Context.merge(endpoint, log))
     if (!/\d/.test(answer)) return yield* new NoAnswer({ message: `the model gave no number: ${clip(answer)}` })
     terminal.write(`answer: ${plain(answer.trim())}\n`)
   }
 })
+
+/** Empties a file, and writes all events to it. */
+const logTo = (path: string) =>
+  Effect.andThen(
+    Effect.try({
+      try: () => writeFileSync(path, ""),
+      catch: (error) =>
+        new EventLog.EventFileError({
+          path,
+          message: `cannot write '${path}': ${ErrorCause.messageOf(error)}`,
+          cause: error
+        })
+    }),
+    Layer.build(EventLog.toFile(path))
+  )
 
 /** Shows every event of a streamed run, and gives its output. */
 const foldEvents = <E, R>(

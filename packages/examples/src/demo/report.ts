@@ -1,12 +1,12 @@
 /** Keeps the events of a run, and makes a page of them at its end. The demo goes on without, where nothing can be written. */
-import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+import * as AgentEvent from "@kintsugi/core/AgentEvent"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Page, Recording } from "@kintsugi/view"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { mkdtempSync, realpathSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { encode } from "./eventLog.ts"
 
 export interface Report {
   readonly write: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
@@ -39,3 +39,8 @@ export const make = (): Report => {
     })
   }
 }
+
+const toText = Schema.encodeSync(Schema.fromJsonString(AgentEvent.AgentEvent))
+
+/** One event on one line, which `AgentEvent.AgentEvent` reads back. */
+export const encode = (event: AgentEvent.AgentEvent): string => `${toText(event)}\n`
