@@ -24,6 +24,7 @@ export const viewServe: Table = {
   "view/src/serve/browser/api.ts": each(
     dom,
     "reportOf",
+    "comparisonOf",
     "state",
     "start",
     "repeat",
@@ -42,7 +43,8 @@ export const viewServe: Table = {
   "view/src/serve/browser/dom.ts": each(dom, "labelled", "tick", "asText"),
   "view/src/serve/browser/inputForm.ts": each(dom, "inputForm"),
   "view/src/serve/browser/liveRows.ts": each(dom, "LiveRows"),
-  "view/src/serve/browser/runList.ts": each(dom, "runList"),
+  "view/src/serve/browser/runList.ts": each(dom, "nameOf", "runList"),
+  "view/src/serve/browser/palette.ts": each(dom, "Palette"),
   "view/src/serve/browser/runPane.ts": each(dom, "RunPane"),
   "view/src/serve/describing.ts": each(own, "describe", "failingOf"),
   "view/src/serve/faults.ts": each(own, "faultsFor", "Faults", "failureOf", "jsonSchemaOf"),

@@ -254,7 +254,7 @@ export const viewPictures: Table = {
     ...each(none("a page of addresses that the developer gives"), "live")
   },
   "view/src/page/StillPage.ts": {
-    ...each(reached, "page", "table", "paragraph", "heading", "drawings", "drawing"),
+    ...each(reached, "page", "table", "paragraph", "heading", "headCell", "drawings", "drawing"),
     ...each(looksOnce, "lead")
   },
   "view/src/policy/PolicyPage.ts": each(policies, "make"),
@@ -287,7 +287,7 @@ export const viewPictures: Table = {
     literal: grows(values, literal),
     ...each(reached, "key", "list", "Names")
   },
-  "view/src/replay/recovery.ts": { ...each(reached, "tableCode"), ...each(fixed, "suggestion", "budgetCode") },
+  "view/src/replay/recovery.ts": { ...each(reached, "tableCode"), ...each(fixed, "budgetCode") },
   "view/src/replay/refusing.ts": each(fixed, "Refused"),
   "view/src/replay/rows.ts": each(reached, "Treated", "Rows"),
   "view/src/replay/runs.ts": each(reached, "read"),
@@ -316,6 +316,10 @@ export const viewPictures: Table = {
     "unhandledKey",
     "addUnhandled"
   ),
+  "view/src/stats/overTime.ts": {
+    ...each(reached, "minuteOf", "minuteKey", "addMinutes", "overTime"),
+    ...each(fixed, "instant", "textOf", "barsOf")
+  },
   "view/src/stats/words.ts": {
     ...each(fixed, "isPriced", "shareOf", "percent", "figure", "isUnknown"),
     ...each(
