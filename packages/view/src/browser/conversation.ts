@@ -1,7 +1,9 @@
 /**
- * The conversation with the steps of recovery. All entries are in the page, so that the browser's own search finds them: they are made in
- * chunks while the browser has nothing else to do, and the browser lays out what is seen.
+ * The conversation with the steps of recovery. All of it is in the page, so that the browser's own search finds it. It is made in chunks
+ * between other tasks, and the browser lays out what is seen. In a long conversation, a chunk is one text until the reader sees it, because
+ * the elements of a page make every key slower.
  */
+import { visible } from "../text/Escape.ts"
 import type { Scene } from "../scene/Scene.ts"
 import { button, element } from "./Element.ts"
 import { longText } from "./dom.ts"
@@ -11,18 +13,36 @@ type Entry = Scene["transcript"][number]
 
 /** How many entries a chunk has. */
 const size = 25
+/** The most entries that are elements before the reader sees them. */
+const most = 2000
+/** How long one step of filling chunks takes, in milliseconds. */
+const budget = 8
 /** About how high an entry is, in pixels. */
 const height = 64
+
+/** A part of the conversation: the list, how many entries it shows, and whether they are elements. */
+interface Chunk {
+  readonly list: HTMLElement
+  many: number
+  isWhole: boolean
+}
 
 export class Conversation {
   readonly section: HTMLElement
   readonly #store: Store
-  #chunks: Array<HTMLElement> = []
-  /** The number of entries that each chunk shows now. */
-  #filled: Array<number> = []
+  #chunks: Array<Chunk> = []
   readonly #body = element("div", { class: "chunks" })
+  /** The chunks on the screen. */
+  readonly #near = new Set<Element>()
+  readonly #seen = new IntersectionObserver((changes) => {
+    for (const { isIntersecting, target } of changes) this.#near[isIntersecting ? "add" : "delete"](target)
+    this.#open()
+  })
   #shown: HTMLElement | undefined
   #isWaiting = false
+  #isWatched = false
+  /** Whether the browser shows a match of its own search. It would lose the match if the text became elements. */
+  #isFound = false
 
   constructor(store: Store) {
     this.#store = store
@@ -31,61 +51,92 @@ export class Conversation {
       { class: "view conversation", "aria-label": "Conversation", tabindex: -1 },
       this.#body
     )
+    this.section.addEventListener("beforematch", () => {
+      this.#isFound = true
+      store.look("conversation")
+    })
+    for (const type of ["wheel", "pointerdown", "keydown"])
+      this.section.addEventListener(
+        type,
+        () => {
+          this.#isFound = false
+          this.#open()
+        },
+        { passive: true }
+      )
     store.listen((change) => {
-      if (change === "scene") this.renew()
-      else if (change === "search") this.#dim()
+      if (change === "scene") this.#later()
+      if (change === "view") this.#watch()
+      if (change === "search") this.#dim()
       else if (change === "selection" || change === "view")
         this.#mark(store.view === "conversation" && store.by !== this)
-    })
-    this.renew()
-  }
-
-  /** Adds what has been said since, or makes all chunks anew if the recording is another one. */
-  renew(): void {
-    const { transcript } = this.#store.scene
-    const many = Math.ceil(transcript.length / size)
-    while (this.#chunks.length > many) this.#chunks.pop()?.remove()
-    for (let at = this.#chunks.length; at < many; at++) {
-      const chunk = element("ol", { class: "chunk" })
-      chunk.style.setProperty("contain-intrinsic-size", `auto ${height * size}px`)
-      this.#chunks.push(chunk)
-      this.#body.append(chunk)
-    }
-    this.#filled = this.#chunks.map((_, at) => {
-      const wanted = this.#wantedIn(at)
-      return (this.#filled[at] ?? 0) === wanted ? wanted : 0
     })
     this.#later()
   }
 
-  #wantedIn(chunk: number): number {
-    return Math.min(size, this.#store.scene.transcript.length - chunk * size)
+  /** Makes a list for each chunk that has none yet. */
+  #make(): void {
+    const many = Math.ceil(this.#store.scene.transcript.length / size)
+    for (const { list } of this.#chunks.splice(many)) {
+      this.#seen.unobserve(list)
+      list.remove()
+    }
+    while (this.#chunks.length < many) {
+      const list = element("ol", { class: "chunk" })
+      list.style.setProperty("contain-intrinsic-size", `auto ${height * size}px`)
+      this.#chunks.push({ list, many: 0, isWhole: false })
+      this.#body.append(list)
+      if (this.#isWatched) this.#seen.observe(list)
+    }
   }
 
-  /** Fills the chunks while the browser is idle. */
+  /** Looks for chunks on the screen only while the conversation is shown, because looking takes time with each frame. */
+  #watch(): void {
+    const isWatched = this.#store.view === "conversation"
+    if (isWatched === this.#isWatched) return
+    this.#isWatched = isWatched
+    this.#near.clear()
+    this.#seen.disconnect()
+    if (isWatched) for (const { list } of this.#chunks) this.#seen.observe(list)
+  }
+
+  #entriesOf(chunk: number): ReadonlyArray<Entry> {
+    return this.#store.scene.transcript.slice(chunk * size, (chunk + 1) * size)
+  }
+
+  /** Fills the chunks in short steps, between which the page answers keys. */
   #later(): void {
     if (this.#isWaiting) return
     this.#isWaiting = true
-    requestIdleCallback((deadline) => {
+    setTimeout(() => {
       this.#isWaiting = false
+      const begun = performance.now()
+      this.#make()
       for (let at = 0; at < this.#chunks.length; at++) {
-        if (this.#filled[at] === this.#wantedIn(at)) continue
-        if (deadline.timeRemaining() < 4) return this.#later()
-        this.#fill(at)
+        this.#fill(at, at * size < most)
+        if (performance.now() - begun > budget) return this.#later()
       }
       this.section.dataset["filled"] = String(this.#store.scene.transcript.length)
       this.#mark(false)
     })
   }
 
-  #fill(chunk: number): void {
-    const wanted = this.#wantedIn(chunk)
-    if (this.#filled[chunk] === wanted) return
-    const { transcript } = this.#store.scene
-    this.#chunks[chunk]?.replaceChildren(
-      ...transcript.slice(chunk * size, chunk * size + wanted).map((entry) => this.#entry(entry))
-    )
-    this.#filled[chunk] = wanted
+  /** Fills a chunk with the entries that it lacks, as elements or as one text. */
+  #fill(at: number, isWhole: boolean): void {
+    const chunk = this.#chunks[at]
+    const entries = this.#entriesOf(at)
+    if (chunk === undefined || (chunk.many === entries.length && (chunk.isWhole || !isWhole))) return
+    chunk.many = entries.length
+    chunk.isWhole ||= isWhole
+    if (chunk.isWhole) return chunk.list.replaceChildren(...entries.map((entry) => this.#entry(entry)))
+    const text = entries.map(({ heading, text }) => `${heading}\n${text}\n`).join("\n")
+    chunk.list.replaceChildren(element("li", { class: "said" }, visible(text)))
+  }
+
+  /** Makes elements of the entries on the screen. */
+  #open(): void {
+    if (this.#isFound) return
+    for (const [at, { list }] of this.#chunks.entries()) if (this.#near.has(list)) this.#fill(at, true)
   }
 
   #entry(entry: Entry): HTMLElement {
@@ -110,11 +161,13 @@ export class Conversation {
   #mark(isScrolled: boolean): void {
     this.#shown?.classList.remove("is-selected")
     this.#shown?.querySelector(".heading")?.setAttribute("aria-pressed", "false")
-    const at = this.#wanted()
+    if (isScrolled) this.#make()
+    const at = this.#chunks.length === 0 ? undefined : this.#wanted()
     if (at === undefined) return
-    if (isScrolled) this.#fill(Math.floor(at / size))
-    const entry = this.#chunks[Math.floor(at / size)]?.children[at % size]
-    if (!(entry instanceof HTMLElement)) return
+    const chunk = Math.floor(at / size)
+    if (isScrolled) this.#fill(chunk, true)
+    const entry = this.#chunks[chunk]?.list.children[at % size]
+    if (!(entry instanceof HTMLElement) || this.#chunks[chunk]?.isWhole !== true) return
     this.#shown = entry
     entry.classList.add("is-selected")
     entry.querySelector(".heading")?.setAttribute("aria-pressed", "true")

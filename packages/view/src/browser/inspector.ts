@@ -26,6 +26,8 @@ export class Inspector {
   readonly #store: Store
   readonly #leave: () => void
   #tab: Tab | undefined
+  /** Whether the panel may be scrolled: to ask the panel would lay out the page. */
+  #isScrolled = false
   readonly #panel = element("div", { class: "panel", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-chosen" })
   readonly #list = element("div", { class: "tabs", role: "tablist", "aria-label": "About the selection" })
 
@@ -44,6 +46,7 @@ export class Inspector {
       event.preventDefault()
       this.#turn(by)
     })
+    this.#panel.addEventListener("scroll", () => (this.#isScrolled = true), { passive: true })
     store.listen((change) => {
       if (change === "scene" || change === "selection") this.draw()
       if (change === "selection" && store.by !== "start")
@@ -77,7 +80,8 @@ export class Inspector {
     const chosen = this.#tab !== undefined && present.includes(this.#tab) ? this.#tab : present[0]
     this.#list.replaceChildren(...present.map((tab) => this.#handle(tab, tab === chosen)))
     this.#panel.replaceChildren(...(panels.get(chosen ?? "Raw")?.() ?? []))
-    this.#panel.scrollTop = 0
+    if (this.#isScrolled) this.#panel.scrollTop = 0
+    this.#isScrolled = false
     const badge = branch.badges.find(({ tone }) => tone !== "asked")
     this.section.replaceChildren(
       element(

@@ -125,7 +125,6 @@ export const mount = ({ head, links, main, title }: Target, recording: Recording
       else shown[view].setAttribute("hidden", view === "conversation" ? "until-found" : "")
     }
   }
-  shown.conversation.addEventListener("beforematch", () => store.look("conversation"))
   store.listen((change) => {
     if (change === "scene") drawHead()
   })

@@ -43,6 +43,8 @@ export class OutlineView {
   #positions = new Map<number, number>()
   #current = 0
   #isDue = false
+  /** The width of the bars on the screen. It is measured only when it changes, because measuring lays out the page. */
+  #wide = 0
 
   constructor(store: Store, enter: () => void) {
     this.#store = store
@@ -71,7 +73,10 @@ export class OutlineView {
     this.#grid.addEventListener("keydown", (event) => this.#key(event, enter))
     this.#listen()
     this.#point()
-    new ResizeObserver(() => this.redraw()).observe(this.#bars)
+    new ResizeObserver(() => {
+      this.#measure()
+      this.redraw()
+    }).observe(this.#bars)
     for (const isPrinted of [true, false])
       addEventListener(isPrinted ? "beforeprint" : "afterprint", () => {
         this.#rows.isPrinted = isPrinted
@@ -100,6 +105,7 @@ export class OutlineView {
     this.#grid.setAttribute("aria-rowcount", String(rows.length + 1))
     const selected = this.#positions.get(this.#store.selected ?? -1)
     this.#current = selected ?? Math.min(this.#current, Math.max(0, rows.length - 1))
+    if (this.#wide === 0) this.#measure()
     this.#rows.renew(rows.length)
     this.#draw()
   }
@@ -115,14 +121,18 @@ export class OutlineView {
   }
 
   get #width(): number {
-    return this.#rows.isPrinted ? paper : this.#bars.clientWidth
+    return this.#rows.isPrinted ? paper : this.#wide
+  }
+
+  #measure(): void {
+    this.#wide = this.#bars.clientWidth
+    // the minimap above has no scroll bar
+    this.section.parentElement?.style.setProperty("--bar", `${this.#grid.offsetWidth - this.#grid.clientWidth}px`)
   }
 
   #draw(): void {
     const width = this.#width
     if (width < 20) return
-    // the minimap above has no scroll bar
-    this.section.parentElement?.style.setProperty("--bar", `${this.#grid.offsetWidth - this.#grid.clientWidth}px`)
     this.#frame(width)
     for (const [index, row] of this.#rows.made) this.#drawBars(row, index)
     this.section.dataset["drawn"] = String(this.#rows.made.size)
@@ -136,7 +146,7 @@ export class OutlineView {
     if (branch === undefined || picture === null || width < 20) return
     let strip = this.#strips.get(branch.id)
     if (strip === undefined) this.#strips.set(branch.id, (strip = stripOf(scene, outline, branch)))
-    picture.setAttribute("viewBox", `0 0 ${width} ${Drawing.height}`)
+    change(picture, "viewBox", `0 0 ${width} ${Drawing.height}`)
     picture.innerHTML = Drawing.draw(strip, axis, width, window)
   }
 
@@ -237,12 +247,13 @@ export class OutlineView {
   #follow(): void {
     const at = this.#positions.get(this.#store.selected ?? -1)
     if (at !== undefined) this.#current = at
+    // before rows are made, because the browser lays out the page when a row with the focus changes
+    for (const [index, row] of this.#rows.made) {
+      change(row, "aria-selected", String(index === at))
+      change(row, "tabindex", index === this.#current ? "0" : "-1")
+    }
     // at the start, the head of the page stays in view
     if (at !== undefined && !(this.#store.by === "start" && this.#rows.isInPage)) this.#rows.reveal(at)
-    for (const [index, row] of this.#rows.made) {
-      row.setAttribute("aria-selected", String(index === at))
-      row.tabIndex = index === this.#current ? 0 : -1
-    }
   }
 
   #go(to: number): void {
@@ -325,6 +336,11 @@ export class OutlineView {
       { passive: false }
     )
   }
+}
+
+/** Sets an attribute if it has another value: the browser lays out what is set again. */
+const change = (of: Element, name: string, value: string): void => {
+  if (of.getAttribute(name) !== value) of.setAttribute(name, value)
 }
 
 const badge = ({ text, tone }: Badge): HTMLElement =>

@@ -80,15 +80,21 @@ export interface Fatal {
 
 /** The outcome of the first outermost run that failed, else of the first one; `undefined` without events. */
 export const outcomeOf = (recording: Pick<Recording, "events">): Outcome | undefined => {
-  const all = outcomesOf(recording)
-  return all.find(({ kind }) => kind === "failed") ?? all[0]
+  const { events } = recording
+  const runs = answeringIn(events)
+  const run = runs.find((one) => kindOf(events, one) === "failed") ?? runs[0]
+  return run === undefined ? undefined : outcome(events, run)
 }
 
 /** The outcome of each outermost run, in the order in which they began. */
-export const outcomesOf = ({ events }: Pick<Recording, "events">): ReadonlyArray<Outcome> => {
+export const outcomesOf = ({ events }: Pick<Recording, "events">): ReadonlyArray<Outcome> =>
+  answeringIn(events).map((run) => outcome(events, run))
+
+/** The outermost runs, or the first run of a recording that has none. */
+const answeringIn = (events: ReadonlyArray<Recorded>): ReadonlyArray<Run> => {
   const runs = runsOf(events)
   const outermost = runs.filter(isOutermost)
-  return (outermost.length > 0 ? outermost : runs.slice(0, 1)).map((run) => outcome(events, run))
+  return outermost.length > 0 ? outermost : runs.slice(0, 1)
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
@@ -98,11 +104,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   "run-suspended": "suspended"
 }
 
+const kindOf = (events: ReadonlyArray<Recorded>, { end }: Run): Kind =>
+  kinds[events[end ?? -1]?.type ?? ""] ?? "unfinished"
+
 const outcome = (events: ReadonlyArray<Recorded>, run: Run): Outcome => {
   const own = ownEvents(events, run)
   const begun = own.find(({ runId, type }) => runId === run.runId && type === "run-start")
   const end = run.end === undefined ? undefined : events[run.end]
-  const kind = kinds[end?.type ?? ""] ?? "unfinished"
+  const kind = kindOf(events, run)
   const fatal = kind === "failed" ? fatalOf(events, run) : kind === "interrupted" ? stoppedOf(events, run) : undefined
   return {
     kind,

@@ -230,25 +230,41 @@ class Growth {
       if (parent === undefined) roots.push(id)
       else childrenOf[parent]?.push(id)
       for (const item of growing.items) branchOf[item.id] = id
-      branches.push({
+      const branch = Object.assign(worded(growing, this.#events), {
         id,
         kind: growing.kind,
         key: growing.key,
         parent,
         depth,
-        ...describe(growing, this.#events),
         children,
         from: growing.from,
         to: growing.to,
         waited: growing.waited,
         health: growing.health,
-        badges: badgesOf(growing, this.#events),
         items: growing.items.map((item) => item.id),
         main: growing.main?.id
       })
+      branches.push(branch)
       for (const child of growing.children.toReversed()) waiting.push({ growing: child, parent: id, depth: depth + 1 })
     }
     return { branches, roots, branchOf }
+  }
+}
+
+/** The words of a branch. They are made when they are read, because few branches of a long run have a row. */
+const worded = (growing: Growing, events: ReadonlyArray<Recorded>): Pick<Branch, "name" | "note" | "badges"> => {
+  let words: { readonly name: string; readonly note: string } | undefined
+  let badges: ReadonlyArray<Badge> | undefined
+  return {
+    get name() {
+      return (words ??= describe(growing, events)).name
+    },
+    get note() {
+      return (words ??= describe(growing, events)).note
+    },
+    get badges() {
+      return (badges ??= badgesOf(growing, events))
+    }
   }
 }
 

@@ -41,6 +41,7 @@ export const make = (recording: Recording): Scene => {
   const { end, start, strands, tracks } = weaver.close()
   const packed = Packing.pack(tracks, strands, recording.events.length)
   const outcome = Outcome.outcomeOf(recording)
+  let transcript: ReadonlyArray<Transcript.Entry> | undefined
   return {
     from: start,
     to: end,
@@ -49,7 +50,10 @@ export const make = (recording: Recording): Scene => {
     gaps: Gaps.find({ tracks, ...packed }, recording.events),
     totals: Totals.make(recording.events),
     ...(outcome === undefined ? {} : { outcome }),
-    transcript: Transcript.make(recording.events),
+    // a drawing has no transcript, and a page reads it when it shows the conversation
+    get transcript() {
+      return (transcript ??= Transcript.make(recording.events))
+    },
     problems: recording.problems
   }
 }

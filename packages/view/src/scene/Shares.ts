@@ -20,10 +20,11 @@ const order = ["model", "tool", "recovery", "person"] as const
  * but failed attempts, repairs and waits between attempts goes on.
  */
 export const make = (scene: Scene): Shares => {
+  const fixers = new Set(scene.tracks.flatMap(({ id, kind }) => (kind === "fixer" ? [id] : [])))
   const changes: Array<readonly [time: number, share: number, by: number]> = []
   for (const item of scene.items) {
     if (item.shape !== "span" || item.to <= item.from) continue
-    const share = order.findIndex((one) => one === shareOf(scene, item))
+    const share = order.findIndex((one) => one === shareOf(scene, item, fixers))
     if (share < 0) continue
     changes.push([item.from, share, 1], [item.to, share, -1])
   }
@@ -41,12 +42,11 @@ export const make = (scene: Scene): Shares => {
   return found
 }
 
-const shareOf = (scene: Scene, { lane, part, state }: Span): Share => {
+const shareOf = (scene: Scene, { lane, part, state }: Span, fixers: ReadonlySet<number>): Share => {
   if (part === "approval") return "person"
   if (part === "run" || part === "turn" || part === "send") return "other"
-  const { layer, track } = scene.lanes[lane] ?? {}
-  const isFixer = scene.tracks.find(({ id }) => id === track)?.kind === "fixer"
-  if (part === "wait" || part === "mending" || part === "repair" || isFixer) return "recovery"
+  const { layer, track = -1 } = scene.lanes[lane] ?? {}
+  if (part === "wait" || part === "mending" || part === "repair" || fixers.has(track)) return "recovery"
   if (state === "failed" || state === "discarded") return "recovery"
   return layer === "model" ? "model" : "tool"
 }

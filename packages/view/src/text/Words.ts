@@ -58,9 +58,12 @@ export const moment = (millis: number): string => {
   return words.join(" ")
 }
 
+// one formatter for all counts, because `toLocaleString` makes one for each
+const grouped = new Intl.NumberFormat("en-US")
+
 /** A count with its noun, in the singular or the plural. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
-  `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
+  `${grouped.format(many)} ${many === 1 ? one : more}`
 
 /** An amount in US dollars, with enough digits that a small amount does not read as 0. */
 export const money = (cost: number): string => {

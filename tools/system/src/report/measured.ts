@@ -66,7 +66,27 @@ export const measured = async (page: Page, report: Report): Promise<void> => {
     figures
   )
   report.check(`100,000 events: 95 of 100 keys are drawn within ${limits.key} ms`, p95 <= limits.key, figures)
+  await conversed(page, report)
   const rows = await page.locator(".outline .rows [role=row]").count()
   const all = Number(await page.locator(".outline").getAttribute("aria-rowcount"))
   report.check("100,000 events: the page has as many rows as are seen", rows < 120 && all > 1000, `${rows} of ${all}`)
+}
+
+/** The conversation of so many events: the browser's own search finds its last words, and the entries on the screen are elements. */
+const conversed = async (page: Page, report: Report): Promise<void> => {
+  await page.locator(".conversation[data-filled]").waitFor({ state: "attached" })
+  const last = page.locator(".chunk").last()
+  const text = (await last.textContent()) ?? ""
+  const made = await page.locator(".chunks *").count()
+  report.check(
+    "100,000 events: the whole conversation is in the page, most of it as text",
+    text.length > 100 && made < 30_000,
+    `${made} elements, at the end ${text.slice(-200)}`
+  )
+  await page.keyboard.press("2")
+  await last.scrollIntoViewIfNeeded()
+  await last.locator(".entry .heading").last().click()
+  const selected = await page.locator(".entry.is-selected").count()
+  report.check("100,000 events: what is on the screen can be selected", selected === 1, String(selected))
+  await page.keyboard.press("1")
 }
