@@ -2,7 +2,12 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { Page } from "@kintsugi/view"
 import { root } from "../../../scripts/files.ts"
+import { outcomeOf } from "../../../packages/view/src/recording/Outcome.ts"
+import * as TestFile from "../../../packages/view/src/replay/TestFile.ts"
+import { hostile, hostileRun } from "../_support/hostile.ts"
+import { mid, midFile } from "../_support/recorded.ts"
 import { folderOfTests, kintsugi } from "./_support/playing.ts"
 
 const { file, folder } = folderOfTests()
@@ -27,6 +32,34 @@ describe("kintsugi test", () => {
     const missing = await kintsugi(["test", "--run", "run-0", whole])
     expect(missing).toMatchObject({ code: 1, out: "" })
     expect(missing.err).toContain("the events have no beginning of the run 'run-0'")
+  })
+
+  it("is what a report of the run copies; a report of a run that cannot be played again has no test [P1708]", async () => {
+    const testIn = async (...args: ReadonlyArray<string>) => {
+      const page = (await kintsugi(["report", ...args, "--format", "html"])).out
+      const [, data = "{}"] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page) ?? []
+      return Object(JSON.parse(data))["test"]
+    }
+    expect(await testIn(whole)).toBe((await kintsugi(["test", whole])).out)
+    const failed = midFile("mid-fail")
+    const outcome = outcomeOf(mid("mid-fail")) ?? expect.fail()
+    const written = await kintsugi(["test", failed, "--run", outcome.runId])
+    expect(written).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("refund-desk goes on after PaymentDeclined")
+    })
+    expect(await testIn(failed)).toBe(written.out)
+    const lines = events.trimEnd().split("\n")
+    expect(await testIn(file("half.jsonl", lines.slice(0, 4).join("\n")))).toBe(undefined)
+  })
+
+  it("of a run whose texts are hostile changes no page [P1708]", () => {
+    for (const text of hostile) {
+      const recording = hostileRun(text)
+      const [bare, tested] = [Page.make(recording), Page.make(recording, TestFile.forPage(recording))]
+      // the page has as many elements as without the test
+      expect(tested.split("<").length).toBe(bare.split("<").length)
+    }
   })
 
   it("says which event of a run cannot be played again [P1271]", async () => {

@@ -8,6 +8,7 @@ import { Page } from "@kintsugi/view"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import * as TestFile from "../../../packages/view/src/replay/TestFile.ts"
 import { mid } from "../../../test/view/_support/recorded.ts"
 import { long, written } from "../../../test/view/_support/references.ts"
 import type { Report } from "../../../scripts/report.ts"
@@ -34,7 +35,7 @@ export const reportPage = async (chromium: string, report: Report): Promise<void
     writeFileSync(path, html)
     return pathToFileURL(path).href
   }
-  const failed = writePage("failed", Page.make(mid("mid-fail")))
+  const failed = writePage("failed", Page.make(mid("mid-fail"), TestFile.forPage(mid("mid-fail"))))
   const mended = writePage("mended", Page.make(written("mended")))
   await withBrowser(chromium, report, async (visit) => {
     for (const scheme of ["light", "dark"] as const)

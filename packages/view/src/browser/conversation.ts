@@ -36,7 +36,7 @@ export class Conversation {
   readonly #near = new Set<Element>()
   readonly #seen = new IntersectionObserver((changes) => {
     for (const { isIntersecting, target } of changes) this.#near[isIntersecting ? "add" : "delete"](target)
-    this.#open()
+    this.#unfold()
   })
   #shown: HTMLElement | undefined
   #isWaiting = false
@@ -60,7 +60,7 @@ export class Conversation {
         type,
         () => {
           this.#isFound = false
-          this.#open()
+          this.#unfold()
         },
         { passive: true }
       )
@@ -134,7 +134,7 @@ export class Conversation {
   }
 
   /** Makes elements of the entries on the screen. */
-  #open(): void {
+  #unfold(): void {
     if (this.#isFound) return
     for (const [at, { list }] of this.#chunks.entries()) if (this.#near.has(list)) this.#fill(at, true)
   }

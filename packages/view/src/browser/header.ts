@@ -13,6 +13,8 @@ export interface Acts {
   readonly goToFailure: () => void
   readonly links: Links
   readonly issue: () => string
+  /** The written test of the run, or the command that writes it. */
+  readonly test: { readonly isWritten: boolean; readonly text: () => string }
   readonly link: () => string
   readonly keys: () => void
   readonly theme: () => void
@@ -67,6 +69,15 @@ export const copying = (label: string, text: () => string, title?: string): HTML
     ...(title === undefined ? {} : { title })
   })
 
+const copyingTest = ({ test: { isWritten, text } }: Acts): HTMLButtonElement =>
+  copying(
+    "Copy as a test ",
+    text,
+    isWritten
+      ? "A test that plays this run without a model, and fails as the run did until a row handles the failure"
+      : "The command that writes a test of this run"
+  )
+
 /** A link to another place, or the text alone if the page does not know the address. */
 const linked = (url: string | undefined, text: string): HTMLElement =>
   url === undefined ? element("span", {}, text) : element("a", { href: url, rel: "noreferrer" }, text)
@@ -76,6 +87,7 @@ const body = (outcome: Outcome, acts: Acts): ReadonlyArray<HTMLElement> => {
   const buttons = element(
     "div",
     { class: "acts" },
+    withKey(copyingTest(acts), "t"),
     copying("Copy for an issue", acts.issue),
     copying("Link to here", acts.link)
   )
@@ -132,6 +144,7 @@ const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
         "div",
         { class: "acts" },
         withKey(button("Go to the failure ", acts.goToFailure, { class: "primary" }), "."),
+        withKey(copyingTest(acts), "t"),
         withKey(copying("Copy for an issue ", acts.issue), "c"),
         withKey(copying("Link to here ", acts.link), "l")
       )

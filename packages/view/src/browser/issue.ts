@@ -1,8 +1,7 @@
 /** The text about a run that a reader copies into an issue, as Markdown. */
 import { duration } from "../text/Words.ts"
-import { sentenceOf } from "../recording/Outcome.ts"
+import { type Outcome, sentenceOf } from "../recording/Outcome.ts"
 import { flagAt, textAt } from "../recording/Fields.ts"
-
 import { period } from "./clock.ts"
 import type { Store } from "./store.ts"
 
@@ -15,6 +14,12 @@ const fenced = (text: string): string => {
 
 /** A text of the run within a line of Markdown. */
 const inline = (text: string): string => text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_[\]<>#|]/g, String.raw`\$&`)
+
+/** The command that writes a test of a run. The page does not know the name of the file of events. */
+export const testCommand = (outcome: Outcome | undefined): string => {
+  const run = outcome === undefined ? "" : ` --run '${outcome.runId.replaceAll("'", String.raw`'\''`)}'`
+  return `npx -p @kintsugi/view kintsugi test events.jsonl${run} -o run.test.ts`
+}
 
 /** Writes how a run ended, where, why, and which verdicts there were. */
 export const issueOf = ({ events, outcome, scene }: Store, link: string): string => {

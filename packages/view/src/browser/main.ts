@@ -36,6 +36,13 @@ const linksIn = (data: unknown): Links => {
   return { ...(trace === undefined ? {} : { trace }), ...(docs === undefined ? {} : { docs }) }
 }
 
+/** What the maker of the page has given besides the events. */
+const aboutOf = (data: unknown) => ({
+  title: textAt(data, "title"),
+  test: textAt(data, "test"),
+  links: linksIn(data)
+})
+
 const start = (): void => {
   const main = document.querySelector("main")
   const head = document.querySelector("header")
@@ -45,14 +52,14 @@ const start = (): void => {
   if (textAt(data, "url") !== undefined) return void live(head, main, data)
   // cast: `Page.make` has written a recording
   const { events, problems } = data as Recording.Recording
-  mount({ head, main, title: textAt(data, "title"), links: linksIn(data) }, { events, problems }, false)
+  mount({ head, main, ...aboutOf(data) }, { events, problems }, false)
 }
 
 const live = async (head: HTMLElement, main: HTMLElement, data: unknown): Promise<void> => {
   const url = textAt(data, "url") ?? ""
   const listening = new Listening(Recording.start())
   const status = element("p", { class: "stream", role: "status" }, "The run is at work.")
-  const mounted = mount({ head, main, title: textAt(data, "title"), links: linksIn(data) }, listening.recording(), true)
+  const mounted = mount({ head, main, ...aboutOf(data) }, listening.recording(), true)
   const { store } = mounted
   main.prepend(status)
   store.listen((change) => {

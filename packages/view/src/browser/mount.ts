@@ -7,7 +7,7 @@ import { element } from "./Element.ts"
 import { EventList } from "./eventList.ts"
 import { header } from "./header.ts"
 import { Inspector } from "./inspector.ts"
-import { issueOf } from "./issue.ts"
+import { issueOf, testCommand } from "./issue.ts"
 import { help, type Key, listen } from "./keys.ts"
 import * as Links from "./links.ts"
 import { Minimap } from "./minimap.ts"
@@ -49,10 +49,16 @@ interface Target {
   readonly title: string | undefined
   /** Where the links of the page lead. */
   readonly links: LinkTemplates
+  /** The written test of the run. */
+  readonly test: string | undefined
 }
 
 /** Shows a recording in the header and in the main part of the page. */
-export const mount = ({ head, links, main, title }: Target, recording: Recording, isLive: boolean): Mounted => {
+export const mount = (
+  { head, links, main, test: written, title }: Target,
+  recording: Recording,
+  isLive: boolean
+): Mounted => {
   const store = new Store(recording)
   const mounted = { store, isLive }
   const steps = new Steps(store)
@@ -74,6 +80,7 @@ export const mount = ({ head, links, main, title }: Target, recording: Recording
   const inspector: Inspector = new Inspector(store, focus)
   const link = () => Links.linkOf(store, toolbar.query)
   const issue = () => issueOf(store, link())
+  const test = { isWritten: written !== undefined, text: () => written ?? testCommand(store.outcome) }
   const goToFailure = () => {
     steps.fatal()
     focus()
@@ -97,12 +104,17 @@ export const mount = ({ head, links, main, title }: Target, recording: Recording
       }
     })),
     { keys: ["c"], says: "copy the failure for an issue", act: () => void copy(issue()) },
+    {
+      keys: ["t"],
+      says: test.isWritten ? "copy the run as a test" : "copy the command that writes a test of the run",
+      act: () => void copy(test.text())
+    },
     { keys: ["l"], says: "copy a link to the selection", act: () => void copy(link()) },
     { keys: ["Escape"], says: "select nothing", act: () => store.select(undefined) },
     { keys: ["?"], says: "show the keys and signs", act: () => help(keys, store) }
   ]
   const setTheme = themed(() => minimap.draw())
-  const acts = { links, goToFailure, issue, link, keys: () => help(keys, store), theme: setTheme }
+  const acts = { links, goToFailure, issue, test, link, keys: () => help(keys, store), theme: setTheme }
   let sum = sums(store.scene)
   const drawHead = () => {
     head.replaceChildren(...header(store, acts, { isLive: mounted.isLive, title }))

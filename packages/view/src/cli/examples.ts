@@ -5,6 +5,7 @@ import * as Path from "effect/Path"
 import * as Page from "../page/Page.ts"
 import { eventsOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
+import * as TestFile from "../replay/TestFile.ts"
 import { endings } from "../stats/Lists.ts"
 import type { Stats } from "../stats/Stats.ts"
 import type { Bounds } from "./bounds.ts"
@@ -50,10 +51,10 @@ export const writeReports = (
         yield* remark(`no report of ${example.runId}: ${read.failure}`)
         continue
       }
-      const events = eventsOf(taking.recording(), example.runId)
+      const recording = Recording.fromEvents(eventsOf(taking.recording(), example.runId))
       const file = path.join(folder, `${index + 1}-${tag.replaceAll(/[^\w-]+/g, "-").slice(0, 60)}.html`)
       yield* Effect.mapError(
-        fs.writeFileString(file, Page.make(Recording.fromEvents(events))),
+        fs.writeFileString(file, Page.make(recording, TestFile.forPage(recording))),
         (error) => new Failed({ message: `cannot write ${name}: ${reasonOf(error)}` })
       )
       const link = beside === undefined ? yield* shown(file) : path.relative(path.dirname(beside), file)

@@ -15,6 +15,7 @@ import { countOf } from "../recording/Problem.ts"
 import { isWeb, type Links } from "../recording/Links.ts"
 import { outcomeOf, sentenceOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
+import * as TestFile from "../replay/TestFile.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
 import { visible } from "../text/Escape.ts"
@@ -204,7 +205,9 @@ export const command = Command.make(
       const recording = yield* recorded(source, given)
       const options = titleOf(given)
       const drawn = () =>
-        target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, { ...options, links })
+        target.format === "svg"
+          ? Svg.draw(Scene.make(recording), options)
+          : Page.make(recording, { ...options, links, ...TestFile.forPage(recording) })
       yield* write(target, yield* fitting(drawn))
       yield* answer(recording, target.file, target.format)
     })

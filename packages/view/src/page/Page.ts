@@ -24,6 +24,8 @@ interface Titled {
 interface Options extends Titled {
   /** Where the links of the page lead. */
   readonly links?: Links
+  /** The test of the run, as `kintsugi test` writes it. The page copies it; without it, the page copies that command. */
+  readonly test?: string
 }
 
 /** Makes one HTML page of a recording, with script and style. A browser without scripts shows the timeline and the sums. */
@@ -37,7 +39,13 @@ export const make = (recording: Recording, options?: Options): string => {
   return page({
     title,
     connect: "'none'",
-    data: { ...given(options?.title), events: recording.events.map(forReaders), problems: recording.problems, links },
+    data: {
+      ...given(options?.title),
+      events: recording.events.map(forReaders),
+      problems: recording.problems,
+      links,
+      ...(options?.test === undefined ? {} : { test: options.test })
+    },
     still: `${outcome === undefined ? "" : answer(outcome, links)}<p>${markup(Svg.describe(scene))}</p>${picture}`
   })
 }

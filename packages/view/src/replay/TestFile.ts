@@ -5,7 +5,10 @@
 import { agentCode } from "./agentCode.ts"
 import { Code } from "./code.ts"
 import { list, literal, quoted } from "./literals.ts"
+import { outcomeOf } from "../recording/Outcome.ts"
+import type { Recording } from "../recording/Recording.ts"
 import type { AgentScript, Script } from "./parts.ts"
+import { isScript, of } from "./Script.ts"
 
 /** Writes the file. */
 export const write = (script: Script): string => {
@@ -25,6 +28,13 @@ export const write = (script: Script): string => {
   ]
   const whole = body.filter((part) => part !== "").join("\n\n")
   return `${headOf(script, root)}\n${code.imports(whole)}\n\n${whole}\n`
+}
+
+/** The option `test` of a page: the test of the run that the page is about, if that run can be played again. */
+export const forPage = (recording: Recording): { readonly test?: string } => {
+  const outcome = outcomeOf(recording)
+  const script = outcome === undefined ? undefined : of(recording, { runId: outcome.runId })
+  return script !== undefined && isScript(script) ? { test: write(script) } : {}
 }
 
 const headOf = (script: Script, { name }: AgentScript): string => {

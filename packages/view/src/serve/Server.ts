@@ -8,6 +8,7 @@ import * as Comparison from "../comparison/Comparison.ts"
 import * as ComparisonPage from "../comparison/ComparisonPage.ts"
 import * as Page from "../page/Page.ts"
 import * as Recording from "../recording/Recording.ts"
+import * as TestFile from "../replay/TestFile.ts"
 import { newToken, refusalOf } from "./guard.ts"
 import { listen, type Request, type Response } from "./http.ts"
 import type { Numbered } from "./log.ts"
@@ -148,7 +149,8 @@ const report = (playground: Playground, id: string): Effect.Effect<Response, Ref
     const lines = playground.lines(id)
     if (lines === undefined) return missing
     // the page has its own policy for scripts; the header says who may frame it
-    return Effect.succeed(html(Page.make(Recording.fromLines(lines)), "frame-ancestors 'self'"))
+    const recording = Recording.fromLines(lines)
+    return Effect.succeed(html(Page.make(recording, TestFile.forPage(recording)), "frame-ancestors 'self'"))
   })
 
 /** The comparison of two runs, for a tab of its own. */

@@ -42,4 +42,13 @@ export const byPointer = async (page: Page, report: Report): Promise<void> => {
     text.includes("PaymentDeclined") && text.includes("turn 12") && selected === text.length,
     text
   )
+  await page.keyboard.press("Escape")
+  await page.keyboard.press("t")
+  const test = await area.inputValue()
+  check(
+    "the key t shows the test of the run",
+    test.includes('it("refund-desk goes on after PaymentDeclined"') && test.includes("TestClock"),
+    test.slice(0, 400)
+  )
+  await page.keyboard.press("Escape")
 }
