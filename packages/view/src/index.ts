@@ -1,6 +1,6 @@
 /** Draws runs and policies, from their events and explanations alone. It works in browsers and in Node. */
 export * as Comparison from "./comparison/Comparison.ts"
-export * as ComparisonPage from "./comparison/ComparisonPage.ts"
+export * as ComparisonPage from "./comparison/page/ComparisonPage.ts"
 export * as ComparisonText from "./comparison/ComparisonText.ts"
 export * as EvalPage from "./eval/EvalPage.ts"
 export * as EvalSvg from "./eval/EvalSvg.ts"

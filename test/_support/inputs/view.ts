@@ -9,7 +9,7 @@ import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { run } from "../../../packages/view/src/cli/program.ts"
 import * as Comparison from "../../../packages/view/src/comparison/Comparison.ts"
-import * as ComparisonPage from "../../../packages/view/src/comparison/ComparisonPage.ts"
+import * as ComparisonPage from "../../../packages/view/src/comparison/page/ComparisonPage.ts"
 import * as ComparisonText from "../../../packages/view/src/comparison/ComparisonText.ts"
 import { literal, quoted } from "../../../packages/view/src/replay/literals.ts"
 import * as Script from "../../../packages/view/src/replay/Script.ts"
@@ -265,7 +265,7 @@ export const viewPictures: Table = {
   "view/src/comparison/Comparison.ts": {
     make: grows(recordings, (recording) => Comparison.make(recording, { events: recording.events.slice(1) }))
   },
-  "view/src/comparison/ComparisonPage.ts": { make: grows(comparisons, (one) => ComparisonPage.make(one, labels)) },
+  "view/src/comparison/page/ComparisonPage.ts": { make: grows(comparisons, (one) => ComparisonPage.make(one, labels)) },
   "view/src/comparison/ComparisonText.ts": { format: grows(comparisons, (one) => ComparisonText.format(one, labels)) },
   "view/src/comparison/aligning.ts": each(reached, "align"),
   "view/src/comparison/settings.ts": each(reached, "settingsOf", "compareLines"),

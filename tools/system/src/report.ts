@@ -18,6 +18,7 @@ import { drawn } from "./pictures/drawn.ts"
 import { accessible } from "./report/accessible.ts"
 import { byKeys } from "./report/byKeys.ts"
 import { byPointer } from "./report/byPointer.ts"
+import { compared } from "./report/compared.ts"
 import { firstScreen } from "./report/firstScreen.ts"
 import { linked } from "./report/linked.ts"
 import { measured } from "./report/measured.ts"
@@ -60,6 +61,7 @@ export const reportPage = async (chromium: string, report: Report): Promise<void
     await visit({ what: "a failed run on paper", url: failed, width: 794 }, (page) => printed(page, report))
     await printedLong(visit, report, writePage)
     await linked(visit, report, failed)
+    await compared(visit, report, writePage)
   })
 }
 

@@ -133,6 +133,24 @@ button[aria-pressed="true"],button.primary{background:var(--ink);color:var(--pap
 .events .row>*{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .events [role=gridcell]:nth-child(-n+2){font-variant-numeric:tabular-nums;color:var(--quiet)}
 .conversation{overflow:auto;padding:4px 20px 20px}
+.comparison{overflow:auto;padding:10px 20px 20px}
+.choice{display:flex;flex-wrap:wrap;gap:6px 18px}
+.choice label{display:flex;gap:8px;align-items:center;min-width:0;flex:1 1 320px}
+.choice select{min-width:0;flex:1;font:inherit;font-size:12px;color:inherit;background:var(--paper);border:1px solid var(--quiet);border-radius:6px;padding:3px 6px}
+.comparison .lead{font-weight:600;margin:10px 0;overflow-wrap:anywhere}
+.comparison table{border-collapse:collapse;width:100%;margin:4px 0 14px;font-variant-numeric:tabular-nums}
+.comparison caption{text-align:left;font-size:12px;color:var(--quiet)}
+.comparison thead th{font-size:11px;font-weight:400;color:var(--quiet)}
+.comparison :is(th,td){text-align:left;vertical-align:top;padding:3px 12px 3px 0;border-bottom:1px solid var(--line)}
+.comparison :is(td,tbody th):not(.sign){overflow-wrap:anywhere}
+.comparison tbody th{font-weight:400}
+.comparison .heading{padding:0;border:0;background:none;text-align:left;font:inherit;white-space:normal;overflow-wrap:anywhere;color:inherit}
+.comparison .heading:hover{text-decoration:underline}
+.comparison .sign{width:20px;font-weight:700;padding-left:6px}
+.comparison tr:is(.first,.second,.changed){background:var(--raised)}
+.comparison tr.is-selected{box-shadow:inset 0 0 0 2px var(--ink)}
+.comparison pre{white-space:pre-wrap;overflow-wrap:anywhere}
+.comparison span.first{color:var(--failed)}.comparison span.second{color:var(--tool)}.comparison span.same{color:var(--quiet)}
 .chunk{list-style:none;margin:0;padding:0;content-visibility:auto}
 .entry{padding:7px 8px 7px 12px;border-left:3px solid transparent;border-bottom:1px solid var(--line);max-width:110ch}
 .entry .heading{display:block;width:100%;padding:0;border:0;background:none;text-align:left;font-weight:600;font-size:13px;white-space:normal;overflow-wrap:anywhere;color:var(--ink)}

@@ -18,22 +18,20 @@ const fragmentOf = (store: Store, query: string): string => {
   return parts.length === 0 ? "" : `#${parts.join("&")}`
 }
 
-/** Sets the state that a fragment names. A part that cannot be read is left out. Returns whether it names an event. */
-export const follow = (fragment: string, store: Store, toolbar: Toolbar): boolean => {
+/** Sets the state that a fragment names. A part that cannot be read is left out. */
+export const follow = (fragment: string, store: Store, toolbar: Toolbar): void => {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""))
   const event = Number(parts.get("e") ?? NaN)
   const view = views.find((one: View) => one === parts.get("v"))
   if (view !== undefined) store.look(view)
   const query = parts.get("q")
   if (query !== null) toolbar.find(query)
-  const isEvent = Number.isInteger(event) && event >= 0 && event < store.events.length
-  if (isEvent) store.selectEvent(event, "start")
+  if (Number.isInteger(event) && event >= 0 && event < store.events.length) store.selectEvent(event, "start")
   const [, from, to] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(parts.get("z") ?? "") ?? []
   if (from !== undefined && to !== undefined && Number(to) > Number(from)) {
     const drawn = (seconds: string) => store.axis.toDrawn(store.scene.from + 1000 * Number(seconds))
     store.show({ start: drawn(from), end: drawn(to) })
   }
-  return isEvent
 }
 
 /** How long the page waits before it writes its state into the address, in milliseconds: browsers limit how often a page may. */

@@ -1,6 +1,7 @@
 /** Puts the parts of the page together. */
 import type { Links as LinkTemplates } from "../recording/Links.ts"
 import type { Recording } from "../recording/Recording.ts"
+import { ComparisonView } from "./comparing.ts"
 import { Conversation } from "./conversation.ts"
 import { copy } from "./copying.ts"
 import { element } from "./Element.ts"
@@ -67,15 +68,17 @@ export const mount = (
   const outline: OutlineView = new OutlineView(store, () => inspector.focus())
   const events: EventList = new EventList(store, () => inspector.focus())
   const conversation = new Conversation(store)
+  const comparison = new ComparisonView(store)
   const shown: Readonly<Record<View, HTMLElement>> = {
     timeline: element("div", { class: "pane" }, minimap.section, outline.section),
     conversation: conversation.section,
-    events: events.section
+    events: events.section,
+    comparison: comparison.section
   }
   const focus = () => {
     if (store.view === "timeline") outline.focus()
     else if (store.view === "events") events.focus()
-    else conversation.section.focus()
+    else shown[store.view].focus()
   }
   const inspector: Inspector = new Inspector(store, focus)
   const link = () => Links.linkOf(store, toolbar.query)
@@ -95,14 +98,16 @@ export const mount = (
     { keys: ["0"], says: "show the whole time", act: () => store.showAll() },
     { keys: ["+", "="], says: "zoom in", act: () => store.zoom(1.5) },
     { keys: ["-"], says: "zoom out", act: () => store.zoom(1 / 1.5) },
-    ...views.map((view, at) => ({
-      keys: [String(at + 1)],
-      says: `show the ${view}`,
-      act: () => {
-        store.look(view)
-        focus()
-      }
-    })),
+    ...views
+      .filter((view) => isLive || store.has(view))
+      .map((view, at) => ({
+        keys: [String(at + 1)],
+        says: `show the ${view}`,
+        act: () => {
+          store.look(view)
+          focus()
+        }
+      })),
     { keys: ["c"], says: "copy the failure for an issue", act: () => void copy(issue()) },
     {
       keys: ["t"],
@@ -130,7 +135,7 @@ export const mount = (
   const look = () => {
     main.dataset["view"] = store.view
     // what scrolls can have the focus, so that keys scroll it
-    conversation.section.tabIndex = store.view === "conversation" ? 0 : -1
+    for (const view of ["conversation", "comparison"] as const) shown[view].tabIndex = store.view === view ? 0 : -1
     for (const view of views) {
       // what is hidden until it is found is not laid out, and the browser's own search finds it
       if (view === store.view) shown[view].removeAttribute("hidden")
@@ -150,7 +155,8 @@ export const mount = (
   minimap.draw()
   listen(keys)
   printing(main, store)
-  if (!Links.follow(location.hash, store, toolbar) && store.fatal !== undefined) store.selectEvent(store.fatal, "start")
+  Links.follow(location.hash, store, toolbar)
+  if (store.selected === undefined && store.fatal !== undefined) store.selectEvent(store.fatal, "start")
   Links.keep(store, toolbar)
   document.documentElement.dataset["ready"] = performance.now().toFixed(0)
   return mounted

@@ -12,7 +12,7 @@ import { failuresOf, type Filter, filters } from "./filters.ts"
 export type Change = "scene" | "window" | "selection" | "rows" | "search" | "view"
 
 /** The views of the page, in the order of their keys. */
-export const views = ["timeline", "conversation", "events"] as const
+export const views = ["timeline", "conversation", "events", "comparison"] as const
 export type View = (typeof views)[number]
 
 export class Store {
@@ -186,7 +186,13 @@ export class Store {
     this.#tell("rows")
   }
 
+  /** Whether a view has something to show: a comparison needs two runs. */
+  has(view: View): boolean {
+    return view !== "comparison" || this.scene.totals.runs > 1
+  }
+
   look(view: View): void {
+    if (!this.has(view)) return
     this.view = view
     this.#tell("view")
   }

@@ -8,7 +8,8 @@ import type { Steps } from "./steps.ts"
 const names: Readonly<Record<View, string>> = {
   timeline: "Timeline",
   conversation: "Conversation",
-  events: "Events"
+  events: "Events",
+  comparison: "Compare"
 }
 
 const key = (name: string): HTMLElement => element("kbd", {}, name)
@@ -125,8 +126,11 @@ export class Toolbar {
           ? `${many} ${all === 1 ? "failure" : "failures"}`
           : `failure ${nth} of ${many}`
     this.#found.textContent = this.#searching.says
-    for (const [at, view] of views.entries())
-      this.#views.children[at]?.setAttribute("aria-pressed", String(this.#store.view === view))
+    for (const [at, view] of views.entries()) {
+      const chosen = this.#views.children[at]
+      chosen?.setAttribute("aria-pressed", String(this.#store.view === view))
+      chosen?.toggleAttribute("hidden", !this.#store.has(view))
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Formats a comparison as text for a terminal. */
 import { visible } from "../text/Escape.ts"
 import type { Comparison, Pair } from "./Comparison.ts"
-import { cellOf, changed, divergenceOf, exactness, type Labels, stepOf, sums, turnsOf } from "./words.ts"
+import { cellOf, changed, divergenceOf, exactness, type Labels, stepOf, sums, turnsOf } from "./ComparisonWords.ts"
 
 /** The options of `format`. */
 interface Options extends Labels {

@@ -1,10 +1,10 @@
 /** A comparison as one HTML file without a script: the sums, each step with a bar for both recordings, and the settings that differ. */
-import { dark, light } from "../drawing/Colors.ts"
-import { headCell, heading, page, paragraph, table } from "../page/StillPage.ts"
-import { markup } from "../text/Escape.ts"
-import type { Comparison, Pair } from "./Comparison.ts"
-import type { Step } from "./steps.ts"
-import { cellOf, changed, divergenceOf, exactness, type Labels, stepOf, sums, turnsOf } from "./words.ts"
+import { dark, light } from "../../drawing/Colors.ts"
+import { headCell, heading, page, paragraph, table } from "../../page/StillPage.ts"
+import { markup } from "../../text/Escape.ts"
+import type { Comparison, Pair } from "../Comparison.ts"
+import type { Step } from "../steps.ts"
+import { cellOf, changed, divergenceOf, exactness, type Labels, stepOf, sums, turnsOf } from "../ComparisonWords.ts"
 
 /** The options of `make`. */
 interface Options extends Labels {
