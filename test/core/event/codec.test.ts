@@ -187,7 +187,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
 const approved = { type: "approve", arguments: 1 } as const
-const named = { foreignName: "a.b", calledAs: "A_B", sideEffects: "unsafe" } as const
+const named = { foreignName: "a.b", calledAs: "A_B", sideEffects: "unsafe", definedAt: "a.ts:1:2" } as const
 const marks = { by: "g", mayRunTwice: true } as const
 const converted = { step: "convert-number", path: [], before: "a", after: 1 } as const
 

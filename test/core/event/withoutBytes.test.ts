@@ -84,7 +84,7 @@ const others = new Set(
     "discardedRunId kept dropped compaction before after ahead why callId tool foreignName calledAs arguments change data server action " +
     "handle expiresAt replaces characters bytes parts key repair answer request decision mayRunTwice layer tag verdict gaveUp rung delay " +
     "hint hintFrom left output issues isCut guard side reason index id spent limit wanted usage ledger finish endedBy open snapshot " +
-    "isDefect options toolChoice tools contextWindow family changes sideEffects"
+    "isDefect options toolChoice tools contextWindow family changes sideEffects definedAt"
   ).split(" ")
 )
 

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
+import { editorOf, editorUrl } from "../../../packages/view/src/recording/Links.ts"
 import { outcomeOf, sentenceOf } from "../../../packages/view/src/recording/Outcome.ts"
 import { mid, midFile } from "../_support/recorded.ts"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
@@ -59,6 +60,36 @@ describe("kintsugi report", () => {
     for (const flag of ["--trace-url", "--docs-url"]) {
       const refused = await kintsugi(["report", midFile("mid-fail"), "-o", target, flag, "javascript:alert(1)"])
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(`${flag} must begin with https://`) })
+    }
+  })
+
+  it("links tools to an editor, which is no script [P1709]", async () => {
+    const editor = (name: string) =>
+      editorUrl({ editor: editorOf(name) ?? "", folder: "/home/me" }, "src/a b#c.ts:31:20")
+    expect([editor("vscode"), editor("cursor"), editor("idea"), editor("zed://file{file}:{line}")]).toEqual([
+      "vscode://file/home/me/src/a%20b%23c.ts:31:20",
+      "cursor://file/home/me/src/a%20b%23c.ts:31:20",
+      "idea://open?file=/home/me/src/a%20b%23c.ts&line=31&column=20",
+      "zed://file/home/me/src/a%20b%23c.ts:31"
+    ])
+    expect(editorUrl({ editor: "vscode://file{file}:{line}" }, "/opt/x.ts:1:2")).toBe("vscode://file/opt/x.ts:1")
+    expect([editorUrl({}, "a.ts:1:2"), editorUrl({ editor: "x://{file}" }, "javascript:alert(1)")]).toEqual([
+      undefined,
+      undefined
+    ])
+    const target = join(folder, "edited.html")
+    const made = await kintsugi(["report", midFile("mid-fail"), "-o", target, "--editor", "vscode"])
+    expect(made.code).toBe(0)
+    expect(readFileSync(target, "utf8")).toContain('"editor":"vscode://file{file}:{line}:{column}","folder":"/')
+    for (const name of [
+      "javascript://{file}",
+      "JavaScript://%0aalert(1){file}",
+      "data://{file}",
+      "emacs",
+      "x://none"
+    ]) {
+      const refused = await kintsugi(["report", midFile("mid-fail"), "-o", target, "--editor", name])
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("--editor must be vscode, cursor, idea") })
     }
   })
 

@@ -60,7 +60,7 @@ export const reportPage = async (chromium: string, report: Report): Promise<void
     await visit({ what: "a failed run on a phone", url: failed, width: 390 }, (page) => sheet(page, report))
     await visit({ what: "a failed run on paper", url: failed, width: 794 }, (page) => printed(page, report))
     await printedLong(visit, report, writePage)
-    await linked(visit, report, failed)
+    await linked(visit, report, failed, writePage)
     await compared(visit, report, writePage)
   })
 }

@@ -144,6 +144,7 @@ export const schemas = {
     foreignName: Schema.optionalKey(Schema.String),
     calledAs: Schema.optionalKey(Schema.String),
     sideEffects: Schema.optionalKey(Schema.Literals(["none", "idempotent", "unsafe"])),
+    definedAt: Schema.optionalKey(Schema.String),
     arguments: Schema.Json
   }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),

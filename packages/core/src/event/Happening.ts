@@ -152,12 +152,14 @@ export type Happening =
   /**
    * A call begins. `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each
    * is absent if it is the same as `tool`. `sideEffects` is what a second run of the tool would do; absent if the tool does not declare it.
+   * `definedAt` is the file, the line and the column of `Tool.make`; absent unless the environment has `KINTSUGI_DEFINED_AT=1`.
    */
   | ({
       readonly type: "tool-start"
       readonly foreignName?: string
       readonly calledAs?: string
       readonly sideEffects?: Exclude<SideEffects, "undeclared">
+      readonly definedAt?: string
       readonly arguments: Message.ToolCall["arguments"]
     } & OfCall)
   | (OfOneCall & OfCall)

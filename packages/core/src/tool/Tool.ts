@@ -22,6 +22,7 @@ import type { CheckOwn, OwnRows, OwnTable } from "./ownTable.ts"
 import type { Later } from "./rows.ts"
 import type { CheckAny, CheckRows, Fits, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
+import { definedAt } from "../data/Defined.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Message from "../data/Message.ts"
 import * as Recovery from "../recovery/Recovery.ts"
@@ -113,7 +114,7 @@ export const make = <
   NoInfer<S> | Undeclared<Given>
 > => {
   Names.check(name)
-  return fromDefinition(withRows(define(name, options), options.onError))
+  return fromDefinition(withRows({ ...define(name, options), ...definedAt() }, options.onError))
 }
 
 type OptionName =

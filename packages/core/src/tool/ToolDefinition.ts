@@ -36,6 +36,8 @@ export interface ToolDefinition {
   readonly foreignName?: string
   /** The name of the server that has the tool; absent for tools without a server. */
   readonly server?: string
+  /** Where the tool is defined, if `KINTSUGI_DEFINED_AT=1`. */
+  readonly definedAt?: string
   readonly kind: Kind
   readonly sideEffects: Recovery.SideEffects
   /** Whether this is a built-in tool, to which no table applies. Its failure or its value ends the run. */

@@ -208,7 +208,7 @@ export const recordOf = ({ name: tool }: Message.ToolCall, settlement: Message.S
 })
 
 const begin = <A>(
-  { foreignName, sideEffects }: ToolDefinition,
+  { definedAt, foreignName, sideEffects }: ToolDefinition,
   { call, calledAs, run }: CallSite,
   body: Effect.Effect<A>
 ): Effect.Effect<A> =>
@@ -221,6 +221,7 @@ const begin = <A>(
       ...(foreignName === undefined ? {} : { foreignName }),
       ...(calledAs === undefined ? {} : { calledAs }),
       ...(sideEffects === "undeclared" ? {} : { sideEffects }),
+      ...(definedAt === undefined ? {} : { definedAt }),
       arguments: call.arguments
     }),
     body

@@ -78,9 +78,12 @@ const copyingTest = ({ test: { isWritten, text } }: Acts): HTMLButtonElement =>
       : "The command that writes a test of this run"
   )
 
+/** A link to another place. */
+export const link = (url: string, text: string): HTMLElement => element("a", { href: url, rel: "noreferrer" }, text)
+
 /** A link to another place, or the text alone if the page does not know the address. */
 const linked = (url: string | undefined, text: string): HTMLElement =>
-  url === undefined ? element("span", {}, text) : element("a", { href: url, rel: "noreferrer" }, text)
+  url === undefined ? element("span", {}, text) : link(url, text)
 
 const body = (outcome: Outcome, acts: Acts): ReadonlyArray<HTMLElement> => {
   if (outcome.fatal !== undefined) return [why(outcome, outcome.fatal, acts)]

@@ -2,13 +2,14 @@
 import * as Details from "../scene/Details.ts"
 import { asText, at, fieldOf, numberAt, textAt } from "../recording/Fields.ts"
 import { messageOf, tagOf } from "../recording/ErrorWords.ts"
+import { editorUrl, type Links } from "../recording/Links.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import type { Branch } from "../scene/Outline.ts"
 import { clip, duration, moment } from "../text/Words.ts"
 import { dateOf, timeOf } from "./clock.ts"
 import { button, element } from "./Element.ts"
 import { longText } from "./dom.ts"
-import { copying } from "./header.ts"
+import { copying, link } from "./header.ts"
 import type { Store } from "./store.ts"
 
 const tabs = ["Error", "Result", "Arguments", "Decisions", "Context", "Raw"] as const
@@ -25,15 +26,17 @@ export class Inspector {
   readonly section = element("aside", { class: "inspector", "aria-label": "Inspector" })
   readonly #store: Store
   readonly #leave: () => void
+  readonly #links: Links
   #tab: Tab | undefined
   /** Whether the panel may be scrolled: to ask the panel would lay out the page. */
   #isScrolled = false
   readonly #panel = element("div", { class: "panel", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-chosen" })
   readonly #list = element("div", { class: "tabs", role: "tablist", "aria-label": "About the selection" })
 
-  constructor(store: Store, leave: () => void) {
+  constructor(store: Store, leave: () => void, links: Links) {
     this.#store = store
     this.#leave = leave
+    this.#links = links
     this.section.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return
       event.preventDefault()
@@ -163,6 +166,8 @@ export class Inspector {
     const { events, scene } = this.#store
     const indexes = this.#eventsOf(branch)
     const own = indexes.slice(0, most).flatMap((index) => events[index] ?? [])
+    const owner = branch.kind === "part" ? this.#store.outline.branches[branch.parent ?? -1] : undefined
+    const call = owner === undefined ? own : this.#eventsOf(owner).flatMap((index) => events[index] ?? [])
     const main = scene.items[branch.main ?? -1]
     const details = main === undefined ? undefined : Details.make(scene, events, main)
     const texts = details?.texts ?? []
@@ -183,12 +188,10 @@ export class Inspector {
       panels.set("Error", () => [
         ...this.#error(failed),
         ...why,
-        this.#facts(branch, own, spent),
+        this.#facts(branch, own, call, spent),
         ...results.map(titled)
       ])
-    else panels.set("Result", () => [this.#facts(branch, own, spent), ...results.map(titled)])
-    const owner = branch.kind === "part" ? this.#store.outline.branches[branch.parent ?? -1] : undefined
-    const call = owner === undefined ? own : this.#eventsOf(owner).flatMap((index) => events[index] ?? [])
+    else panels.set("Result", () => [this.#facts(branch, own, call, spent), ...results.map(titled)])
     const given = [...argumentsOf(call), ...texts.filter(isArgument)]
     if (given.length > 0) panels.set("Arguments", () => unique(given).map(titled))
     const decisions = indexes.slice(0, most).filter((index) => deciding.has(events[index]?.type ?? ""))
@@ -204,10 +207,17 @@ export class Inspector {
     return [heading(tagOf(error), `${tagOf(error)}: ${message}`), longText(message === "" ? "no message" : message)]
   }
 
-  #facts(branch: Branch, own: ReadonlyArray<Recorded>, spent: string | undefined): HTMLElement {
+  #facts(
+    branch: Branch,
+    own: ReadonlyArray<Recorded>,
+    call: ReadonlyArray<Recorded>,
+    spent: string | undefined
+  ): HTMLElement {
     const { scene } = this.#store
     const [event] = own
     const effects = own.map((one) => textAt(one, "sideEffects")).find((text) => text !== undefined)
+    const site = call.map((one) => textAt(one, "definedAt")).find((text) => text !== undefined)
+    const url = editorUrl(this.#links, site)
     const attempt = own.map((one) => numberAt(one, "attempt")).findLast((nth) => nth !== undefined)
     const facts: ReadonlyArray<readonly [string, string | undefined]> = [
       [
@@ -225,6 +235,8 @@ export class Inspector {
     const list = element("dl", { class: "facts" })
     for (const [name, text] of facts)
       if (text !== undefined && text !== "") list.append(element("dt", {}, name), element("dd", { dir: "auto" }, text))
+    if (site !== undefined)
+      list.append(element("dt", {}, "Defined"), element("dd", {}, url === undefined ? site : link(url, site)))
     if (event !== undefined) list.title = dateOf(event.at)
     return list
   }

@@ -32,8 +32,11 @@ const watch = ({ store }: Mounted, listening: Listening, status: HTMLElement) =>
 
 /** The templates of links that the maker of the page has given. */
 const linksIn = (data: unknown): Links => {
-  const [trace, docs] = [textAt(data, "links", "trace"), textAt(data, "links", "docs")]
-  return { ...(trace === undefined ? {} : { trace }), ...(docs === undefined ? {} : { docs }) }
+  const given = (["trace", "docs", "editor", "folder"] as const).flatMap((name) => {
+    const link = textAt(data, "links", name)
+    return link === undefined ? [] : [[name, link] as const]
+  })
+  return Object.fromEntries(given)
 }
 
 /** What the maker of the page has given besides the events. */

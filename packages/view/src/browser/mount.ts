@@ -80,7 +80,7 @@ export const mount = (
     else if (store.view === "events") events.focus()
     else shown[store.view].focus()
   }
-  const inspector: Inspector = new Inspector(store, focus)
+  const inspector: Inspector = new Inspector(store, focus, links)
   const link = () => Links.linkOf(store, toolbar.query)
   const issue = () => issueOf(store, link())
   const test = { isWritten: written !== undefined, text: () => written ?? testCommand(store.outcome) }

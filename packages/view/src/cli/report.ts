@@ -12,7 +12,7 @@ import * as ComparisonPage from "../comparison/page/ComparisonPage.ts"
 import * as ComparisonText from "../comparison/ComparisonText.ts"
 import * as Page from "../page/Page.ts"
 import { countOf } from "../recording/Problem.ts"
-import { isWeb, type Links } from "../recording/Links.ts"
+import { editorOf, isWeb, type Links } from "../recording/Links.ts"
 import { outcomeOf, sentenceOf } from "../recording/Outcome.ts"
 import * as Recording from "../recording/Recording.ts"
 import * as TestFile from "../replay/TestFile.ts"
@@ -63,8 +63,22 @@ const docsUrl = Flag.String("docs-url").pipe(
   Flag.optional
 )
 
-/** The links of a report. Their templates must be addresses of the web. */
-const linksOf = (given: { readonly traceUrl: Option.Option<string>; readonly docsUrl: Option.Option<string> }) =>
+const editor = Flag.String("editor").pipe(
+  Flag.withMetavar("<name>"),
+  Flag.withDescription(
+    "Links tools to their code: vscode, cursor, idea, or an address in which {file}, {line} and {column} are replaced. The events have the code's location if the run had KINTSUGI_DEFINED_AT=1"
+  ),
+  Flag.optional
+)
+
+interface Linked {
+  readonly traceUrl: Option.Option<string>
+  readonly docsUrl: Option.Option<string>
+  readonly editor: Option.Option<string>
+}
+
+/** The links of a report. Their templates must be addresses of the web, or of an editor. */
+const linksOf = (given: Linked) =>
   Effect.gen(function* () {
     const [trace, docs] = [Option.getOrUndefined(given.traceUrl), Option.getOrUndefined(given.docsUrl)]
     for (const [name, template] of [
@@ -73,7 +87,13 @@ const linksOf = (given: { readonly traceUrl: Option.Option<string>; readonly doc
     ] as const)
       if (template !== undefined && !isWeb(template))
         return yield* new Misused({ message: `${name} must begin with https:// or http://` })
+    const named = Option.getOrUndefined(given.editor)
+    const editor = named === undefined ? undefined : editorOf(named)
+    if (named !== undefined && editor === undefined)
+      return yield* new Misused({ message: "--editor must be vscode, cursor, idea, or an address with {file}" })
+    const folder = yield* Path.Path.useSync((path) => path.resolve(""))
     return {
+      ...(editor === undefined ? {} : { editor, folder }),
       ...(trace === undefined ? {} : { trace }),
       ...(docs === undefined ? {} : { docs })
     } satisfies Links
@@ -191,7 +211,16 @@ const titleOf = ({ title }: Titled) =>
 
 export const command = Command.make(
   "report",
-  { files, output: outputFlag, format: formatFlag(["html", "svg", "text"]), title, traceUrl, docsUrl, ...boundFlags },
+  {
+    files,
+    output: outputFlag,
+    format: formatFlag(["html", "svg", "text"]),
+    title,
+    traceUrl,
+    docsUrl,
+    editor,
+    ...boundFlags
+  },
   (given) =>
     Effect.gen(function* () {
       const [first, second] = given.files

@@ -11,6 +11,10 @@ export interface Links {
   readonly trace?: string
   /** The address of the documentation, in which `{page}` is replaced: `https://docs.example/{page}`. */
   readonly docs?: string
+  /** The address that shows code in an editor, in which `{file}`, `{line}` and `{column}` are replaced. */
+  readonly editor?: string
+  /** The folder of relative files of code, with which the links to an editor begin. */
+  readonly folder?: string
 }
 
 /** The address of the trace of a run; `undefined` without a template. */
@@ -27,6 +31,30 @@ export const docsUrl = ({ docs }: Links, page: string | undefined): string | und
     : docs.includes("{page}")
       ? docs.replaceAll("{page}", () => page)
       : `${docs.replace(/\/$/, "")}/${page}`
+
+/** The address of a definition such as `src/desk.ts:31:20` in an editor; `undefined` without a template, or without such a text. */
+export const editorUrl = ({ editor, folder = "" }: Links, definedAt: string | undefined): string | undefined => {
+  const [, path = "", line = "", column = ""] = /^(.+):(\d+):(\d+)$/.exec(definedAt ?? "") ?? []
+  if (editor === undefined || path === "") return undefined
+  const isAbsolute = path.startsWith("/") || /^[a-z]:/i.test(path)
+  const file = encodeURI(isAbsolute ? path : `${folder}/${path}`).replaceAll(/[?#&]/g, encodeURIComponent)
+  const values: Readonly<Record<string, string>> = { file, line, column }
+  return editor.replaceAll(/\{(file|line|column)\}/g, (_, name: string) => values[name] ?? "")
+}
+
+/** The templates of editors, by name. */
+const editors: Readonly<Record<string, string>> = {
+  vscode: "vscode://file{file}:{line}:{column}",
+  cursor: "cursor://file{file}:{line}:{column}",
+  idea: "idea://open?file={file}&line={line}&column={column}"
+}
+
+/** The template of an editor, from its name or from a template with `{file}`; `undefined` for one that could start a script. */
+export const editorOf = (named: string): string | undefined => {
+  if (Object.hasOwn(editors, named)) return editors[named]
+  const isScript = /^(?:javascript|data|vbscript|blob):/i.test(named)
+  return /^[a-z][a-z0-9+.-]*:\/\/\S*\{file\}\S*$/i.test(named) && !isScript ? named : undefined
+}
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replaceAll(/\{(runId|from|to)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""))

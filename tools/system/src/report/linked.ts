@@ -1,9 +1,36 @@
 /** Links into a page. */
+import { Page, Recording } from "@kintsugi/view"
+import { mid } from "../../../../test/view/_support/recorded.ts"
 import type { Report } from "../../../../scripts/report.ts"
 import type { Browser } from "../browser.ts"
 import { drawn } from "../pictures/drawn.ts"
 
-export const linked = async (visit: Browser, report: Report, url: string): Promise<void> => {
+/** The failed run with the place of each tool's definition, as `KINTSUGI_DEFINED_AT=1` records it. */
+const located = (): Recording.Recording =>
+  Recording.fromEvents(
+    mid("mid-fail").events.map((event) =>
+      event.type === "tool-start" ? { ...event, definedAt: "src/desk.ts:31:20" } : event
+    )
+  )
+
+const edited = (visit: Browser, report: Report, writePage: (name: string, html: string) => string): Promise<void> => {
+  const links = { editor: "vscode://file{file}:{line}:{column}", folder: "/home/me/desk" }
+  const url = writePage("located", Page.make(located(), { links }))
+  return visit({ what: "a link to an editor", url, width: 1440 }, async (page) => {
+    await drawn(page)
+    const href = await page.locator(".inspector a", { hasText: "src/desk.ts:31:20" }).getAttribute("href")
+    const isRight = href === "vscode://file/home/me/desk/src/desk.ts:31:20"
+    report.check("the inspector links the failed call to the definition of its tool", isRight, String(href))
+  })
+}
+
+export const linked = async (
+  visit: Browser,
+  report: Report,
+  url: string,
+  writePage: (name: string, html: string) => string
+): Promise<void> => {
+  await edited(visit, report, writePage)
   const fragment = "#e=29&z=10-14&v=events&q=StaleIndex"
   await visit({ what: "a link into a page", url: `${url}${fragment}`, width: 1440 }, async (page) => {
     await drawn(page)
