@@ -108,6 +108,7 @@ export const coreData: Table = {
     ...each(looksOnce, "isCompletion")
   },
   "core/src/data/Demand.ts": each(looksOnce, "demand", "oneOf", "aFunction", "options"),
+  "core/src/data/Defined.ts": each(none("reads the stack of this process"), "definedAt"),
   "core/src/data/Digest.ts": {
     canonical: grows(values, Digest.canonical),
     digestOf: grows(values, (value) => Effect.runSync(Digest.digestOf(value))),

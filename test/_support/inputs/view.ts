@@ -19,6 +19,7 @@ import * as Svg from "../../../packages/view/src/drawing/Svg.ts"
 import * as Page from "../../../packages/view/src/page/Page.ts"
 import * as ErrorWords from "../../../packages/view/src/recording/ErrorWords.ts"
 import * as Fields from "../../../packages/view/src/recording/Fields.ts"
+import { editorUrl } from "../../../packages/view/src/recording/Links.ts"
 import * as Recording from "../../../packages/view/src/recording/Recording.ts"
 import { isDeeper } from "../../../packages/view/src/recording/depth.ts"
 import * as Incidents from "../../../packages/view/src/recording/Incidents.ts"
@@ -174,7 +175,10 @@ export const viewRecording: Table = {
     ...each(reached, "codeOf", "rowFor")
   },
   "view/src/recording/Incidents.ts": { find: grows(recordings, ({ events }) => Incidents.find(events)) },
-  "view/src/recording/Links.ts": each(none("addresses that the developer gives"), "traceUrl", "docsUrl", "isWeb"),
+  "view/src/recording/Links.ts": {
+    editorUrl: grows(texts, (text) => editorUrl({ editor: "x://{file}:{line}", folder: "/a" }, `${text}:1:2`)),
+    ...each(none("addresses that the developer gives"), "traceUrl", "docsUrl", "isWeb", "editorOf")
+  },
   "view/src/recording/Outcome.ts": {
     outcomesOf: grows(recordings, (recording) => Outcome.outcomesOf(recording).map(Outcome.sentenceOf)),
     ...each(reached, "outcomeOf", "titleOf", "sentenceOf"),
@@ -270,13 +274,13 @@ export const viewPictures: Table = {
   "view/src/comparison/aligning.ts": each(reached, "align"),
   "view/src/comparison/settings.ts": each(reached, "settingsOf", "compareLines"),
   "view/src/comparison/steps.ts": each(reached, "stepsOf"),
-  "view/src/comparison/words.ts": {
+  "view/src/comparison/ComparisonWords.ts": {
     ...each(reached, "sums", "divergenceOf", "cellOf", "stepOf", "turnsOf", "changed"),
     ...each(fixed, "exactness")
   },
   "view/src/log/EventLog.ts": each(none("writes events of the library's own codec"), "EventFileError", "toFile"),
   "view/src/replay/Script.ts": { of: grows(playable, writtenOf), ...each(fixed, "isScript") },
-  "view/src/replay/TestFile.ts": each(reached, "write"),
+  "view/src/replay/TestFile.ts": each(reached, "write", "forPage"),
   "view/src/replay/agentCode.ts": each(reached, "agentCode"),
   "view/src/replay/agents.ts": each(reached, "AgentReader"),
   "view/src/replay/calls.ts": each(reached, "Call"),
