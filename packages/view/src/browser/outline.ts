@@ -18,8 +18,8 @@ const signs: Readonly<Record<Badge["tone"], string>> = { healed: "â—†", tell: "â
 const help =
   "Arrow up and down go through the rows, arrow right unfolds a row, arrow left folds it. Enter goes to the inspector. The question mark lists all keys."
 
-/** The width of the bars when they are printed, in pixels. */
-const paper = 300
+/** The width of the bars when they are printed, in pixels: no more than A4 has room for, so that no bar is printed narrower than it is drawn. */
+const paper = 280
 
 export class OutlineView {
   readonly section: HTMLElement

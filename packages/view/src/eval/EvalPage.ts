@@ -1,6 +1,6 @@
 /** A report of `Eval` as one HTML file without a script. It has the drawing, and tables that tell the same. */
 import type { EvalReport } from "@kintsugi/core/testing/Eval"
-import { drawing, heading, page, paragraph, table } from "../page/StillPage.ts"
+import { drawings, heading, page, paragraph, phone, table } from "../page/StillPage.ts"
 import * as EvalSvg from "./EvalSvg.ts"
 import { policyColumns, policyRows, scenarioColumns, scenarioRows, sentence } from "./words.ts"
 
@@ -16,7 +16,7 @@ export const make = (report: EvalReport, { title = "Recovery policies compared" 
     title,
     [
       paragraph(sentence(report)),
-      drawing(EvalSvg.draw(report)),
+      drawings(EvalSvg.draw(report), EvalSvg.draw(report, { width: phone })),
       heading("Policies"),
       table("All scenarios together; amounts are means of a run", policyColumns, policyRows(report)),
       heading("Scenarios"),

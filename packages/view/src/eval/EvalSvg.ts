@@ -7,7 +7,7 @@ import { percent, type PolicyRow, sentence, type Share, shareText } from "./word
 
 /** The options of `draw`. */
 interface Options {
-  /** The width in pixels; 960 by default. The drawing is wider if it has many policies. */
+  /** The width in pixels; 960 by default. The drawing is wider if it has many policies. A drawing narrower than 600 pixels has no scenarios. */
   readonly width?: number
 }
 
@@ -19,23 +19,27 @@ const leastColumn = 72
 
 /** Draws the report as the text of one SVG. */
 export const draw = (report: EvalReport, { width: wanted = 960 }: Options = {}): string => {
-  const { left, lineHeight, right } = spotsOf(least)
+  const isNarrow = wanted < 600
+  const { left, lineHeight, right } = spotsOf(isNarrow ? wanted : least)
   const { policies, scenarios } = report
-  const width = Math.max(least, wanted, left + leastColumn * policies.length + 12)
+  const width = isNarrow ? wanted : Math.max(least, wanted, left + leastColumn * policies.length + 12)
   const column = (width - left - 12) / Math.max(1, policies.length)
   const parts: Array<string> = [
     headline(
       "Policies",
-      "runs: passed, then failed, then wrong and silent (cracked); the line is the interval of 95 %",
+      isNarrow
+        ? "gold: passed; grey: failed; cracked: wrong and silent"
+        : "runs: passed, then failed, then wrong and silent (cracked); the line is the interval of 95 %",
       20,
       width
     )
   ]
-  let y = 30
+  let y = isNarrow ? 45 : 30
   for (const row of policies) {
     parts.push(drawn(barOf(row), y, (width - left - right) / Math.max(1, row.passed.of), width))
     y += lineHeight
   }
+  if (isNarrow) return sheet({ width, height: y + 12 }, "Recovery policies compared", sentence(report), parts)
   y += 26
   parts.push(headline("Scenarios", "runs that passed, under each policy", y, width))
   y += 10

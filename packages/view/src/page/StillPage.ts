@@ -95,9 +95,8 @@ export const lead = (text: string): string => `<p class="lead">${markup(text)}</
 export const drawings = (wide: string, narrow: string): string =>
   `<div class="drawing wide" tabindex="0" role="region" aria-label="Drawing">${wide}</div><div class="drawing narrow">${narrow.replaceAll("k-title", "k-title-narrow").replaceAll("k-desc", "k-desc-narrow")}</div>`
 
-/** Shows a drawing that scrolls on narrow screens. It is SVG. */
-export const drawing = (svg: string): string =>
-  `<div class="drawing" tabindex="0" role="region" aria-label="Drawing">${svg}</div>`
+/** The width of a drawing for a narrow screen, in pixels. */
+export const phone = 350
 
 /** Makes a heading of a section, below the title of the page. */
 export const heading = (text: string): string => `<h2>${markup(text)}</h2>`

@@ -4,7 +4,7 @@ import type { Explanation } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
 import type { View } from "./PolicyView.ts"
 import { boundsLine, duration, rangeOf, remarksOf, runLine, type Stack } from "./words.ts"
-import { drawing, heading, page, paragraph, table } from "../page/StillPage.ts"
+import { drawings, heading, page, paragraph, phone, table } from "../page/StillPage.ts"
 
 /** The options of `make`. */
 interface Options {
@@ -19,7 +19,7 @@ export const make = (view: View, { maxRows = 200, title = view.title }: Options 
   page(
     title,
     [
-      drawing(Svg.draw(view)),
+      drawings(Svg.draw(view), Svg.draw(view, { width: phone })),
       ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows, title)),
       ...(view.run === undefined
         ? []

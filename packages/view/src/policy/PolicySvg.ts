@@ -13,12 +13,15 @@ import { fitting } from "../drawing/Figure.ts"
 
 /** The options of `draw`. */
 interface Options {
-  /** The width in pixels; 960 by default. The height follows from the layers. */
+  /** The width in pixels; 960 by default. The height follows from the layers and from texts that take several lines. */
   readonly width?: number
 }
 
-const left = 150
 const right = 30
+/** The room for the names of layers, in pixels. */
+const leftOf = (width: number): number => (width < 600 ? 96 : 150)
+/** About how wide a letter is, in pixels. */
+const letter = 6.2
 const laneHeight = 28
 
 /** Draws the stacks of a view as one SVG. One stack is under the other. */
@@ -31,9 +34,10 @@ export const draw = (view: View, { width = 960 }: Options = {}): string => {
     y += height
   }
   if (view.run !== undefined) {
-    const bounds = runLine(view.run, Duration.toMillis(view.run.time))
-    parts.push(text("k-text k-name", 12, y, `a run of ${view.title}, at worst`), text("k-text", 12, y + 18, bounds))
-    y += 36
+    const bounds = wrapped(runLine(view.run, Duration.toMillis(view.run.time)), (width - 24) / letter)
+    parts.push(text("k-text k-name", 12, y, `a run of ${view.title}, at worst`))
+    for (const [index, line] of bounds.entries()) parts.push(text("k-text", 12, y + 18 + 16 * index, line))
+    y += 20 + 16 * bounds.length
   }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="k-figure" role="img" aria-labelledby="k-title k-desc" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}">`,
@@ -60,16 +64,24 @@ const drawn = (
 ): { readonly shapes: ReadonlyArray<string>; readonly height: number } => {
   const { attempts, best, bounds, worst } = stack
   const end = Math.max(worst.end, 1)
+  const left = leftOf(width)
+  const lines = (words: string): ReadonlyArray<string> => wrapped(words, (width - 24) / letter)
   const x = (millis: number): number => hundredths(left + (millis / end) * (width - left - right))
   const varies = best.end !== worst.end
-  const shapes = [
-    text("k-text k-name", 12, top, `${stack.title}, if every attempt fails at once`),
-    text("k-quiet k-small", 12, top + 15, metOf(stack))
-  ]
-  let y = top + 42
+  const shapes: Array<string> = []
+  let y = top
+  const say = (style: string, words: string, height = 16) => {
+    for (const line of lines(words)) {
+      shapes.push(text(style, 12, y, line))
+      y += height
+    }
+  }
+  say("k-text k-name", `${stack.title}, if every attempt fails at once`, 15)
+  say("k-quiet k-small", metOf(stack), 15)
+  y += 12
   const strip = (label: string, timeline: Timeline) => {
     shapes.push(text("k-quiet", 12, y - 8, label))
-    shapes.push(...timeline.lanes.flatMap((lane, index) => laneOf(lane, y + index * laneHeight, x)))
+    shapes.push(...timeline.lanes.flatMap((lane, index) => laneOf(lane, y + index * laneHeight, x, left)))
     y += timeline.lanes.length * laneHeight
   }
   const ticksAt = y
@@ -84,19 +96,17 @@ const drawn = (
   }
   strip(varies ? "worst" : "waits", worst)
   // without a wait there is no time to measure
-  const lines = worst.end === 0 ? [] : Axis.ticks(Axis.make({ from: 0, to: end, gaps: [] }), 0, end, 8)
+  const many = width < 600 ? 3 : 8
+  const ticks = worst.end === 0 ? [] : Axis.ticks(Axis.make({ from: 0, to: end, gaps: [] }), 0, end, many)
   if (worst.end === 0) shapes.push(text("k-quiet k-small", left, y + 12, "no waits: each attempt follows at once"))
   shapes.unshift(
-    ...lines.flatMap(({ drawn, label }) => [
+    ...ticks.flatMap(({ drawn, label }) => [
       `<path class="k-axis" d="M${x(drawn)} ${ticksAt - 4}V${y}"/>`,
       `<text class="k-quiet k-small" x="${x(drawn)}" y="${y + 12}" text-anchor="middle">${label}</text>`
     ])
   )
   y += 30
-  for (const line of [`at worst: ${boundsLine(bounds)}`, ...remarksOf(stack)]) {
-    shapes.push(text("k-text", 12, y, line))
-    y += 16
-  }
+  for (const line of [`at worst: ${boundsLine(bounds)}`, ...remarksOf(stack)]) say("k-text", line)
   return { shapes, height: y + 22 - top }
 }
 
@@ -106,7 +116,8 @@ const drawn = (
 const laneOf = (
   { attempts, name, pauses }: Timeline["lanes"][number],
   y: number,
-  x: (millis: number) => number
+  x: (millis: number) => number,
+  left: number
 ): ReadonlyArray<string> => {
   const middle = y + 12
   const waits = pauses.map(({ from, to }) => `M${x(from)} ${middle}H${x(to)}`)
@@ -132,6 +143,17 @@ const laneOf = (
       return `<g><title>${markup(title)}</title><circle class="k-model" cx="${px}" cy="${middle}" r="4"/>${caption}</g>`
     })
   ]
+}
+
+/** The lines of a text, each with about so many letters at most. */
+const wrapped = (words: string, letters: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of words.split(" ")) {
+    const line = lines.at(-1)
+    if (line === undefined || line.length + 1 + word.length > letters) lines.push(word)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  return lines
 }
 
 const text = (style: string, x: number, y: number, words: string): string =>

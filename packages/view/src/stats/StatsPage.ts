@@ -3,7 +3,7 @@ import type { Stats } from "./Stats.ts"
 import * as Svg from "./StatsSvg.ts"
 import { comparison, headline, type List, listsOf, type ReportOf } from "./Lists.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
-import { drawings, heading, lead, page, paragraph, table } from "../page/StillPage.ts"
+import { drawings, heading, lead, page, paragraph, phone, table } from "../page/StillPage.ts"
 
 /** The options of `make`. */
 interface Options {
@@ -24,7 +24,7 @@ export const make = (stats: Stats, { before, reportOf, title = headline(stats).s
       ...(before === undefined ? [] : listed(comparison(before, stats))),
       ...listsOf(stats, reportOf).flatMap(listed),
       heading("Errors"),
-      drawings(Svg.draw(stats), Svg.draw(stats, { width: narrow })),
+      drawings(Svg.draw(stats), Svg.draw(stats, { width: phone })),
       table("What has failed, and what healed it", errorColumns, errorRows(stats)),
       heading("Tools"),
       table("Calls of each tool", toolColumns, toolRows(stats)),
@@ -33,9 +33,6 @@ export const make = (stats: Stats, { before, reportOf, title = headline(stats).s
       ...sentences(stats).map(paragraph)
     ].join("\n")
   )
-
-/** The width of the drawing on the screen of a phone. */
-const narrow = 350
 
 const listed = ({ caption, columns, nothing, rows, title }: List): ReadonlyArray<string> => [
   heading(title),
