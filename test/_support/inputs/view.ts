@@ -258,7 +258,7 @@ export const viewPictures: Table = {
     ...each(none("a page of addresses that the developer gives"), "live")
   },
   "view/src/page/StillPage.ts": {
-    ...each(reached, "page", "table", "paragraph", "heading", "headCell", "drawings", "drawing"),
+    ...each(reached, "page", "table", "paragraph", "heading", "headCell", "drawings"),
     ...each(looksOnce, "lead")
   },
   "view/src/policy/PolicyPage.ts": each(policies, "make"),
