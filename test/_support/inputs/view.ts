@@ -185,7 +185,10 @@ export const viewRecording: Table = {
     ...each(looksOnce, "eventsOf"),
     ...each(fixed, "failureWords", "spentWords")
   },
-  "view/src/recording/cause.ts": each(reached, "stepsTo", "causesOf", "pathOf", "callLine", "startOf"),
+  "view/src/recording/cause.ts": {
+    ...each(reached, "stepsTo", "causesOf", "pathOf", "callLine", "startOf"),
+    ...each(looksOnce, "isRepeated")
+  },
   "view/src/recording/runs.ts": { ...each(reached, "runsOf"), ...each(looksOnce, "isOutermost") },
   "view/src/recording/why.ts": each(reached, "explain"),
   "view/src/cli/examples.ts": each(none("writes pages, which Page.ts makes"), "writeReports"),

@@ -165,7 +165,11 @@ describe("why no row has stopped a failure", () => {
     const equal = [called(), toolFailed(busy), called(), toolFailed({ ...busy, message: "come back later, again" })]
     assert.deepInclude(fatal(start, ...equal, failed({ _tag: "BudgetExceededError", ...repeats })), {
       why: "limit",
-      reason: "it reached the limit repeatedFailure (3 of 3): pay failed with Busy: come back later, again"
+      reason: "it reached the limit repeatedFailure (3 of 3): pay failed with Busy: come back later, again",
+      index: 4,
+      path: ["clerk", "turn 1", 'pay {"cents":5}', "attempt 1 of 1"],
+      tool: "pay",
+      passed: 0
     })
     const blocked = { type: "guardrail", guard: "no-cards", side: "input", verdict: "block" }
     assert.deepInclude(fatal(start, blocked, failed({ _tag: "GuardrailError", message: "blocked" })), {

@@ -342,7 +342,7 @@ export const helps: Readonly<Record<keyof FactsTable, string>> = {
   ApprovalExpiredError: "Ask a person again, or give the decision more time",
   OutcomeUnknownError: "Look up by its key whether it took effect, before any repetition",
   ToolExecutionError: "Read in its attempts what was tried",
-  BudgetExceededError: "Go on from its transcript with a larger budget",
+  BudgetExceededError: "Mend what has used it up, or go on from its transcript with a larger budget",
   InvalidOutputError: "Loosen the output schema, or ask another model",
   RoutingError: "Describe the skills more clearly, or choose one by rule",
   LoopExhaustedError: "Use its last output, or allow more iterations",

@@ -63,7 +63,7 @@ export const make = (
   const entries = new Map<string, Entry>()
   const aside = putAside ?? tools.find((tool) => tool.putAside !== undefined)?.putAside
   const own = aside?.among(tools, putAside) ?? tools
-  const onDemand = onDemandOf(own)
+  const onDemand = own.find((tool) => tool.onDemand !== undefined)?.onDemand
   const all = onDemand === undefined ? own : [...own, ...onDemand.among(own)]
   for (const tool of all) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
@@ -92,15 +92,6 @@ export const make = (
 }
 
 const isListed = ({ isProvided, onDemand }: ToolDefinition): boolean => isProvided !== true && onDemand === undefined
-
-/** How the tools on demand are found and called; `undefined` without such tools. */
-const onDemandOf = (tools: ReadonlyArray<ToolDefinition>): OnDemand | undefined => {
-  const [first, ...others] = tools.flatMap(({ onDemand }) => onDemand ?? [])
-  if (others.some(({ options }) => options !== first?.options)) {
-    throw new TypeError("Toolset: an agent has one search, so all of its tools on demand need the same options")
-  }
-  return first
-}
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
   if (tool.isAdded === true) return [{ name: "tool", rows: tool.rows }]

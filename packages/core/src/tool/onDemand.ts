@@ -66,7 +66,13 @@ export const onDemand = <const Tools extends ReadonlyArray<AnyTool>>(
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw new RangeError(`Tool.onDemand: limit must be a whole number of at least 1, got ${String(limit)}`)
   }
-  const among: OnDemand["among"] = (tools) => [searchOf(tools.filter(isOnDemand), search, limit), caller]
+  const among: OnDemand["among"] = (all) => {
+    const catalogue = all.filter((tool) => tool.onDemand !== undefined)
+    if (catalogue.some((tool) => tool.onDemand?.options !== options)) {
+      throw new TypeError("Tool.onDemand: an agent has one search, so all of its tools on demand need the same options")
+    }
+    return [searchOf(catalogue, search, limit), caller]
+  }
   const demanded: OnDemand = { options, among, unwrap: unwrapped }
   const made = tools.map((tool: unknown) => {
     demand("Tool.onDemand: tools", "made by this module", tool, isTool(tool))
@@ -81,8 +87,6 @@ export const onDemand = <const Tools extends ReadonlyArray<AnyTool>>(
   // each tool keeps its type
   return made as unknown as Tools
 }
-
-const isOnDemand = ({ onDemand }: ToolDefinition): boolean => onDemand !== undefined
 
 const byDefault: OnDemandOptions = {}
 

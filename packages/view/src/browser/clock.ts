@@ -13,10 +13,10 @@ export const timeOf = (at: number): string => (isDate(at) ? dateOf(at).slice(-13
 
 const day = (at: number): string => {
   const date = new Date(at)
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""}`
+  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""} ${date.getUTCFullYear()}`
 }
 
-/** `21 Nov 22:39:00 → 22 Nov 01:40:00 UTC` */
+/** `21 Nov 2026 22:39:00 → 22 Nov 2026 01:40:00 UTC` */
 export const period = (from: number, to: number): string => {
   if (!isDate(from) || !isDate(to)) return ""
   const [start, end] = [day(from), day(to)]

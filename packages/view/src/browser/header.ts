@@ -1,7 +1,7 @@
 /** The head of the page: how the run ended, what ended it, where, why nothing stopped it, and what to do. */
 import { docsUrl, type Links, traceUrl } from "../recording/Links.ts"
 import { type Fatal, failureWords, type Outcome, sentenceOf, signs, spentWords } from "../recording/Outcome.ts"
-import { clip, count } from "../text/Words.ts"
+import { clip } from "../text/Words.ts"
 import { dateOf, period } from "./clock.ts"
 import { copy } from "./copying.ts"
 import { button, element } from "./Element.ts"
@@ -113,19 +113,18 @@ const sumsOf = (outcome: Outcome): string => {
 }
 
 /** Why nothing stopped the failure, whether its effect may have happened, and how the other failures ended. */
-const whyLine = (outcome: Outcome, reason: string, mayHaveHappened: boolean): string => {
+const whyLine = (outcome: Outcome, { mayHaveHappened, passed, reason }: Fatal): string => {
   const { healed, lost, tell } = outcome.failures
-  // the fatal failure may be one of the lost ones
-  const others = healed + tell + Math.max(0, lost - 1)
+  const others = healed + tell + Math.max(0, lost - passed)
   return [
     `Why it ended the run: ${reason}.`,
     ...(mayHaveHappened ? ["Its effect may have happened."] : []),
-    ...(others > 0 ? [`Of ${count(others, "other failure")}, ${healed} ${healed === 1 ? "was" : "were"} healed.`] : [])
+    ...(others > 0 ? [`Other failures: ${others}, healed: ${healed}.`] : [])
   ].join(" ")
 }
 
 const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
-  const { code, mayHaveHappened, message, page, path: names, reason, row, tag } = fatal
+  const { code, message, page, path: names, row, tag } = fatal
   const path = element("p", { class: "place" })
   for (const [at, part] of names.entries()) {
     if (at > 0) path.append(element("span", { "aria-hidden": "true" }, " › "))
@@ -142,7 +141,7 @@ const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
       element("h2", { dir: "auto" }, message === "" ? tag : `${tag}: ${message}`),
       path,
       ...(code === undefined ? [] : [element("p", { class: "quiet" }, linked(docsUrl(acts.links, page), code))]),
-      element("p", { class: "reason" }, whyLine(outcome, reason, mayHaveHappened)),
+      element("p", { class: "reason" }, whyLine(outcome, fatal)),
       element(
         "div",
         { class: "acts" },
@@ -158,7 +157,7 @@ const why = (outcome: Outcome, fatal: Fatal, acts: Acts): HTMLElement => {
           element(
             "div",
             { class: "hint" },
-            element("h3", {}, "A row that would have gone on"),
+            element("h3", {}, "A recovery row that would have let it go on"),
             element("pre", { dir: "auto" }, row.code),
             element("p", { class: "quiet" }, "Documentation: ", linked(docsUrl(acts.links, row.page), row.page))
           )

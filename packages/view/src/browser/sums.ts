@@ -9,7 +9,7 @@ import { element } from "./Element.ts"
 const names = [
   ["model", "models"],
   ["tool", "tools"],
-  ["recovery", "recovery"]
+  ["recovery", "failed attempts, waits and repairs"]
 ] as const
 
 /** Makes the sums of a scene. */
@@ -23,7 +23,7 @@ export const sums = (scene: Scene): HTMLElement => {
     ["At work", duration(busy), shares.person > 0 ? `${duration(shares.person)} for a person` : ""],
     spentOf(totals),
     [
-      "Turns · calls",
+      "Turns · tool calls",
       `${(turns - nestedTurns).toLocaleString("en-US")} · ${toolCalls.toLocaleString("en-US")}`,
       nestedTurns > 0 ? `${count(nestedTurns, "more turn")} in sub-agents` : ""
     ]

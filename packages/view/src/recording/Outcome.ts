@@ -3,7 +3,7 @@
  * have gone on. All of it is read from events.
  */
 import { codeOf, errorPage, type Row, rowFor } from "./Advice.ts"
-import { callLine, pathOf, startOf, type Step, stepsTo } from "./cause.ts"
+import { callLine, isRepeated, pathOf, startOf, type Step, stepsTo } from "./cause.ts"
 import { messageOf, tagOf } from "./ErrorWords.ts"
 import { asText, fieldOf, flagAt, textAt } from "./Fields.ts"
 import * as Incidents from "./Incidents.ts"
@@ -76,6 +76,8 @@ export interface Fatal {
   readonly row?: Row
   /** Whether an unsafe tool was at work, so that its effect may have happened. */
   readonly mayHaveHappened: boolean
+  /** How many of the lost failures are this one: it passes the calls around it on its way out. */
+  readonly passed: number
 }
 
 /** The outcome of the first outermost run that failed, else of the first one; `undefined` without events. */
@@ -190,7 +192,8 @@ const fatalOf = (events: ReadonlyArray<Recorded>, run: Run): Fatal | undefined =
     ...(tool === undefined ? {} : { tool }),
     ...explained,
     ...(row === undefined ? {} : { row }),
-    mayHaveHappened: steps.some((step) => mayHaveActed(events, step))
+    mayHaveHappened: steps.some((step) => mayHaveActed(events, step)),
+    passed: isRepeated(cause.error) ? 0 : steps.filter(({ event, error }) => fieldOf(event, "error") === error).length
   }
 }
 
@@ -225,7 +228,8 @@ const stoppedOf = (events: ReadonlyArray<Recorded>, run: Run): Fatal => {
     ...(tool === undefined ? {} : { tool }),
     why: "interrupted",
     reason: "the caller of the run has stopped it",
-    mayHaveHappened: calls.some((event) => textAt(event, "sideEffects") === "unsafe")
+    mayHaveHappened: calls.some((event) => textAt(event, "sideEffects") === "unsafe"),
+    passed: 0
   }
 }
 

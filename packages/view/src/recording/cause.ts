@@ -42,6 +42,12 @@ const stepOf = (events: ReadonlyArray<Recorded>, run: Run): Step | undefined => 
   if (end === undefined) return undefined
   const error = fieldOf(end, "error")
   const causes = causesOf(error)
+  if (isRepeated(error)) {
+    // the limit of equal failures is reached by a call that the model has read about
+    const index = run.indices.findLast((other) => events[other]?.type === "tool-failed")
+    const event = index === undefined ? undefined : events[index]
+    if (index !== undefined && event !== undefined) return { run, index, event, error }
+  }
   for (const index of run.indices.toReversed()) {
     const event = events[index]
     if (event === undefined || index > run.end) continue
@@ -49,6 +55,10 @@ const stepOf = (events: ReadonlyArray<Recorded>, run: Run): Step | undefined => 
   }
   return { run, index: run.end, event: end, error }
 }
+
+/** Whether a run has reached its limit of equal failures in a row. */
+export const isRepeated = (error: unknown): boolean =>
+  tagOf(error) === "BudgetExceededError" && textAt(error, "reason") === "repeatedFailure"
 
 /** Whether an event has the failure that ended its run. */
 const ends = (event: Recorded, error: unknown, causes: ReadonlySet<string>): boolean => {

@@ -6,7 +6,7 @@
 import { fieldOf, flagAt, numberAt, textAt } from "./Fields.ts"
 import { messageOf, tagOf } from "./ErrorWords.ts"
 import type { Recorded } from "./Recorded.ts"
-import type { Step } from "./cause.ts"
+import { isRepeated, type Step } from "./cause.ts"
 import { clip, count, duration, money } from "../text/Words.ts"
 
 /**
@@ -35,14 +35,14 @@ export const explain = (events: ReadonlyArray<Recorded>, step: Step, isDefect: b
   const tag = tagOf(error)
   switch (event.type) {
     case "budget-exceeded":
-      return { why: "limit", reason: `${run.agent} reached its limit ${limitOf(event)}${repeated(events, step)}` }
+      return { why: "limit", reason: `${run.agent} reached its limit ${limitOf(event)}` }
     case "guardrail":
       return { why: "decided", reason: `the guardrail ${textAt(event, "guard") ?? "?"} has blocked it` }
     case "output-rejected":
       return { why: "gave-up", reason: `${count(rejections(events, step), "answer")} did not fit the schema` }
   }
   if (tag === "BudgetExceededError") {
-    return { why: "limit", reason: `it reached the limit ${limitOf(error)}${repeated(events, step)}` }
+    return { why: "limit", reason: `it reached the limit ${limitOf(error)}${repeated(step)}` }
   }
   if (tag === "ToolExecutionError" && event.type === "run-failed") return { why: "decided", reason: "it was raised" }
   const owner = event.type === "model-failed" ? `the model calls of ${run.agent}` : (textAt(event, "tool") ?? run.agent)
@@ -58,12 +58,10 @@ export const explain = (events: ReadonlyArray<Recorded>, step: Step, isDefect: b
 }
 
 /** The failure that has come again and again, as the end of a clause; empty for any other limit. */
-const repeated = (events: ReadonlyArray<Recorded>, { error, index, run }: Step): string => {
-  if (textAt(error, "reason") !== "repeatedFailure") return ""
-  const last = run.indices.findLast((other) => other < index && events[other]?.type === "tool-failed")
-  if (last === undefined) return ""
-  const failure = fieldOf(events[last], "error")
-  return clip(`: ${textAt(events[last], "tool")} failed with ${tagOf(failure)}: ${messageOf(failure)}`, 200)
+const repeated = ({ error, event }: Step): string => {
+  if (!isRepeated(error) || event.type !== "tool-failed") return ""
+  const failure = fieldOf(event, "error")
+  return clip(`: ${textAt(event, "tool")} failed with ${tagOf(failure)}: ${messageOf(failure)}`, 200)
 }
 
 /** The verdicts about a failure, on all its attempts before and about this one after it. Those of the transport have no say here. */
