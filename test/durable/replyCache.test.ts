@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Model, Recovery, Usage } from "@kintsugi/core"
+import { Agent, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { ReplyCache } from "@kintsugi/durable"
 import { Context, Duration, Effect, Exit, Layer, Logger, Stream } from "effect"
@@ -169,4 +169,59 @@ it.live("a table has the replies of one process for the next [P1710]", () =>
     }
     assert.lengthOf(model.requests, 1)
   })
+)
+
+it.effect("empty replies, and replies with work of the provider or behind it, are not kept or given [P1710]", () =>
+  Effect.gen(function* () {
+    const item = { type: "provider-item", kind: "mcp_call", opaque: { provider: "p", data: {} } } as const
+    const said = { type: "text", text: "sent" } as const
+    const answer = (content: Message.Reply["content"]) =>
+      ScriptedModel.answers(() => Effect.succeed(ScriptedModel.reply({ content, finish: "stop" })))
+    const scripted = yield* make(
+      answer([]),
+      answer([said]),
+      answer([item, said]),
+      answer([item, said]),
+      text("a"),
+      text("b"),
+      text("c")
+    )
+    const services = yield* Layer.build(ReplyCache.layer(scripted.layer, acme))
+    const { generate } = Context.get(services, Model.Model)
+    const asked = (...messages: Message.Transcript) => generate({ messages, tools: [], toolChoice: "auto" })
+    for (const _ of [1, 2]) yield* asked(Message.user("empty at first"))
+    for (const _ of [1, 2]) yield* asked(Message.user("by the provider"))
+    const late = { ...Message.user("the result of pay"), lateResult: { callId: "c", tool: "pay" } }
+    for (const _ of [1, 2]) yield* asked(late)
+    const behind: Message.Assistant = { role: "assistant", content: [item, said] }
+    yield* asked(behind, Message.user("and now?"))
+    assert.lengthOf(scripted.requests, 7)
+  }).pipe(Effect.provide(Persistence.layerMemory))
+)
+
+it.effect("calls of tools on demand count by the names of the tools, and options tell layers apart [P1710 P1385]", () =>
+  Effect.gen(function* () {
+    const scripted = yield* make(text("one"), text("two"), text("three"), text("four"))
+    const layer = (options: object) => Layer.build(ReplyCache.layer(scripted.layer, { tenant: "t", ...options }))
+    const through = (name: string): Message.Assistant => ({
+      role: "assistant",
+      content: [
+        {
+          type: "settled-call",
+          call: { type: "tool-call", id: "c", name: "call_tool", arguments: { name, arguments: {} } },
+          settlement: { kind: "result", text: "ok" }
+        }
+      ]
+    })
+    const ask = (options: object, name: string) =>
+      Effect.flatMap(layer(options), (services) =>
+        Context.get(services, Model.Model).generate({ messages: [through(name)], tools: [], toolChoice: "auto" })
+      )
+    for (const _ of [1, 2]) yield* ask({ afterTools: ["look"] }, "look")
+    assert.lengthOf(scripted.requests, 1)
+    for (const _ of [1, 2]) yield* ask({ afterTools: ["look"] }, "pay")
+    assert.lengthOf(scripted.requests, 3)
+    yield* ask({ afterTools: ["look"], options: { temperature: 1 } }, "look")
+    assert.lengthOf(scripted.requests, 4)
+  }).pipe(Effect.provide(Persistence.layerMemory))
 )

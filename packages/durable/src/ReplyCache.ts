@@ -20,6 +20,11 @@ export interface CacheOptions {
    * of the request that your backend serves.
    */
   readonly tenant: string | Effect.Effect<string>
+  /**
+   * Tells models of the same name apart whose layers have other options, such as the temperature, a base URL or a search of the provider: the
+   * cache sees only their requests.
+   */
+  readonly options?: Schema.Json
   /** How long a reply counts; one day by default. */
   readonly timeToLive?: Duration.Input
   /**
@@ -35,9 +40,9 @@ class CachedReply extends Persistable.Class<{ payload: { key: string } }>()("Cac
 }) {}
 
 /**
- * Puts a cache before a model. The key is the provider, the model, the tenant and the whole request. A reply from the cache is booked with 0
+ * Puts a cache before a model. The key is the provider, the model, your `options`, the tenant and the whole request. A reply from the cache is booked with 0
  * tokens and costs nothing; a stream gives its parts at once. Only replies that came to their end are kept: no failure, no reply that was cut
- * off, filtered or paused. A request for a background reply goes to the model.
+ * off, filtered, paused or empty, and none with work of the provider. A request for a background reply goes to the model.
  *
  * The store is Effect's `Persistence`: `Persistence.layerMemory`, `layerKvs`, `layerRedis` or `layerSql`. A store that fails is logged, and
  * the model is asked. Of a fallback, cache each model rather than the whole, so that each reply keeps its name.
@@ -83,7 +88,7 @@ type Surrounding = Exclude<Parameters<typeof Model.around>[1], (...given: Readon
 
 const surrounding = (
   store: Persistence.PersistenceStore,
-  { afterTools = false, tenant }: CacheOptions
+  { afterTools = false, options: ofLayer = null, tenant }: CacheOptions
 ): Surrounding => {
   /** The key of a request; `undefined` for one that is not cached. */
   const keyOf = (request: Model.Request, { name, provider }: Model.Service): Effect.Effect<CachedReply | undefined> =>
@@ -94,7 +99,7 @@ const surrounding = (
           const { messages, options, output, providerCalls, toolChoice, tools } = request
           const asked = { messages, options, output, providerCalls, toolChoice, tools }
           // a request is what a codec writes as JSON
-          const json = JSON.parse(JSON.stringify([provider, name, whose, asked])) as Schema.Json
+          const json = JSON.parse(JSON.stringify([provider, name, ofLayer, whose, asked])) as Schema.Json
           return new CachedReply({ key: yield* Tool.digestOf(json) })
         })
   const find = (key: CachedReply): Effect.Effect<Message.Reply | undefined> =>
@@ -102,7 +107,7 @@ const surrounding = (
       exit !== undefined && Exit.isSuccess(exit) ? free(exit.value) : undefined
     )
   const keep = (key: CachedReply, reply: Message.Reply | undefined): Effect.Effect<void> =>
-    reply !== undefined && (reply.finish === "stop" || reply.finish === "tool-calls")
+    reply !== undefined && (reply.finish === "stop" || reply.finish === "tool-calls") && isWhole(reply)
       ? Effect.asVoid(quietly(store.set(key, Exit.succeed(reply))))
       : Effect.void
   return {
@@ -140,16 +145,33 @@ const kept = (
     })
   })
 
+/**
+ * Whether a reply may stand for another one: it says something, and no work of the provider is in it, which was done once and belongs to one
+ * conversation.
+ */
+const isWhole = ({ content }: Message.Reply): boolean =>
+  content.some((part) => part.type === "tool-call" || (part.type === "text" && part.text !== "")) &&
+  content.every((part) => part.type !== "provider-item")
+
 /** Whether the calls in a conversation allow that a reply comes from a cache. */
 const mayRepeat = (messages: Message.Transcript, afterTools: NonNullable<CacheOptions["afterTools"]>): boolean =>
   afterTools === true ||
   messages.every(
     (message) =>
-      message.role !== "assistant" ||
-      message.content.every(
-        (part) => part.type !== "settled-call" || (afterTools !== false && afterTools.includes(part.call.name))
-      )
+      message.role === "system" ||
+      (message.role === "user"
+        ? message.lateResult === undefined || isAmong(message.lateResult.tool, afterTools)
+        : message.content.every((part) => mayFollow(part, afterTools)))
   )
+
+/** Whether a reply behind this part may come from a cache. Work of a provider is a call of a tool whose name is its kind. */
+const mayFollow = (part: Message.Assistant["content"][number], afterTools: Admitted): boolean =>
+  (part.type !== "settled-call" && part.type !== "provider-item") ||
+  isAmong(part.type === "provider-item" ? part.kind : Tool.callOf(part.call).name, afterTools)
+
+type Admitted = Exclude<CacheOptions["afterTools"], true | undefined>
+
+const isAmong = (name: string, afterTools: Admitted): boolean => afterTools !== false && afterTools.includes(name)
 
 /** A reply as it is booked when it comes from the cache: nothing was used, and no request was made. */
 const free = ({ content, finish, model }: Message.Reply): Message.Reply => ({

@@ -215,3 +215,54 @@ it.run("a built-in tool is called by its own name only, and call_tool does not c
     for (const text of all) assert.include(text, "Call any other tool by its own name.")
   })
 )
+
+it.run("a call that may have taken effect is not repeated at once by a resilient agent [P1385 P1364]", (run) =>
+  Effect.gen(function* () {
+    const { results, runs } = yield* same((way) =>
+      Effect.gen(function* () {
+        const { runs, tool } = play("pay", { kind: "web-service", sideEffects: "unsafe" }, [
+          Effect.fail(Object.assign(new Error("reset"), { code: "ECONNRESET" })),
+          Effect.succeed("paid")
+        ])
+        const agent = Agent.make("desk", { tools: [given(way, tool)] }).pipe(Agent.resilient())
+        const script = calls(written(way, "pay", { n: 1 }))
+        const model = yield* make(script, script, done)
+        yield* run(agent, "go").pipe(Effect.provide(model.layer))
+        return { runs: runs.length, results: read(model) }
+      })
+    )
+    assert.strictEqual(runs, 1)
+    assert.include(results[1], "not run")
+  })
+)
+
+it.run("a search shows what the server of a tool has now, and leaves out what is refused [P1385 P1549]", (run) =>
+  Effect.gen(function* () {
+    const made = (description: string) =>
+      Tool.make("pay", {
+        description,
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => Effect.succeed("paid")
+      })
+    let now = { digest: "two", verdict: "accept" as "accept" | "refuse" }
+    const pinned = Tool.pinned(made("Pays, as of yesterday."), {
+      key: "k",
+      server: "s",
+      digest: "one",
+      now: Effect.sync(() => ({ digest: now.digest, tool: () => made("Pays, as of today.").definition })),
+      verdict: () => now.verdict,
+      change: () => ({}) as never,
+      accept: () => Effect.void
+    })
+    const search = calls(call("search_tools", { query: "pays" }))
+    const first = yield* make(search, done)
+    const agent = Agent.make("desk", { tools: Tool.onDemand([pinned]) })
+    yield* run(agent, "go").pipe(Effect.provide(first.layer))
+    assert.include(read(first)[0], "as of today")
+    now = { digest: "three", verdict: "refuse" }
+    const second = yield* make(search, done)
+    yield* run(agent, "go").pipe(Effect.provide(second.layer))
+    assert.include(read(second)[0], "No tool fits")
+  })
+)

@@ -40,10 +40,13 @@ export interface Toolset {
 }
 
 /**
- * Refuses a call, and says why. `isOfTool` says whether another call is one of the same tool. `Agent.resilient` brings the code along, so a
- * bundle without it is smaller.
+ * Refuses a call, and says why. `ofTool` gives another call as one of the same tool; `undefined` if it is none. `Agent.resilient` brings the
+ * code along, so a bundle without it is smaller.
  */
-export type Refuses = (site: CallSite, isOfTool: (other: Message.ToolCall) => boolean) => string | undefined
+export type Refuses = (
+  site: CallSite,
+  ofTool: (other: Message.ToolCall) => Message.ToolCall | undefined
+) => string | undefined
 
 /** The tables of an agent: rows by tool name, and rows for all tools. */
 export interface Tables {
@@ -120,11 +123,12 @@ export const isOffered = (
   { isAdded, name }: Pick<ToolDefinition, "name" | "isAdded">
 ): boolean => offered === undefined || offered.includes(name) || (isAdded === true && offered.length > 0)
 
-/** The call that a call of `call_tool` makes; any other call stays as it is. A built-in tool is called by its own name only. */
+/** The call that a call of `call_tool` makes; any other call stays as it is. Built-in tools and those of a provider are called by their own names only. */
 export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall => {
   if (self.unwrap === undefined) return call
   const made = self.unwrap(call)
-  return entryOf(self, made)?.tool.isBuiltIn === true ? call : made
+  const tool = entryOf(self, made)?.tool
+  return tool?.isBuiltIn === true || tool?.isProvided === true ? call : made
 }
 
 /** The name of the tool that a call means. If there is no such tool, it is the name that the model wrote. */
@@ -162,7 +166,10 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (callCap !== undefined && site.from === undefined && !isWithin(callCap, site.run)) {
     return refuse(site, Render.capped(entry.tool.name, callCap.max))
   }
-  const held = self.refuses?.(site, (other) => entryOf(self, other) === entry)
+  const held = self.refuses?.(site, (other) => {
+    const made = callOf(self, other)
+    return entryOf(self, made) === entry ? made : undefined
+  })
   if (held !== undefined) return refuse(site, held)
   const { pin } = entry.tool
   if (pin === undefined) return beginTool(self, entry, site)

@@ -119,14 +119,26 @@ const searchOf = (catalogue: ReadonlyArray<ToolDefinition>, search: Search, limi
       success: Found,
       sideEffects: "none",
       run: ({ query }) =>
-        Effect.map(
-          Effect.suspend(() => Returned.valueOf(find()(query.slice(0, longest)), names, "The search of Tool.onDemand")),
-          (found) => {
-            const specs = [...new Set(found)].flatMap((one) => tools.get(one)?.spec() ?? []).slice(0, limit)
-            return specs.length === 0 ? { tools: [], hint: none } : { tools: within(specs) }
-          }
-        )
+        Effect.gen(function* () {
+          const given = yield* Effect.try({ try: () => find()(query.slice(0, longest)), catch: (error) => error })
+          const found = yield* Returned.valueOf(given, names, "The search of Tool.onDemand")
+          const wanted = [...new Set(found)].flatMap((one) => tools.get(one) ?? []).slice(0, limit)
+          const specs = yield* Effect.forEach(wanted, specNow)
+          const shown = specs.filter((spec) => spec !== undefined)
+          return shown.length === 0 ? { tools: [], hint: none } : { tools: within(shown) }
+        })
     })
+  )
+}
+
+/** The definition of a tool as its server has it now; `undefined` if that is refused, or gone. */
+const specNow = (tool: ToolDefinition): Effect.Effect<Message.ToolSpec | undefined> => {
+  const { pin } = tool
+  if (pin === undefined) return Effect.succeed(tool.spec())
+  return Effect.flatMap(pin.look(pin.digest), ({ now, verdict }) =>
+    now === null || verdict === "refuse"
+      ? Effect.undefined
+      : Effect.map(pin.current(tool, now), (current) => current.spec())
   )
 }
 
@@ -164,7 +176,8 @@ const caller: ToolDefinition = added(
           kind: "local",
           category: "validation",
           args: { name },
-          message: "call_tool calls only tools that search_tools finds. Call any other tool by its own name."
+          message:
+            "Give call_tool the name and the arguments of a tool that search_tools finds. Call any other tool by its own name."
         })
       )
   })

@@ -30,7 +30,7 @@ export const printed = async (page: Page, report: Report): Promise<void> => {
   const clock = await page.locator(".clock").innerText()
   check(
     "with the time of the clock",
-    clock === "21 Nov 22:39:00 → 22 Nov 01:40:00 UTC" || /^\d+ \w+ \d\d:\d\d:\d\d → .*UTC$/.test(clock),
+    clock === "21 Nov 2026 22:39:00 → 22 Nov 2026 01:40:00 UTC" || /^\d+ \w+ \d{4} \d\d:\d\d:\d\d → .*UTC$/.test(clock),
     clock
   )
   const failures = await page.locator(".printed .entry").count()
