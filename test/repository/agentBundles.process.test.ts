@@ -141,7 +141,7 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
     [/The function of Tool\.around for/, /isPassing: ?/]
   ],
   "the steps of fixers and persons": [sourceOf("fixer"), [/ repairs per call/]],
-  "the refusal of repeated calls": [agentWith("", "show(Agent.resilient(agent))"), [/isOfTool\(/]],
+  "the refusal of repeated calls": [agentWith("", "show(Agent.resilient(agent))"), [/ofTool\(/]],
   "the titles of errors": [
     agentWith('import { describe } from "@kintsugi/core/RecoveryAdvice"', "show(describe)"),
     [/Arguments are no JSON/, /Tool failed for good/]

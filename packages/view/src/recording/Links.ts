@@ -53,7 +53,8 @@ const editors: Readonly<Record<string, string>> = {
 export const editorOf = (named: string): string | undefined => {
   if (Object.hasOwn(editors, named)) return editors[named]
   const isScript = /^(?:javascript|data|vbscript|blob):/i.test(named)
-  return /^[a-z][a-z0-9+.-]*:\/\/\S*\{file\}\S*$/i.test(named) && !isScript ? named : undefined
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) && named.includes("{file}") && !/\s/.test(named)
+  return isAddress && !isScript ? named : undefined
 }
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
