@@ -12,7 +12,12 @@ import { dom, each, fixed, grows, reached, type Table, wraps } from "./entry.ts"
 import { lines, recordings, scenes } from "./view.ts"
 
 export const viewBrowser: Table = {
-  "view/src/scene/Outline.ts": { make: grows(scenes, ({ recording, scene }) => Outline.make(scene, recording.events)) },
+  "view/src/scene/Outline.ts": {
+    make: grows(scenes, ({ recording, scene }) =>
+      // the words of a branch are made when they are read
+      Outline.make(scene, recording.events).branches.map(({ badges, name, note }) => [badges, name, note])
+    )
+  },
   "view/src/scene/Search.ts": {
     ...each(reached, "textOf"),
     Search: grows(recordings, ({ events }) => {
