@@ -167,3 +167,16 @@ it.effect("tools that cannot be on demand, and options that do not fit, are refu
     }
   })
 )
+
+it.run("a search that throws is read like one that fails [P1385]", (run) =>
+  Effect.gen(function* () {
+    const search: Tool.Search = () => () => {
+      throw gone("no index")
+    }
+    const model = yield* make(searching("a"), done)
+    yield* run(Agent.make("desk", { tools: Tool.onDemand([tool("a")], { search }) }), "go").pipe(
+      Effect.provide(model.layer)
+    )
+    assert.include(read(model)[0], "no index")
+  })
+)
