@@ -77,7 +77,7 @@ export const coreCoercion: Table = {
     numberOf: grows(texts, numberOf, 32),
     quoted: grows(texts, (text) => quoted(text, (spelled) => spelled.length % 2 === 0)),
     spellingsIn: grows(texts, (text) => spellingsIn([text])),
-    ...each(reached, "textOf")
+    ...each(reached, "endOfString", "textOf")
   },
   "core/src/coercion/repair.ts": { repair: grows(texts, repair) }
 }

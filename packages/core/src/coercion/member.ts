@@ -1,4 +1,5 @@
 /** Reads the text of one field out of the text of an object. */
+import { endOfString } from "./number.ts"
 
 /** The text of a field of a JSON object, as it is written there; the last one if the field occurs twice. The text must be valid JSON. */
 export const memberOf = (json: string, name: string): string | undefined => {
@@ -29,11 +30,4 @@ const endOfValue = (json: string, start: number): number => {
     else if (char === "}" || char === "]") depth--
   }
   return json.length
-}
-
-/** The index of the quotation mark that ends a string. */
-const endOfString = (json: string, start: number): number => {
-  let at = start + 1
-  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1
-  return at
 }

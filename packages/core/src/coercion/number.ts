@@ -68,7 +68,8 @@ function* numbersIn(json: string): Generator<readonly [from: number, to: number]
 
 const isOfNumber = /[\d.eE+-]/
 
-const endOfString = (json: string, start: number): number => {
+/** The index of the quotation mark that ends a JSON string. */
+export const endOfString = (json: string, start: number): number => {
   let i = start + 1
   while (i < json.length && json[i] !== '"') i += json[i] === "\\" ? 2 : 1
   return i
