@@ -1,6 +1,6 @@
 /** The outline of a scene: which rows there are, what they say, and that nothing of the scene is missing from it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Scene } from "@kintsugi/view"
+import { Recording, Scene } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
 import type { Recorded } from "../../../packages/view/src/recording/Recorded.ts"
@@ -72,6 +72,28 @@ describe("the outline of a run that failed [P1275]", () => {
       [
         ["waits for a person", "more than 100 euros → approve", "ok"],
         ["attempt 1", "PaymentDeclined", "lost"]
+      ]
+    )
+  })
+
+  it("shows beside each wait of a call the decision that ended it [P1275]", () => {
+    const call = { runId: "r", agent: "clerk", turn: 1, callId: "c1", tool: "refund" }
+    const waits = (at: number, reason: string) => ({ ...call, at, type: "approval-requested", request: { reason } })
+    const decides = (at: number, type: string) => ({ ...call, at, type: "approval-decided", decision: { type } })
+    const { events } = Recording.fromEvents([
+      { ...call, at: 0, type: "run-start", turn: 0, input: "go", transcript: [] },
+      { ...call, at: 1, type: "turn-start" },
+      ...[waits(2, "amount"), decides(3, "edit"), waits(4, "account"), decides(5, "approve"), waits(6, "night")],
+      { ...call, at: 7, type: "tool-start", arguments: {} }
+    ])
+    const { branches } = outlineOf(events)
+    assert.deepStrictEqual(
+      branches.filter(({ kind }) => kind === "part").map(({ name, note }) => `${name}: ${note}`),
+      [
+        "waits for a person: amount → edit",
+        "waits for a person: account → approve",
+        "waits for a person: night",
+        "attempt 1: "
       ]
     )
   })

@@ -138,7 +138,9 @@ class Growth {
       from: Infinity,
       to: -Infinity,
       waited: 0,
-      health: "ok"
+      health: "ok",
+      attempt: 0,
+      decided: undefined
     }
     parent?.children.push(growing)
     this.#all.push(growing)
@@ -162,16 +164,26 @@ class Growth {
   /** Gives each attempt, wait for a person and repair a branch of its own, if there are several. */
   #split(growing: Growing): void {
     const spans = growing.items.filter((item) => item.shape === "span" && item.part !== "mending")
-    const shown = spans.filter(
-      (item, at) => item.shape === "span" && item.part !== "wait" && !isEmpty(item, spans[at + 1])
+    const shown = new Set<Span | Mark>(
+      spans.filter((item, at) => item.shape === "span" && item.part !== "wait" && !isEmpty(item, spans[at + 1]))
     )
-    if (shown.length < 2) return
-    for (const span of shown) {
-      const part = this.#add("part", `p${growing.key} ${span.events[0] ?? span.subject} ${span.label}`, growing)
-      part.main = span
-      part.items.push(span)
-      part.from = startOf(span)
-      part.to = endOf(span)
+    if (shown.size < 2) return
+    let attempts = 0
+    let asked: Growing | undefined
+    for (const item of growing.items) {
+      if (asked !== undefined && this.#events[item.subject]?.type === "approval-decided") {
+        asked.decided = item.subject
+        asked = undefined
+      }
+      if (!shown.has(item)) continue
+      const part = this.#add("part", `p${growing.key} ${item.events[0] ?? item.subject} ${item.label}`, growing)
+      part.main = item
+      part.items.push(item)
+      part.from = startOf(item)
+      part.to = endOf(item)
+      if (item.shape !== "span") continue
+      if (item.part === "approval") asked = part
+      if (item.part === (growing.kind === "call" ? "call" : "attempt")) part.attempt = ++attempts
     }
   }
 

@@ -8,7 +8,6 @@ import { tagOf } from "../recording/ErrorWords.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import { clip, count, duration } from "../text/Words.ts"
 import type { Growing, Health } from "./growing.ts"
-import type { Mark, Span } from "./Shapes.ts"
 
 /** A short text beside the name of a branch. */
 export interface Badge {
@@ -82,7 +81,7 @@ export const describe = (
         note: "went well"
       }
     case "part":
-      return partWords(main, growing.parent, events)
+      return partWords(growing, events)
   }
 }
 
@@ -136,29 +135,17 @@ const shortly = (value: unknown): string =>
     .replaceAll(/"(\w+)":/g, "$1: ")
     .replaceAll(/,(?=\S)/g, ", ")
 
-const partWords = (main: Span | Mark | undefined, parent: Growing | undefined, events: ReadonlyArray<Recorded>) => {
+const partWords = ({ attempt, decided, main }: Growing, events: ReadonlyArray<Recorded>) => {
   if (main?.shape !== "span") return { name: main?.label ?? "?", note: "" }
   const event = events[main.subject]
+  if (main.part === "approval") {
+    const decision = textAt(events[decided ?? -1], "decision", "type")
+    const reason = textAt(event, "request", "reason") ?? ""
+    return { name: "waits for a person", note: decision === undefined ? reason : `${reason} → ${decision}` }
+  }
   const error = fieldOf(event, "error")
   const note = error === undefined || main.state !== "failed" ? "" : tagOf(error)
-  switch (main.part) {
-    case "approval": {
-      const decided = parent?.items.find((item) => events[item.subject]?.type === "approval-decided")
-      const decision = textAt(events[decided?.subject ?? -1], "decision", "type")
-      const reason = textAt(event, "request", "reason") ?? ""
-      return { name: "waits for a person", note: decision === undefined ? reason : `${reason} → ${decision}` }
-    }
-    case "call":
-    case "attempt": {
-      const attempts = parent?.children.filter(
-        ({ main }) => main?.shape === "span" && main.part === (parent.kind === "call" ? "call" : "attempt")
-      )
-      const nth = (attempts?.findIndex((one) => one.main === main) ?? 0) + 1
-      return { name: `attempt ${nth}`, note }
-    }
-    default:
-      return { name: main.label, note }
-  }
+  return { name: main.part === "call" || main.part === "attempt" ? `attempt ${attempt}` : main.label, note }
 }
 
 /** The tag of the last error among the events of some items. */

@@ -23,4 +23,8 @@ export interface Growing {
   to: number
   waited: number
   health: Health
+  /** Of a part that is an attempt: which attempt of its call it is, from 1. */
+  attempt: number
+  /** Of a part that waits for a person: the index of the event with the decision. */
+  decided: number | undefined
 }
