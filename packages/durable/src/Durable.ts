@@ -32,11 +32,12 @@ import {
   unreadable
 } from "./errors.ts"
 import { demanding, knowing } from "./knowing.ts"
-import { Instant, intercepting } from "./intercepting.ts"
+import { begin, newest } from "./format.ts"
+import { intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
-import { repeated, isNoted, lose, note, orLost } from "./losing.ts"
+import { orLost } from "./losing.ts"
 import { type Events, Memory } from "./memory.ts"
-import { type AtWork, record, type Replay } from "./recording.ts"
+import type { AtWork, Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
 import type { ErrorOf, For, Present, ServicesOf } from "./types.ts"
@@ -181,7 +182,15 @@ export const workflow = <
           const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
           const lines = new Lines(executionId)
           const asked = { taken: { isSo: false }, stopping: new Stop() }
-          const own = { executionId, instance, ...asked, lines, hasInbox: inbox, parents: new Map<string, string>() }
+          const own = {
+            executionId,
+            instance,
+            ...asked,
+            lines,
+            hasInbox: inbox,
+            parents: new Map<string, string>(),
+            format: { number: newest }
+          }
           const replay: Replay = { ...process, ...stored, ...memory.of(executionId), ...own }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
@@ -236,16 +245,7 @@ const running = (
     const { interceptor, watch } = intercepting(replay, tell)
     const { executionId, instance } = replay
     const marked = Effect.provideService(knowing(instance.workflow, executionId), WorkflowEngine, replay.engine)
-    const wasBegun = yield* isNoted(replay, "begin")
-    const now = Effect.sync(() => (wasBegun ? repeated.instant : replay.clock.currentTimeMillisUnsafe()))
-    const begun = yield* record(replay, {
-      line: lines.root,
-      name: "begin",
-      ...Instant,
-      work: Effect.andThen(marked, now)
-    })
-    if (begun === repeated.instant) return yield* lose(replay, "what was recorded of its steps")
-    if (!wasBegun) yield* note(replay, "begin")
+    const wasBegun = yield* begin(replay, marked)
     const { log } = replay
     if (log !== undefined) yield* log.begin(replay, wasBegun)
     if (yield* hasStopped(replay)) return yield* Workflow.suspend(instance)

@@ -9,12 +9,12 @@ import { type Approval, type LlmError, Message, type Model, Usage } from "@kints
 import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { decided } from "./approval.ts"
+import { asksOf } from "./asks.ts"
 import { cancel, deferring, poll } from "./deferred.ts"
 import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
 import { isLeft } from "./losing.ts"
 import { acted, type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
-import { fingerprint } from "./random.ts"
 import { replaced, restOf } from "./rest.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
@@ -139,7 +139,7 @@ const modelCall = (
     value: Message.Reply,
     error: ModelFailure,
     work,
-    asks: requestDigest(run, request),
+    asks: asksOf(replay.format.number, run, request),
     ...(words && { words })
   })
 
@@ -169,27 +169,6 @@ const streamed = (
   replay.log?.continues(runId, step.goOn !== undefined)
   const work = collected(step.model, words, () => restOf(replay, runId, step, self))
   return parts(words, run, modelCall(replay, line, run, step, work, name, words), () => replaced(replay, runId))
-}
-
-/**
- * A digest that tells the requests of a run apart, by the agent, its tools, the length of the conversation, and the messages since the last
- * reply. Instructions are left out, because they may change while the run goes on.
- */
-const requestDigest = (
-  run: RunContext.RunContext | undefined,
-  { messages, toolChoice, tools }: Model.Request
-): string => {
-  const said = messages.filter(({ role }) => role !== "system")
-  const last = said.findLastIndex(({ role }) => role === "assistant")
-  return fingerprint(
-    JSON.stringify([
-      run?.agent ?? "",
-      tools.map(({ name }) => name),
-      toolChoice,
-      said.length,
-      said.slice(Math.max(0, last))
-    ])
-  )
 }
 
 const reasons = Schema.NullOr(Schema.String)

@@ -20,6 +20,7 @@ import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import * as Redaction from "@kintsugi/core/Redaction"
+import { type Asks, requestFields, type Stamp, stampOf } from "./asks.ts"
 import { Books, decodeSpent, encodeSpent, rebook, type Spent, spentFields, spentOf } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
 import type { EventLog } from "./eventLog.ts"
@@ -71,6 +72,8 @@ export interface Replay {
   readonly waiting: Set<string>
   /** Whether `Durable.say` can send messages to the run. */
   readonly hasInbox: boolean
+  /** The format with which the run began, see `asks.ts`. */
+  readonly format: { number: number }
   /** The parent of each run that has begun: the keys and the values are run ids. */
   readonly parents: Map<string, string>
   /** The failures with which the run may end. Functions that decide within the run may fail with the same errors. */
@@ -84,8 +87,8 @@ export interface Recorded<A, E> {
   readonly value: Schema.Codec<A, unknown>
   readonly error: Schema.Codec<E, unknown>
   readonly work: Effect.Effect<A, E>
-  /** A digest of the step's request. A replay with another digest does not get the stored result, because the agent has changed. */
-  readonly asks?: string
+  /** The step's request. A replay with another request does not get the stored result, because the agent has changed. */
+  readonly asks?: Asks
   /** The run of a step that may call agents. What these agents spend is stored with the result of the step. */
   readonly run?: RunContext.RunContext | undefined
   /** The text of a streamed model call. If the step is cut off, the usage that the provider has counted so far is stored. */
@@ -98,9 +101,7 @@ type Outcome =
   | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Stamped)
   | ({ readonly _tag: "Late"; readonly counted?: typeof Counted.Type } & Spent)
 
-interface Stamped extends Spent {
-  readonly requestDigest?: string
-}
+type Stamped = Spent & Stamp
 
 /** Runs a step, or reads its stored result, and advances the time of its line (of its run or tool call) to the end of the step. */
 export const record = <A, E>(
@@ -123,7 +124,7 @@ export const record = <A, E>(
         return Effect.flatMap(working(replay, key, span, { run, work }), ({ ended, books }) =>
           outcome.encode({
             ...ended,
-            ...(ended._tag === "Late" ? words?.counts : asks === undefined ? {} : { requestDigest: asks }),
+            ...(ended._tag === "Late" ? words?.counts : stampOf(asks)),
             ...spentOf(books)
           })
         )
@@ -131,9 +132,11 @@ export const record = <A, E>(
       const step = part === 1 ? name : `${name}~${part}`
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
       const ended = yield* reading(replay, step, outcome.decode(stored))
-      if (ended._tag !== "Late" && ended.requestDigest !== asks) return yield* Effect.die(changed(replay, step))
+      const isOther = ended._tag !== "Late" && ended.requestDigest !== asks?.requestDigest
+      if (isOther) return yield* Effect.die(changed(replay, step))
       if (!isDone) rebook(run, ended.ledger)
       if (ended._tag !== "Late") {
+        if (!isDone && ended.words !== undefined) asks?.restore?.(ended.words)
         line.advance(ended.at)
         // cast: the schemas of this step have decoded it
         return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
@@ -375,7 +378,7 @@ const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const compiled = outcomes.get(value)?.get(error)
   if (compiled !== undefined) return compiled
-  const stampFields = { requestDigest: Schema.optionalKey(Schema.String), ...spentFields }
+  const stampFields = { ...requestFields, ...spentFields }
   const schema = Schema.toCodecJson(
     Schema.Union([
       Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...stampFields }),

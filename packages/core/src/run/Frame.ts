@@ -36,6 +36,8 @@ export interface State {
   readonly said: () => Message.Transcript
   /** The assistant message of the turn at work; `undefined` before a reader has seen a part of it, and after the turn. */
   readonly unfinished: () => Message.Assistant | undefined
+  /** Replaces a message of the conversation; absent for a function, which has none. */
+  readonly replace?: (before: Message.Message, after: Message.Message) => void
   /** The digests of the requests for approval that its calls wait for. */
   readonly requests?: () => ReadonlyArray<string>
   /** The text of the last reply. */
@@ -173,6 +175,7 @@ const contextOf = (
     depth,
     deepest: Math.min(parent?.deepest ?? Infinity, depth + (frame.budget?.maxDepth ?? Infinity)),
     turn: () => frame.state.turn,
+    conversation: frame.state,
     ledger,
     meter,
     done: new RunContext.Done(parent?.done, frame.agent, runId),

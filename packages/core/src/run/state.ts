@@ -244,11 +244,11 @@ export class RunState implements State {
     this.slots = []
   }
 
-  /** Replaces a message of the user. */
-  replace(before: Message.User, after: Message.User): void {
+  /** Replaces a message. */
+  replace(before: Message.Message, after: Message.Message): void {
     const swap = (one: Message.Message, at: number, all: Array<Message.Message>) => one === before && (all[at] = after)
     for (const messages of [this.messages, this.#compacted]) messages?.forEach(swap)
-    if (this.inputMessage === before) this.inputMessage = after
+    if (this.inputMessage === before && after.role === "user") this.inputMessage = after
     this.#heed([after])
   }
 
