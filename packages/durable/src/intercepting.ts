@@ -120,7 +120,7 @@ const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.
 }
 
 /** The schemas of a step whose result is an instant, in milliseconds since the epoch. */
-export const Instant = { value: Schema.Finite, error: Schema.Never }
+const Instant = { value: Schema.Finite, error: Schema.Never }
 
 type ModelCall = Extract<Interception.InterceptedStep, { readonly type: "model call" }>
 

@@ -48,8 +48,8 @@ export interface RunContext {
   /** The idempotency keys of the calls of this run are derived from it: the run id, or the place of this run within another run. */
   readonly seed: string
   readonly turn: () => number
-  /** The conversation of the run. */
-  readonly conversation: Conversation
+  /** Replaces a message of the run's conversation. Absent for a run without one. */
+  readonly conversation: { replace?(before: Message.Message, after: Message.Message): void }
   /** Counts what the run spends, against its limits and those of its ancestors. */
   readonly meter: Meter
   /** For a fixer: the failure that it repairs, and how often the call was attempted. */
@@ -72,12 +72,6 @@ export interface RunContext {
   readonly onUnsafe?: (() => void) | undefined
   /** Fixers that run around this effect; descendants do not start them again. */
   readonly fixers: ReadonlyArray<unknown>
-}
-
-/** The conversation of a run, for what repeats a run. */
-interface Conversation {
-  /** Replaces a message, if the conversation has it. Absent for a run without a conversation. */
-  replace?(before: Message.Message, after: Message.Message): void
 }
 
 /** Gets the events of a run; the first event of a run or a call may be answered with a span. */
