@@ -1,5 +1,5 @@
 /**
- * Records runs that wait, for the test that later releases go on with them: `test/durable/upgrades`. A release adds one record.
+ * Records runs that wait. `test/durable/upgrades.process.test.ts` goes on with them under later releases; each release adds one record.
  *
  *   npm run upgrades -- 0.1.0
  *   npm run upgrades -- formats-1 <program>   records what the program of another checkout stores
@@ -11,9 +11,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { root } from "./files.ts"
-import { database as databaseIn } from "../test/durable/upgrades/database.ts"
+import { database as databaseIn } from "../test/durable/_support/upgrades/database.ts"
 
-const folderOf = join(root, "test/durable/upgrades")
+const folderOf = join(root, "test/durable/_support/upgrades")
 
 /** The tables of a database as SQL that makes them, with their rows. */
 const dump = async (folder: string): Promise<string> => {

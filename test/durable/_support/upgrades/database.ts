@@ -1,7 +1,7 @@
 /** The database in the folder of `Durable.layerPglite`. */
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import { root } from "../../../scripts/files.ts"
+import { root } from "../../../../scripts/files.ts"
 
 /** What is used of PGlite. */
 interface Database {

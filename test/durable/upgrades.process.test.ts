@@ -6,10 +6,10 @@ import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { database as databaseIn } from "./database.ts"
-import { inputs, made } from "./runs.ts"
+import { database as databaseIn } from "./_support/upgrades/database.ts"
+import { inputs, made } from "./_support/upgrades/runs.ts"
 
-const records = join(import.meta.dirname, "records")
+const records = join(import.meta.dirname, "_support/upgrades/records")
 
 /** A folder with the database of a record. */
 const restored = (record: string) =>
