@@ -8,6 +8,7 @@ import { coreErrors } from "./coreErrors.ts"
 import { durable } from "./durable.ts"
 import type { Table } from "./entry.ts"
 import { interop } from "./interop.ts"
+import { limits } from "./limits.ts"
 import { providersCodec } from "./providersCodec.ts"
 import { providersClassify, providersTransport } from "./providersTransport.ts"
 import { viewServe } from "./serve.ts"
@@ -29,6 +30,7 @@ export const tables: Readonly<Record<string, Table>> = {
   "view, pictures and pages": viewPictures,
   durable,
   "durable, conversations": conversations,
+  "durable, limits": limits,
   "view, browser": viewBrowser,
   "view, serve": viewServe
 }

@@ -91,13 +91,14 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "durable",
-    folders: ["engine", "conversations", "."],
+    folders: ["engine", "conversations", "limits", "."],
     everywhere: effect(
       "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Schedule Schema Scope Semaphore " +
         "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore persistence/Persistable persistence/Persistence sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     ),
     within: {
       conversations: effect("Array Result crypto/Aead encoding/Base64 sql/Migrator sql/Statement"),
+      limits: effect("sql/Migrator"),
       // what the layers of engines load, each when it is built
       engine: [
         ...effect(

@@ -9,8 +9,9 @@ import { demand, options } from "../data/Demand.ts"
 import { check as checkPrice, type Prices } from "./Price.ts"
 
 export type { Price } from "./Price.ts"
+export { costOf } from "./Price.ts"
 /** @internal */
-export { costOf, costOfItems, mostOf } from "./Price.ts"
+export { costOfItems, mostOf } from "./Price.ts"
 
 /**
  * All limits of a run, with the defaults filled in.

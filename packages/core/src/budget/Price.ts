@@ -128,11 +128,7 @@ export const costOfItems = ({ usdPerItem }: Price, content: Message.Reply["conte
   return cost
 }
 
-/**
- * The cost of these tokens, in a tier of service. Reasoning tokens are part of the output.
- *
- * @internal
- */
+/** The cost of these tokens in US dollars, in a tier of service. Reasoning tokens are part of the output. */
 export const costOf = (self: Price, usage: Usage.Usage, tier = "*"): number => {
   const { cachedInputTokens: cached, cacheWriteTokens: written, inputTokens, outputTokens } = usage
   const { input, output, cachedInput = input, cacheWrite = input } = tokensAt(self, inputTokens)
