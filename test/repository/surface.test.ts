@@ -120,6 +120,7 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "Conversations.layerMemory": "conversations for tests",
   "Conversations.layerResults": "long results as documents of conversations",
   "Conversations.layerSql": "conversations in tables",
+  "RateLimits.layerSql": "rate limits in a table",
   "ReplyCache.CacheOptions": "what a cache of replies may do",
   "ReplyCache.layer": "a cache of replies before a model",
   "SharedBudget.BudgetPeriod": "a budget in one of its periods",

@@ -1,8 +1,10 @@
 /** Shared limits: what a layer needs, and which limits do not compile. */
 import type { Model } from "@kintsugi/core"
 import { Agent } from "@kintsugi/core"
-import { SharedBudget } from "@kintsugi/durable"
+import { RateLimits, SharedBudget } from "@kintsugi/durable"
 import type { Effect, Layer } from "effect"
+import type { RateLimiter } from "effect/persistence"
+import type { SqlClient } from "effect/sql"
 import { test } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 
@@ -44,4 +46,9 @@ test("limits that are none do not compile [P1720]", () => {
     // @ts-expect-error a key is a text
     SharedBudget.layer(model, { key, tokens: 1 })
   void generic
+})
+
+test("the stores in tables need a client alone [P1720 P1721]", () => {
+  sameType<Layer.Layer<RateLimiter.RateLimiterStore, never, SqlClient.SqlClient>>()(RateLimits.layerSql)
+  sameType<Layer.Layer<SharedBudget.SharedBudgets, never, SqlClient.SqlClient>>()(SharedBudget.layerSql)
 })

@@ -1,33 +1,9 @@
 /** Shared budgets in a table of PostgreSQL or SQLite: one row for each period, which each statement reads and changes at once. */
 import * as Effect from "effect/Effect"
-import { fromRecord, make as migrator } from "effect/sql/Migrator"
-import { SqlClient } from "effect/sql/SqlClient"
+import type { SqlClient } from "effect/sql/SqlClient"
 import type { BudgetPeriod, BudgetStore } from "./BudgetStore.ts"
 import { leaseAt } from "./leases.ts"
-
-const budgets = "kintsugi_budgets"
-
-/** Each release adds migrations at the end, and changes none that stands here. */
-const migrations = fromRecord({
-  "0001_budgets": Effect.gen(function* () {
-    const sql = yield* SqlClient
-    yield* sql`CREATE TABLE ${sql(budgets)} (
-      name TEXT NOT NULL,
-      unit TEXT NOT NULL,
-      per BIGINT NOT NULL,
-      since BIGINT NOT NULL,
-      spent BIGINT NOT NULL,
-      lease BIGINT NOT NULL,
-      held BIGINT NOT NULL,
-      lease_before BIGINT NOT NULL,
-      held_before BIGINT NOT NULL,
-      PRIMARY KEY (name, unit, per, since)
-    )`
-  })
-})
-
-// not the table of the conversations, because each counts its own migrations
-const migrate = migrator({})({ loader: migrations, table: "kintsugi_migrations_limits" })
+import { budgets, migrated } from "./tables.ts"
 
 /** PostgreSQL gives a BIGINT as a text. */
 interface Row {
@@ -37,14 +13,7 @@ interface Row {
 
 /** The storage on this client. It makes its table, or brings it up to date. */
 export const sqlStore: Effect.Effect<BudgetStore, unknown, SqlClient> = Effect.gen(function* () {
-  const client = yield* SqlClient
-  const sql = client.withoutTransforms()
-  yield* sql.onDialectOrElse({
-    pg: () => Effect.void,
-    sqlite: () => Effect.void,
-    orElse: () => Effect.die(new TypeError("SharedBudget.layerSql works on PostgreSQL, PGlite and SQLite"))
-  })
-  yield* Effect.provideService(migrate, SqlClient, sql)
+  const sql = yield* migrated("SharedBudget.layerSql")
 
   const isRow = ({ key, per, since, unit }: BudgetPeriod) =>
     sql`name = ${key} AND unit = ${unit} AND per = ${per} AND since = ${since}`
