@@ -5,10 +5,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
-import { Durable, SharedBudget } from "@kintsugi/durable"
-import { Effect, Layer, Redacted } from "effect"
+import { Durable, RateLimits, SharedBudget } from "@kintsugi/durable"
+import { Clock, Context, Duration, Effect, Exit, Layer, Redacted } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { TestClock } from "effect/testing"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
+import { lesson, played } from "../../../test/durable/limits/_support/rates.ts"
 import { folder as lab } from "../src/folder.ts"
 import { type Postgres, postgres, startPostgres } from "../src/postgres.ts"
 
@@ -83,12 +86,16 @@ describe.skipIf(found === undefined)("a budget that three processes share on Pos
     return said.reduce((sum, { answered = 0 }) => sum + answered, 0)
   }
 
-  const read = Effect.flatMap(SharedBudget.SharedBudgets, (store) => store.read(of, Date.now(), lease))
-  const emptied = Effect.flatMap(SharedBudget.SharedBudgets, (store) =>
-    Effect.flatMap(store.read(of, Date.now(), lease), ({ spent }) =>
-      store.settle({ ...of, amount: 0, lease: -2 }, -spent)
-    )
-  )
+  const read = Effect.gen(function* () {
+    const store = yield* SharedBudget.SharedBudgets
+    return yield* store.read(of, yield* Clock.currentTimeMillis, lease)
+  })
+  /** Takes away what was spent, for the next test. */
+  const emptied = Effect.gen(function* () {
+    const store = yield* SharedBudget.SharedBudgets
+    const { spent } = yield* read
+    yield* store.settle({ ...of, amount: 0, lease: -2 }, -spent)
+  })
 
   it("admits exactly the limit if calls use what they reserve [P1720]", { timeout: 120_000 }, async () => {
     assert.strictEqual(await spending("100"), 30)
@@ -111,16 +118,43 @@ describe.skipIf(found === undefined)("a budget that three processes share on Pos
     dead.begin()
     assert.isTrue((await dead.next()).hangs)
     await dead.killed()
-    const now = Date.now()
-    const reserving = (at: number) =>
+    const reserving = (after: number) =>
       using(
-        Effect.flatMap(SharedBudget.SharedBudgets, (store) =>
-          store.reserve({ ...of, amount: 3000, limit: 3000, at, lease })
-        )
+        Effect.gen(function* () {
+          const store = yield* SharedBudget.SharedBudgets
+          const at = (yield* Clock.currentTimeMillis) + after
+          return yield* store.reserve({ ...of, amount: 3000, limit: 3000, at, lease })
+        })
       )
-    assert.deepStrictEqual(await reserving(now), { spent: 0, reserved: 100 })
-    assert.deepInclude(await reserving(now + 2 * lease), { amount: 3000 })
+    assert.deepStrictEqual(await reserving(0), { spent: 0, reserved: 100 })
+    assert.deepInclude(await reserving(2 * lease), { amount: 3000 })
   })
+
+  it("answers rate limits as the store in memory, and admits no more than a limit [P1721]", async () => {
+    const database = () => Durable.layerPostgres({ url: Redacted.make(url("postgres")), runner: "client" })
+    const storeOf = <E>(layer: Layer.Layer<RateLimiter.RateLimiterStore, E>) =>
+      Effect.map(Layer.build(layer), (context) => Context.get(context, RateLimiter.RateLimiterStore))
+    const process = Effect.suspend(() => storeOf(Layer.provide(RateLimits.layerSql, database())))
+    const windows = ["window", "bucket", "debt", "overflow"] as const
+    const calls = [
+      ...lesson,
+      ...windows.flatMap((of) => [1, 2, 3, 1].map((tokens) => ({ of, key: "k '1'", tokens, millis: 250 })))
+    ]
+    await Effect.gen(function* () {
+      const processes = yield* Effect.all([process, process, process])
+      const play = (store: (typeof processes)[0]) => Effect.provide(played(store, calls), TestClock.layer())
+      assert.deepStrictEqual(yield* play(processes[0]), yield* play(yield* storeOf(RateLimiter.layerStoreMemory)))
+      const limits = yield* Effect.forEach(processes, (store) =>
+        Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, store)
+      )
+      const exits = yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, nth) => limits[nth % 3] ?? limits[0]),
+        (limiter) => Effect.exit(limiter!.consume({ key: "all", limit: 10, window: Duration.hours(1) })),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(exits.filter(Exit.isSuccess), 10)
+    }).pipe(Effect.scoped, Effect.runPromise)
+  }, 120_000)
 })
 
 it("three calls at a limit on PGlite take turns at one row [P1720]", { timeout: 120_000 }, async () => {

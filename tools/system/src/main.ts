@@ -20,6 +20,7 @@ import { Report } from "../../../scripts/report.ts"
 import { provide, type Tool } from "../../../scripts/provide.ts"
 import { binary } from "../../../scripts/tools.ts"
 import { play } from "../../durable-lab/src/cluster.ts"
+import { playLimits } from "../../durable-lab/src/limits.ts"
 import type { Checked } from "./consumer/scenario.ts"
 import { withBrowser } from "./browser.ts"
 import { bundle, type Files } from "./bundle.ts"
@@ -160,6 +161,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     needing("the cluster", [tools.postgres], (postgres = "") =>
       play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
     ),
+  limits: () => needing("limits on Redis", [tools.redis], (redis = "") => playLimits(redis, report)),
   network: () => needing("faults of the network", [tools.bun, tools.deno], networkFaults)
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
 import { apt, installFolder, onPath, packagesOf, type Tool } from "../../../scripts/provide.ts"
 import { postgres } from "../../durable-lab/src/postgres.ts"
+import { redis } from "../../durable-lab/src/redis.ts"
 
 /** The runtimes and Playwright are packages of npm that nothing else needs. */
 const folder = "tools/system"
@@ -34,5 +35,6 @@ export const tools = {
     find: () => onPath("chromium", "chromium-browser", "google-chrome"),
     install: apt("chromium")
   },
-  postgres
+  postgres,
+  redis
 } satisfies Readonly<Record<string, Tool>>

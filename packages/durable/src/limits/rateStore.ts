@@ -121,9 +121,9 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
       }
     }).pipe(failing("adaptiveConsume"))
 
-  const adaptiveFeedback: RateLimiterStore["Service"]["adaptiveFeedback"] = (told) =>
+  const adaptiveFeedback: RateLimiterStore["Service"]["adaptiveFeedback"] = (options) =>
     Effect.gen(function* () {
-      const { epoch, key, retryAfter, status, tokens } = told
+      const { epoch, key, retryAfter, status, tokens } = options
       if (status !== 429 || retryAfter === undefined) return
       const now = yield* Clock.currentTimeMillis
       const wait = Math.min(longest, Math.max(1, Duration.toMillis(retryAfter)))

@@ -1,6 +1,6 @@
 /** What two stores of rate limits say to the same calls. */
 import { Duration, Effect } from "effect"
-import { RateLimiter } from "effect/persistence"
+import type { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 
