@@ -1,4 +1,4 @@
-/** Rate limits that several processes share by a table of SQL, as `Resilience` of `@kintsugi/providers` and Effect's `RateLimiter` use them. */
+/** Rate limits in a table of SQL, for several processes. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RateLimiterStore } from "effect/persistence/RateLimiter"
@@ -6,7 +6,8 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import { rateStore } from "./limits/rateStore.ts"
 
 /**
- * The store of Effect's rate limiter in tables of PostgreSQL, PGlite or SQLite. Each take is one statement. The layer makes its tables, or
+ * The store of Effect's rate limiter in tables. They are those of PostgreSQL, PGlite or SQLite, and `Resilience` of `@kintsugi/providers`
+ * uses the store. Each take is one statement. The layer makes its tables, or
  * brings those of an older release up to date; it dies if it cannot. The clock is that of the process, so the processes need equal clocks.
  *
  * @example

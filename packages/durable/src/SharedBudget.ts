@@ -1,6 +1,6 @@
 /**
- * A budget of tokens or US dollars that several runs and processes share: for a tenant, a day, or a whole program. Each model call reserves
- * an amount before it begins, and settles what it has used at its end.
+ * A budget of tokens or US dollars for several runs and processes. It is that of a tenant, a day, or a whole program. Each model call
+ * reserves an amount before it begins, and settles what it has used at its end.
  */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
@@ -43,7 +43,7 @@ const exceededFields = {
   asked: Schema.Finite
 }
 
-/** A call did not fit into its shared budget. It is the `cause` of the `QuotaExhaustedError` with which the call fails. */
+/** A call did not fit. It is the `cause` of the `QuotaExhaustedError` with which the call fails. */
 export class SharedBudgetExceededError extends Schema.TaggedError<SharedBudgetExceededError>()(
   "SharedBudgetExceededError",
   { message: Schema.String, ...exceededFields }
@@ -52,14 +52,14 @@ export class SharedBudgetExceededError extends Schema.TaggedError<SharedBudgetEx
   readonly isRetryable = false
 }
 
-/** The storage of the shared budgets of a program. */
+/** The storage of shared budgets. */
 export class SharedBudgets extends Context.Service<SharedBudgets, BudgetStore>()("@kintsugi/durable/SharedBudgets") {}
 
-/** Shared budgets in the memory of this process, for tests. */
+/** Shared budgets in memory, for tests. */
 export const layerMemory: Layer.Layer<SharedBudgets> = Layer.sync(SharedBudgets, memoryStore)
 
 /**
- * Shared budgets in a table of PostgreSQL, PGlite or SQLite. The layer makes its table, or brings that of an older release up to date; it
+ * Shared budgets in a table of SQL. It is on PostgreSQL, PGlite or SQLite. The layer makes its table, or brings that of an older release up to date; it
  * dies if it cannot. To reserve and to settle are one statement each. Do not call a model within a transaction of this client: the
  * transaction would hold the budget until its end.
  */
@@ -113,7 +113,7 @@ export const layer = <E, R>(
 }
 
 /**
- * What a budget has spent in its present period and what calls have reserved, in tokens or US dollars.
+ * What a budget has spent and reserved. The amounts are those of the present period, in tokens or US dollars.
  *
  * @example
  * ```ts

@@ -256,6 +256,11 @@ export const interop: Table = {
       )
     )
   },
+  "interop/src/execution-plan/ExecutionPlans.ts": each(
+    none("calls models, and reads no text"),
+    "toModel",
+    "fromFallback"
+  ),
   "interop/src/mcp/notices.ts": { ...each(reached, "make"), ...each(effectOnly, "Requested") },
   "interop/src/mcp/pinning.ts": each(reached, "Pinning"),
   "interop/src/mcp/pins.ts": each(reached, "memory", "definitionOf", "digestOf"),

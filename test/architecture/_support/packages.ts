@@ -117,7 +117,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "interop",
-    folders: ["ai-sdk", "mcp", "sse"],
+    folders: ["ai-sdk", "execution-plan", "mcp", "sse"],
     everywhere: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
@@ -132,6 +132,7 @@ export const packages: ReadonlyArray<Package> = [
         // AiSdkModel alone: providers is an optional peer
         ...["OpenAiChat", "Provider", "Transport"].map((module) => `@kintsugi/providers/${module}`)
       ],
+      "execution-plan": effect("Context ExecutionPlan Layer"),
       sse: effect("Option Schedule")
     }
   },

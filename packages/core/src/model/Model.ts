@@ -8,8 +8,8 @@ import type * as Stream from "effect/Stream"
 import type { Explanation } from "../recovery/Explanation.ts"
 import { explained, explaining, type Options, over, uncounted } from "../recovery/Explained.ts"
 import { explainsAll, fallback as inOrder } from "./fallback.ts"
-import { attempting, around as surrounded } from "./compose.ts"
-import type { Attempting, Surrounding } from "./parts.ts"
+import { attempting, around as surrounded, choosing } from "./compose.ts"
+import type { Attempting, Choosing, Surrounding } from "./parts.ts"
 import { explainsTable, guarded } from "./recovery.ts"
 import type { CheckRows, LlmHandler, LlmRows, TableOf, TableOptions } from "./LlmTable.ts"
 import { rowsAfter } from "./LlmTable.ts"
@@ -159,6 +159,30 @@ export const fallback: {
   // the overloads declare the type of this value
   return made as never
 }
+
+/**
+ * Makes one model of several, by a function. It decides which of them a call asks, in which order, and how often. Each attempt is an event and
+ * an entry of the ledger, under the name of its model; two attempts at once are a defect. After the first text, thought or call of a stream no other attempt is made: a later
+ * failure does not reach the function. `Model.fallback` is such a model, and emits its decisions besides.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Model } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect, Layer } from "effect"
+ *
+ * const service = (answer: string): Effect.Effect<Model.Service> =>
+ *   Effect.provide(Effect.service(Model.Model), ScriptedModel.answering(() => ScriptedModel.text(answer)))
+ *
+ * const program = Effect.gen(function* () {
+ *   const [small, large] = [yield* service("short"), yield* service("long")]
+ *   const model = Model.compose([small, large], (ask, { messages }) => ask(messages.length < 10 ? small : large))
+ *   return yield* Agent.make("clerk", { model: Layer.succeed(Model.Model, model) })("hi")
+ * })
+ * await Effect.runPromise(program) // => "short"
+ * ```
+ */
+export const compose = (models: Several<Service>, choose: Choosing): Service => choosing(models, choose)
 
 /**
  * Wraps the calls of a model, or of a model layer. The wrapper is made of Effect combinators, or is a log, a limit or a cache. It runs

@@ -7,10 +7,10 @@ import * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
-import type { Asker, Attempting, Strategy, Surrounding } from "./parts.ts"
+import type { Asker, Attempting, Choosing, Strategy, Surrounding } from "./parts.ts"
 import { collected, Collector, compositionOf, marked, partsOf, streamed } from "./parts.ts"
 import { Attempts } from "../recovery/Attempts.ts"
-import { explained, explaining, type Explains, uncounted } from "../recovery/Explained.ts"
+import { explained, explaining, type Explains, inTurn, uncounted } from "../recovery/Explained.ts"
 import { ask, cutOff, generate, named, refused, stream } from "./ModelCall.ts"
 import type { Part, Request, Service } from "./service.ts"
 
@@ -58,20 +58,47 @@ export const around = (model: Service, given: Surrounding): Service => {
 
 /** Surrounds the attempts of a model with a function. Each attempt counts: a run emits events and a ledger entry for it. */
 export const attempting = (model: Service, f: Attempting): Service =>
+  chosen([model], (each, request) => f(each(model), request, model), "The function of Model.around")
+
+/** A model whose function calls its members, one after the other: a run books one attempt at a time. */
+export const choosing = (members: ReadonlyArray<Service>, choose: Choosing): Service =>
+  chosen(
+    members,
+    (ask, request) => {
+      let isAtWork = false
+      const alone: typeof ask = (model) =>
+        Effect.suspend(() => {
+          if (isAtWork) return Effect.die(new TypeError("Model.compose: a call makes one attempt after the other"))
+          isAtWork = true
+          return Effect.ensuring(
+            ask(model),
+            Effect.sync(() => {
+              isAtWork = false
+            })
+          )
+        })
+      return choose(alone, request)
+    },
+    "The function of Model.compose"
+  )
+
+/** A model whose function makes attempts of its members. Each of them counts. */
+const chosen = (members: ReadonlyArray<Service>, choose: Choosing, whose: string): Service =>
   compose(
-    [model],
+    members,
     <A, R>(request: Request, asker: Asker<A, R>) =>
       Effect.suspend(() => {
         const attempts = new Attempts(asker.extra)
         attempts.begin(1 + asker.extra.made)
-        const each = attempts.each({
-          attempt: () => ask(model, request, asker),
-          // no further attempt is made after a reader has seen a part of the reply
-          isPassing: () => asker.isShown()
-        })
-        return attempts.run(Returned.effect(f(each, request, model), "The function of Model.around"))
+        const each = (model: Service) =>
+          attempts.each({
+            attempt: () => ask(model, request, asker),
+            // no further attempt is made after a reader has seen a part of the reply
+            isPassing: () => asker.isShown()
+          })
+        return attempts.run(Returned.effect(choose(each, request), whose))
       }),
-    (errors) => uncounted(explained(model, errors))
+    (errors) => uncounted(inTurn(members.map((model) => explained(model, errors))))
   )
 
 const whole: Way<Message.Reply, never> = {

@@ -59,6 +59,12 @@ export type Attempting = <A, R>(
   model: Service
 ) => Effect.Effect<A, LlmError, R>
 
+/** The function of a model that calls others. `ask` makes an attempt of one of them: a whole reply, or the beginning of a stream. */
+export type Choosing = <A, R>(
+  ask: (model: Service) => Effect.Effect<A, LlmError, R>,
+  request: Request
+) => Effect.Effect<A, LlmError, R>
+
 /** The tokens and the cost of a reply, or of a part of it. */
 export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated" | "resent">
 

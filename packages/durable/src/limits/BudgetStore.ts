@@ -12,14 +12,14 @@ export interface BudgetPeriod {
   readonly since: number
 }
 
-/** An amount that a call has reserved. Amounts are whole numbers: tokens, or billionths of a US dollar. */
+/** What a call has reserved. Amounts are whole numbers: tokens, or billionths of a US dollar. */
 export interface BudgetReservation extends BudgetPeriod {
   readonly amount: number
   /** The lease of the reservation, as the storage has named it. */
   readonly lease: number
 }
 
-/** What a budget has spent in a period, and what calls have reserved. */
+/** What is spent and reserved in a period. */
 export interface BudgetSpending {
   readonly spent: number
   readonly reserved: number

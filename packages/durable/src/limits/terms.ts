@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 
-/** The limit of a shared budget, and how calls reserve. */
+/** The limit of a shared budget. It says how calls reserve, too. */
 export type SharedLimit = (
   | {
       /** The most tokens of all requests and replies in a period. */
