@@ -1,8 +1,10 @@
 /** durable/conversations: what a person and a model have said, on its way into a storage and back. */
 import { Approval, Message, Model, Tool } from "@kintsugi/core"
-import { Effect, Layer, Redacted, Stream } from "effect"
+import { Effect, Exit, Layer, Redacted, Stream } from "effect"
 import { Persistence } from "effect/persistence"
 import * as Conversations from "../../../packages/durable/src/Conversations.ts"
+import { runIdOf } from "../../../packages/durable/src/entity/answering.ts"
+import { addedBy } from "../../../packages/durable/src/entity/keeping.ts"
 import * as ReplyCache from "../../../packages/durable/src/ReplyCache.ts"
 import { texts, usage } from "./data.ts"
 import { each, grows, none, reached, schema, type Table } from "./entry.ts"
@@ -43,6 +45,8 @@ const saying = (text: string): Model.Service => {
   }
 }
 
+const without = (reason: string, ...names: ReadonlyArray<string>) => each(none(reason), ...names)
+
 export const conversations: Table = {
   "durable/src/Conversations.ts": {
     layerMemory: grows(texts, kept),
@@ -50,6 +54,33 @@ export const conversations: Table = {
     ...each(schema, "Conversations"),
     ...each(none("stores texts as they are"), "layerSql")
   },
+  "durable/src/entity/ConversationEntity.ts": without("takes names and schemas of the program", "make", "turn"),
+  "durable/src/entity/answering.ts": {
+    runIdOf: grows(texts, (text) => runIdOf({ conversation: text, id: text })),
+    ...without("takes names and schemas of the program", "messagesOf", "served"),
+    ...without("reads the tag of an error", "patiently")
+  },
+  "durable/src/entity/client.ts": without(
+    "sends texts as they are",
+    "answer",
+    "edit",
+    "interrupt",
+    "queued",
+    "say",
+    "send",
+    "state",
+    "withdraw"
+  ),
+  "durable/src/entity/errors.ts": {
+    ...without("a message of fields", "ConversationBusyError", "UnansweredError", "UnknownMessageError")
+  },
+  "durable/src/entity/keeping.ts": {
+    addedBy: grows(texts, (text) => addedBy({ events: [], before: 0, said: text, exit: Exit.succeed(text) })),
+    ...without("compares texts as wholes", "keep")
+  },
+  "durable/src/entity/protocol.ts": without("takes a name of the program", "entityOf"),
+  "durable/src/entity/queue.ts": without("stores texts as they are", "queueOf"),
+  "durable/src/entity/serving.ts": without("stores texts as they are", "handlers"),
   "durable/src/ReplyCache.ts": {
     layer: grows(texts, (text) => {
       const model = ReplyCache.layer(Layer.succeed(Model.Model, saying(text)), { tenant: "t" })

@@ -91,7 +91,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "durable",
-    folders: ["engine", "conversations", "limits", "."],
+    folders: ["engine", "conversations", "limits", ".", "entity"],
     everywhere: effect(
       "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Schedule Schema Scope Semaphore " +
         "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore persistence/Persistable persistence/Persistence persistence/RateLimiter sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
@@ -99,6 +99,9 @@ export const packages: ReadonlyArray<Package> = [
     within: {
       conversations: effect("Array Result crypto/Aead encoding/Base64 sql/Migrator sql/Statement"),
       limits: effect("sql/Migrator"),
+      entity: effect(
+        "cluster/ClusterError cluster/ClusterSchema cluster/ClusterWorkflowEngine cluster/Entity cluster/Sharding cluster/TestRunner rpc/Rpc"
+      ),
       // what the layers of engines load, each when it is built
       engine: [
         ...effect(

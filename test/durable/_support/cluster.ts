@@ -49,7 +49,7 @@ const makeRunnerStorage = (): RunnerStorage.RunnerStorage["Service"] => {
 
 /** One runner: its engine, and how it is stopped, gently. */
 export interface OneRunner {
-  readonly context: Context.Context<WorkflowEngine>
+  readonly context: Context.Context<WorkflowEngine | Sharding.Sharding>
   readonly stop: Effect.Effect<void>
 }
 
@@ -64,7 +64,7 @@ export const clusterOfRows = Effect.gen(function* () {
     RunnerHealth.layerNoop
   )
   let port = 0
-  const join = <R>(served: Layer.Layer<never, never, R | WorkflowEngine>) =>
+  const join = <R>(served: Layer.Layer<never, never, R | WorkflowEngine | Sharding.Sharding>) =>
     Effect.gen(function* () {
       const config = ShardingConfig.layer({
         runnerAddress: Option.some(RunnerAddress.make("runner", ++port)),
@@ -75,7 +75,7 @@ export const clusterOfRows = Effect.gen(function* () {
       })
       const sharding = Sharding.layer.pipe(Layer.provideMerge(Runners.layerNoop))
       const engine = ClusterWorkflowEngine.layer.pipe(
-        Layer.provide(sharding),
+        Layer.provideMerge(sharding),
         Layer.provide(shared),
         Layer.provide(config)
       )

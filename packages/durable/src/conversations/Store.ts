@@ -51,7 +51,7 @@ type Failed = Errors.ConversationStoreError
 export interface Store {
   /**
    * Adds messages to a conversation, and returns its new version. `expected` is the version that the writer has read: the number of
-   * messages. With 0, the conversation is made. It fails with `ConflictError` if another writer was first.
+   * messages. With 0, the conversation is made, also one without messages. It fails with `ConflictError` if another writer was first.
    */
   readonly append: (
     messages: Of & { readonly expected: number; readonly messages: Message.Transcript }

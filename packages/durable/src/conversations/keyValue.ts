@@ -99,7 +99,6 @@ export const keyValueRows: Effect.Effect<Rows, never, KeyValueStore> = Effect.ge
         Effect.gen(function* () {
           const before = yield* head(id)
           if ((before?.version ?? 0) !== expected || (before !== undefined && before.subject !== subject)) return false
-          if (before !== undefined && expected === 0) return false
           for (const [index, row] of rows.entries()) yield* store.set(messageKey(id, expected + index), row)
           yield* addName(subjects, subject)
           yield* addName(ofSubject(subject), id)

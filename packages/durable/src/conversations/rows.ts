@@ -11,7 +11,7 @@ export const lasting = "kintsugi/revocations"
 export interface Added {
   readonly id: string
   readonly subject: string
-  /** The version before. With 0, the conversation is new. */
+  /** The version before. With 0, the conversation is new, or has no messages. */
   readonly expected: number
   readonly at: number
   readonly rows: ReadonlyArray<string>

@@ -104,7 +104,9 @@ export const sqlRows: Effect.Effect<Rows, unknown, SqlClient> = Effect.gen(funct
           // each statement is atomic: of several writers, one makes or changes the row
           const taken = yield* expected === 0
             ? sql`INSERT INTO ${sql(conversations)} (id, subject, version, created_at, updated_at)
-                VALUES (${id}, ${subject}, ${version}, ${at}, ${at}) ON CONFLICT (id) DO NOTHING RETURNING id`
+                VALUES (${id}, ${subject}, ${version}, ${at}, ${at})
+                ON CONFLICT (id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at
+                WHERE ${sql(conversations)}.subject = excluded.subject AND ${sql(conversations)}.version = 0 RETURNING id`
             : sql`UPDATE ${sql(conversations)} SET version = ${version}, updated_at = ${at}
                 WHERE id = ${id} AND subject = ${subject} AND version = ${expected} RETURNING id`
           if (taken.length === 0) return false

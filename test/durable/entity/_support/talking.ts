@@ -1,0 +1,126 @@
+/** Conversations with an agent that is at work until the test lets it go on. */
+import { Agent, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
+import { Conversations, Durable } from "@kintsugi/durable"
+import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
+import { Deferred, Effect, Fiber, Layer, Option, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { calm } from "../../../_support/dialogue.ts"
+import { call, streaming } from "../../_support/readingModel.ts"
+
+/** Lets time pass, so that the cluster polls, and wakes what waits. */
+export const passing = (seconds: number) =>
+  Effect.gen(function* () {
+    for (let i = 0; i < seconds * 4; i++) {
+      for (let k = 0; k < 6; k++) yield* calm
+      yield* TestClock.adjust(250)
+    }
+  })
+
+const lineOf = (message: Message.Message): string => {
+  if (message.role === "system") return ""
+  return `${message.role === "user" ? "user" : "model"}: ${Message.textOf(message)}`
+}
+
+/** What was said, a line for each message with a text. */
+export const linesOf = (messages: Message.Transcript): ReadonlyArray<string> =>
+  messages.filter(({ role }) => role === "user" || role === "assistant").map(lineOf)
+
+/**
+ * An agent that answers "answer n to <the last words of the user>". To "pay" it calls its unsafe tool first, which is at work until the
+ * gate opens; to "fail" it fails, and to "die" it dies.
+ */
+export const talking = (options: { readonly capacity?: number; readonly concurrency?: number } = {}) => {
+  const requests: Array<ReadonlyArray<string>> = []
+  const prompts = new Set<string>()
+  const gates = new Map<string, Deferred.Deferred<void>>()
+  const paid: Array<string> = []
+  const receipts = new Map<string, string>()
+  const gateOf = (key: string) => {
+    const gate = gates.get(key) ?? Deferred.makeUnsafe<void>()
+    gates.set(key, gate)
+    return gate
+  }
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({ what: Schema.String }),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    verify: (key) => Effect.succeed(Option.fromUndefinedOr(receipts.get(key))),
+    run: ({ what }, { idempotencyKey }) =>
+      Effect.suspend(() => {
+        paid.push(what)
+        receipts.set(idempotencyKey, `paid ${what}`)
+        return Effect.as(Deferred.await(gateOf(what)), `paid ${what}`)
+      })
+  })
+  const generate: Model.Service["generate"] = ({ messages }) =>
+    Effect.suspend((): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+      prompts.add(messages.flatMap((message) => (message.role === "system" ? [message.text] : [])).join())
+      const said = linesOf(messages)
+      requests.push(said)
+      const last = said.findLast((line) => line.startsWith("user: "))?.slice(6) ?? ""
+      const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
+      if (last.startsWith("die")) return Effect.die(new Error("the model is gone"))
+      if (last.startsWith("fail")) return Effect.fail(LlmError.AuthenticationError.make({ model: "talking" }))
+      if (last.startsWith("pay") && messages.at(-1)?.role === "user") {
+        return Effect.succeed({ content: [call("pay", { what: last })], finish: "tool-calls", usage })
+      }
+      return Effect.succeed({ content: [Message.text(`answer to ${last}`)], finish: "stop", usage })
+    })
+  const model = Layer.succeed(Model.Model, streaming({ name: "talking", provider: "test", generate }))
+  const agent = Agent.make("clerk", { model, prompt: "Help.", tools: [pay], budget: { maxDuration: "30 days" } })
+  const durable = Durable.workflow(Agent.resume(agent), {
+    name: "clerk",
+    input: ConversationEntity.turn(Schema.String),
+    output: Schema.String,
+    inbox: true
+  })
+  const clerks = ConversationEntity.make(durable, { name: "clerks", ...options })
+  const release = (what: string) => Deferred.doneUnsafe(gateOf(what), Effect.void)
+  const releaseAll = Effect.sync(() => {
+    for (const what of paid) release(what)
+  })
+  return { clerks, durable, prompts, requests, paid, release, releaseAll }
+}
+
+/** The conversations in memory, and the engine. */
+export const live = ({ clerks }: Pick<ReturnType<typeof talking>, "clerks">) =>
+  clerks.layer.pipe(Layer.provideMerge(ConversationEntity.layerMemory), Layer.provideMerge(Conversations.layerMemory()))
+
+/** Runs a test with the conversations in memory. At its end the gates open, so that no runner waits for a run. */
+export const played =
+  (talk: Pick<ReturnType<typeof talking>, "clerks" | "releaseAll">) =>
+  <A, E, R>(test: Effect.Effect<A, E, R>) =>
+    Effect.provide(Effect.ensuring(test, Effect.andThen(talk.releaseAll, passing(1))), live(talk))
+
+/** Runs an effect while time passes. */
+export const during = <A, E, R>(effect: Effect.Effect<A, E, R>, seconds = 3) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    yield* passing(seconds)
+    return yield* Fiber.join(fiber)
+  })
+
+/** The questions to one conversation, each while time passes. */
+export const talkTo = (
+  { clerks }: Pick<ReturnType<typeof talking>, "clerks">,
+  of: { readonly conversation: string; readonly subject: string } = { conversation: "c-1", subject: "ann" }
+) => ({
+  send: (id: string, message: string) => during(ConversationEntity.send(clerks, { ...of, id, message })),
+  say: (id: string, message: string) => during(ConversationEntity.say(clerks, { ...of, id, message })),
+  answer: (id: string) => during(ConversationEntity.answer(clerks, { ...of, id }), 8),
+  /** Why a message has no answer. */
+  unanswered: (id: string) =>
+    Effect.map(Effect.flip(during(ConversationEntity.answer(clerks, { ...of, id }), 8)), (error) =>
+      error._tag === "UnansweredError" ? error.reason : error._tag
+    ),
+  edit: (id: string, message: string) => during(ConversationEntity.edit(clerks, { ...of, id, message })),
+  withdraw: (id: string) => during(ConversationEntity.withdraw(clerks, { ...of, id })),
+  state: (id: string) => during(ConversationEntity.state(clerks, { ...of, id })),
+  interrupt: (dropQueue = false) => during(ConversationEntity.interrupt(clerks, { ...of, dropQueue })),
+  queued: during(ConversationEntity.queued(clerks, of)),
+  said: Effect.map(
+    Effect.flatMap(Conversations.Conversations, (store) => store.load(of)),
+    ({ messages }) => linesOf(messages)
+  )
+})

@@ -1,0 +1,55 @@
+import { assert, it } from "@effect/vitest"
+import { Conversations } from "@kintsugi/durable"
+import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { cluster } from "../_support/cluster.ts"
+import { during, linesOf, passing, talking } from "./_support/talking.ts"
+
+const of = { conversation: "c-1", subject: "ann" }
+
+it.effect(
+  "a runner that stops gives its conversations away: what waits there is answered by another one, once [P1384]",
+  () =>
+    Effect.gen(function* () {
+      const talk = talking()
+      const kept = yield* Layer.build(Conversations.layerMemory())
+      const store = Context.get(kept, Conversations.Conversations)
+      const served = Layer.provide(talk.clerks.layer, Layer.succeed(Conversations.Conversations, store))
+      const join = yield* cluster
+      const one = yield* join(served)
+      yield* passing(3)
+      const conversations = ["c-1", "c-2", "c-3", "c-4", "c-5", "c-6"]
+      const messages = conversations.flatMap((conversation) => [
+        { ...of, conversation, id: "1", message: `pay ${conversation}` },
+        { ...of, conversation, id: "2", message: `then ${conversation}` }
+      ])
+      const sending = Effect.forEach(messages, (message) => ConversationEntity.send(talk.clerks, message))
+      yield* Effect.provideContext(during(sending, 5), one.context)
+      assert.strictEqual(talk.paid.length, 6)
+      const two = yield* join(served)
+      yield* passing(5)
+      const stopping = yield* Effect.forkChild(one.stop)
+      for (const what of talk.paid) talk.release(what)
+      // a client asks while the shards are under way
+      const late = { ...of, conversation: "c-1", id: "3", message: "late" }
+      yield* Effect.provideContext(during(ConversationEntity.send(talk.clerks, late), 45), two.context)
+      yield* Fiber.join(stopping)
+      const answers = Effect.forEach(messages, (message) => ConversationEntity.answer(talk.clerks, message))
+      const given = yield* Effect.provideContext(during(answers, 5), two.context)
+      assert.deepStrictEqual(
+        given,
+        messages.map(({ message }) => `answer to ${message}`)
+      )
+      assert.deepStrictEqual(
+        talk.paid.toSorted(),
+        conversations.map((conversation) => `pay ${conversation}`)
+      )
+      for (const conversation of conversations) {
+        const said = linesOf((yield* store.load({ ...of, conversation })).messages).filter((line) =>
+          line.startsWith("user")
+        )
+        assert.deepStrictEqual(said.slice(0, 2), [`user: pay ${conversation}`, `user: then ${conversation}`])
+        assert.strictEqual(said.length, conversation === "c-1" ? 3 : 2)
+      }
+    })
+)
