@@ -2,6 +2,7 @@
 import { Durable } from "@kintsugi/durable"
 import { type Layer, Redacted } from "effect"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
+import type { Sharding } from "effect/cluster/Sharding"
 import type { SocketServerError } from "effect/socket/SocketServer"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -9,7 +10,7 @@ import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
 
-type OnSql = WorkflowEngine | MessageStorage | SqlClient
+type OnSql = WorkflowEngine | MessageStorage | Sharding | SqlClient
 
 describe("an engine", () => {
   it("gives what the functions of Durable need, and says how it can fail", () => {

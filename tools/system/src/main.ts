@@ -21,6 +21,7 @@ import { provide, type Tool } from "../../../scripts/provide.ts"
 import { binary } from "../../../scripts/tools.ts"
 import { play } from "../../durable-lab/src/cluster.ts"
 import { playLimits } from "../../durable-lab/src/limits.ts"
+import { expected, talk } from "../../durable-lab/src/talking.ts"
 import type { Checked } from "./consumer/scenario.ts"
 import { withBrowser } from "./browser.ts"
 import { bundle, type Files } from "./bundle.ts"
@@ -162,6 +163,12 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
       play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
     ),
   limits: () => needing("limits on Redis", [tools.redis], (redis = "") => playLimits(redis, report)),
+  conversations: () =>
+    needing("conversations", [tools.postgres], async (postgres = "") => {
+      const found = await talk(postgres)
+      const title = "runners are killed in the middle of an unsafe tool: it runs once, and each message has one answer"
+      report.check(title, JSON.stringify(found) === JSON.stringify(expected), JSON.stringify(found))
+    }),
   network: () => needing("faults of the network", [tools.bun, tools.deno], networkFaults)
 }
 

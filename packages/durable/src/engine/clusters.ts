@@ -17,13 +17,13 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 
-/** A workflow engine, with the storage in which `Durable.poll` looks for lost rows. */
-type Engine<E, R> = Layer.Layer<WorkflowEngine | MessageStorage, E, R | ShardingConfig | SqlClient>
+/** A workflow engine, with its cluster, and the storage in which `Durable.poll` looks for lost rows. */
+type Engine<E, R> = Layer.Layer<WorkflowEngine | MessageStorage | Sharding.Sharding, E, R | ShardingConfig | SqlClient>
 
 /** The engine of a process that is the only one on its database. */
 export const alone = <E, R>(runners: Layer.Layer<RunnerStorage, E, R>): Engine<E, R> =>
   ClusterWorkflowEngine.layer.pipe(
-    Layer.provide(Layer.provideMerge(Sharding.layer, Runners.layerNoop)),
+    Layer.provideMerge(Layer.provideMerge(Sharding.layer, Runners.layerNoop)),
     Layer.provide([runners, RunnerHealth.layerNoop]),
     Layer.provideMerge(SqlMessageStorage.layer),
     Layer.provide(Digest.layerWebCrypto)
@@ -41,7 +41,7 @@ const protocolOf = ({ layerClientProtocol }: Sockets) =>
 /** The engine of one runner among several. It listens at the address of its config. */
 export const runner = (sockets: Sockets): Engine<SqlError | SocketServerError, never> =>
   ClusterWorkflowEngine.layer.pipe(
-    Layer.provide(SocketRunner.layer),
+    Layer.provideMerge(SocketRunner.layer),
     Layer.provide([sockets.layerSocketServer, Layer.provide(RunnerHealth.layerPing, Runners.layerRpc)]),
     Layer.provide(protocolOf(sockets)),
     Layer.provide(SqlRunnerStorage.layer),
@@ -52,7 +52,7 @@ export const runner = (sockets: Sockets): Engine<SqlError | SocketServerError, n
 /** The engine of a process that starts runs, and does not serve them. */
 export const client = (sockets: Sockets): Engine<SqlError, never> =>
   ClusterWorkflowEngine.layer.pipe(
-    Layer.provide(SocketRunner.layerClientOnly),
+    Layer.provideMerge(SocketRunner.layerClientOnly),
     Layer.provide(protocolOf(sockets)),
     Layer.provide(SqlRunnerStorage.layer),
     Layer.provideMerge(SqlMessageStorage.layer),

@@ -3,6 +3,7 @@
  * them.
  */
 import type { MessageStorage } from "effect/cluster/MessageStorage"
+import type { Sharding } from "effect/cluster/Sharding"
 import type { ShardingConfig } from "effect/cluster/ShardingConfig"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -52,7 +53,7 @@ export const layerMemory: Layer.Layer<Engine.WorkflowEngine> = Engine.layerMemor
  */
 export const layerPglite = (
   options: PgliteOptions
-): Layer.Layer<Engine.WorkflowEngine | MessageStorage | SqlClient, FolderInUseError | SqlError> =>
+): Layer.Layer<Engine.WorkflowEngine | MessageStorage | Sharding | SqlClient, FolderInUseError | SqlError> =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("./pglite.ts")),
@@ -69,7 +70,7 @@ export const layerPglite = (
  */
 export const layerPostgres = (
   options: PostgresOptions
-): Layer.Layer<Engine.WorkflowEngine | MessageStorage | SqlClient, SqlError | SocketServerError> =>
+): Layer.Layer<Engine.WorkflowEngine | MessageStorage | Sharding | SqlClient, SqlError | SocketServerError> =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("./postgres.ts")),

@@ -90,7 +90,7 @@ const isUnreached = (error: unknown): error is Unreached =>
 export const send = <Said extends string | Message.UserContent, Output, E, R>(
   self: ConversationEntity<Said, Output, E, R>,
   { conversation, ...said }: One & { readonly message: Said }
-): Effect.Effect<typeof MessageState.Type, Unwritten, Sharding> =>
+): Effect.Effect<MessageState, Unwritten, Sharding> =>
   reaching(self as AnyEntity, conversation, (client) => client.send(said))
 
 /**
@@ -100,8 +100,7 @@ export const send = <Said extends string | Message.UserContent, Output, E, R>(
 export const say = (
   self: AnyEntity,
   { conversation, ...said }: One & { readonly message: string }
-): Effect.Effect<typeof MessageState.Type, Unwritten, Sharding> =>
-  reaching(self, conversation, (client) => client.say(said))
+): Effect.Effect<MessageState, Unwritten, Sharding> => reaching(self, conversation, (client) => client.say(said))
 
 /**
  * Stops the run at work, and returns whether there is one. The messages that wait stay, and the first of them comes next. With `dropQueue`
@@ -117,7 +116,7 @@ export const interrupt = (
 export const queued = (
   self: AnyEntity,
   { conversation, subject }: Of
-): Effect.Effect<ReadonlyArray<typeof Queued.Type>, Refused, Sharding> =>
+): Effect.Effect<ReadonlyArray<Queued>, Refused, Sharding> =>
   reaching(self, conversation, (client) => client.queued({ subject }))
 
 /** Changes a message that waits. */
@@ -138,7 +137,7 @@ export const withdraw = (
 export const state = (
   self: AnyEntity,
   { conversation, id, subject }: One
-): Effect.Effect<typeof MessageState.Type, Refused | UnknownMessageError, Sharding> =>
+): Effect.Effect<MessageState, Refused | UnknownMessageError, Sharding> =>
   reaching(self, conversation, (client) => client.state({ id, subject }))
 
 /** The pause of `answer` before it looks again, in milliseconds: at first, and at the most. */

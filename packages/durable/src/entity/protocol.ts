@@ -11,6 +11,9 @@ import { ConversationBusyError, UnknownMessageError } from "./errors.ts"
 export const Content = Schema.Union([Schema.String, Message.UserContent])
 
 /** A message that waits, or whose run is at work. */
+export type Queued = typeof Queued.Type
+
+/** The schema of a message that waits, or whose run is at work. */
 export const Queued = Schema.Struct({
   id: Schema.String,
   message: Content,
@@ -19,6 +22,9 @@ export const Queued = Schema.Struct({
 })
 
 /** What has become of a message. */
+export type MessageState = typeof MessageState.Type
+
+/** The schema of what has become of a message. */
 export const MessageState = Schema.Union([
   /** It waits, and so many messages come before it. */
   Schema.TaggedStruct("Waiting", { before: Schema.Int }),

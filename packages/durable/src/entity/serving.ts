@@ -23,8 +23,6 @@ interface Said {
   readonly message: string | Message.UserContent
 }
 
-type State = typeof MessageState.Type
-
 const states = { ended: "Ended", withdrawn: "Withdrawn", steered: "Steered" } as const
 
 const serving = (
@@ -75,7 +73,7 @@ const serving = (
     yield* onEngine(knowing(runs.workflow, yield* executionIdOf(id)))
   })
 
-  const stateOf = (items: ReadonlyArray<Item>, index: number): Effect.Effect<State> =>
+  const stateOf = (items: ReadonlyArray<Item>, index: number): Effect.Effect<MessageState> =>
     Effect.map(executionIdOf(items[index]?.id ?? ""), (executionId) =>
       items[index]?.isAtWork === true ? { _tag: "Working", executionId } : { _tag: "Waiting", before: index }
     )
