@@ -157,6 +157,8 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "SharedBudget.spending": "what a shared budget has spent",
   "ResultStores.layerKeyValueStore": "long results in a KeyValueStore",
   "ResultStores.layerSql": "long results in a table",
+  "RunQueue.layerWorker": "takes durable runs from a queue",
+  "RunQueue.put": "a durable run in a queue",
   "Durable.events": "what a reader in any process reads of a durable run",
   "Durable.interrupt": "what stops a durable run",
   "Durable.layerMemory": "an engine for tests",

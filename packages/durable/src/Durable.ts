@@ -23,12 +23,12 @@ import * as Approving from "./approval.ts"
 import { settle as settleCall } from "./deferred.ts"
 import {
   asFailures,
+  fitting,
   OtherWorkflowError,
   ReplayError,
-  UnfitInputError,
+  type UnfitInputError,
   type UnknownRunError,
   UnreadableStepError,
-  unfit,
   unreadable
 } from "./errors.ts"
 import { demanding, knowing } from "./knowing.ts"
@@ -272,10 +272,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
   Effect.gen(function* () {
     const { workflow } = self
     // cast: every payload has an id, but TypeScript does not see it, as the schema of the input is a type parameter
-    const { id } = payload as { readonly id: string }
-    yield* Effect.mapError(workflow.payloadSchema.makeEffect(payload), (issue) =>
-      UnfitInputError.make({ workflow: workflow._tag, id, ...unfit(Issue.fromSchema(issue, payload)[0]) })
-    )
+    yield* fitting(workflow, payload as { readonly id: string })
     const executionId = yield* workflow.execute(payload, { discard: true })
     yield* knowing(workflow, executionId)
     return executionId

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as DoorError from "@kintsugi/core/DoorError"
-import type * as Issue from "@kintsugi/core/Issue"
+import * as Issue from "@kintsugi/core/Issue"
 
 const where = {
   message: Schema.String,
@@ -21,7 +21,7 @@ const fieldOf = (expected: string) => (issue: Issue.Issue | undefined) => ({
   expected: issue?.expected ?? expected
 })
 
-export const unfit = fieldOf("Expected what the workflow takes")
+const unfit = fieldOf("Expected what the workflow takes")
 
 export const unreadable = fieldOf("Expected what the step gives")
 
@@ -74,6 +74,27 @@ export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("Unfi
     return new UnfitInputError({ message, ...fields })
   }
 }
+
+/** The payload of a run, if it fits the schema of its workflow. */
+export const fitting = <A>(
+  workflow: { readonly _tag: string; readonly payloadSchema: Payload<A> },
+  payload: { readonly id: string }
+): Effect.Effect<A, UnfitInputError> =>
+  Effect.mapError(workflow.payloadSchema.makeEffect(payload), (issue) =>
+    UnfitInputError.make({
+      workflow: workflow._tag,
+      id: payload.id,
+      ...unfit(Issue.fromSchema(issue, payload)[0])
+    })
+  )
+
+/** The part of a schema that checks what is given. */
+interface Payload<A> {
+  // a method, so that a schema fits whose type is a parameter
+  makeEffect(given: unknown): Effect.Effect<A, SchemaIssue>
+}
+
+type SchemaIssue = Parameters<typeof Issue.fromSchema>[0]
 
 const rowFields = {
   ...where,

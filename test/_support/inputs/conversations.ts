@@ -81,6 +81,7 @@ export const conversations: Table = {
   "durable/src/entity/protocol.ts": without("takes a name of the program", "entityOf"),
   "durable/src/entity/queue.ts": without("stores texts as they are", "queueOf"),
   "durable/src/entity/serving.ts": without("stores texts as they are", "handlers"),
+  "durable/src/RunQueue.ts": without("stores a payload as it is", "layerWorker", "put"),
   "durable/src/ReplyCache.ts": {
     layer: grows(texts, (text) => {
       const model = ReplyCache.layer(Layer.succeed(Model.Model, saying(text)), { tenant: "t" })

@@ -110,15 +110,16 @@ export const durable: Table = {
   "durable/src/engine/server.ts": each(none("takes paths of this machine"), "serve"),
   "durable/src/errors.ts": {
     ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
-    UnfitInputError: grows(misfits, ({ input, issue }) =>
-      JSON.stringify(
-        Errors.UnfitInputError.make({
-          workflow: "clerk",
-          id: "one",
-          ...Errors.unfit(Issue.fromSchema(issue, input)[0])
-        })
+    fitting: grows(misfits, ({ input, issue }) =>
+      Effect.runSyncExit(
+        Errors.fitting(
+          { _tag: "clerk", payloadSchema: { makeEffect: () => Effect.fail(issue) } },
+          // cast: the id is not read before the issue
+          input as { readonly id: string }
+        )
       )
     ),
+    ...each(reached, "UnfitInputError"),
     UnreadableStepError: grows(misfits, ({ input, issue }) =>
       JSON.stringify(
         Errors.UnreadableStepError.make({

@@ -94,7 +94,7 @@ export const packages: ReadonlyArray<Package> = [
     folders: ["engine", "conversations", "limits", ".", "entity"],
     everywhere: effect(
       "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Schedule Schema Scope Semaphore " +
-        "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore persistence/Persistable persistence/Persistence persistence/RateLimiter sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
+        "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore persistence/Persistable persistence/PersistedQueue persistence/Persistence persistence/RateLimiter sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     ),
     within: {
       conversations: effect("Array Result crypto/Aead encoding/Base64 sql/Migrator sql/Statement"),

@@ -1,0 +1,152 @@
+import { assert, it } from "@effect/vitest"
+import { Agent, Approval, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
+import { Durable, RunQueue } from "@kintsugi/durable"
+import { Deferred, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import { PersistedQueue } from "effect/persistence"
+import { TestClock } from "effect/testing"
+import { calm } from "../_support/dialogue.ts"
+import { call, streaming } from "./_support/readingModel.ts"
+
+/** Lets workers look for runs, and runs go on. */
+const passing = (seconds: number) =>
+  Effect.gen(function* () {
+    for (let i = 0; i < seconds * 4; i++) {
+      for (let k = 0; k < 6; k++) yield* calm
+      yield* TestClock.adjust(250)
+    }
+  })
+
+/** Runs that are at work until their gate opens; "fail" fails, "sign" asks a person. */
+const story = () => {
+  const begun: Array<string> = []
+  const gates = new Map<string, Deferred.Deferred<void>>()
+  const asked: Array<Durable.DurableRequest> = []
+  const gateOf = (input: string) => {
+    const gate = gates.get(input) ?? Deferred.makeUnsafe<void>()
+    gates.set(input, gate)
+    return gate
+  }
+  const sign = Tool.make("sign", {
+    description: "Signs.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => Effect.succeed("signed")
+  }).pipe(Tool.requireApproval({ validFor: "9 days" }))
+  const generate: Model.Service["generate"] = ({ messages }) =>
+    Effect.suspend((): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+      const user = messages.find(({ role }) => role === "user")
+      const input = user?.role === "user" ? Message.textOf(user) : ""
+      const usage = Usage.make({ inputTokens: 1, outputTokens: 1 })
+      if (messages.at(-1)?.role === "user") begun.push(input)
+      if (input === "fail") return Effect.fail(LlmError.AuthenticationError.make({ model: "m" }))
+      if (input === "sign" && messages.at(-1)?.role === "user") {
+        return Effect.succeed({ content: [call("sign")], finish: "tool-calls", usage })
+      }
+      const reply: Message.Reply = { content: [Message.text(`done: ${input}`)], finish: "stop", usage }
+      return input.startsWith("wait") ? Effect.as(Deferred.await(gateOf(input)), reply) : Effect.succeed(reply)
+    })
+  const model = Layer.succeed(Model.Model, streaming({ name: "m", provider: "test", generate }))
+  const durable = Durable.workflow(Agent.make("worker", { model, tools: [sign], budget: { maxDuration: "30 days" } }), {
+    name: "queued",
+    input: Schema.String,
+    output: Schema.String,
+    onApproval: (one) => Effect.sync(() => void asked.push(one))
+  })
+  const release = (input: string) => Deferred.doneUnsafe(gateOf(input), Effect.void)
+  const ends = (id: string) =>
+    Effect.gen(function* () {
+      const executionId = yield* durable.workflow.executionId({ id, input: "" })
+      const found = yield* Durable.poll(durable, executionId)
+      return Option.isSome(found) ? found.value : undefined
+    })
+  return { asked, begun, durable, ends, release }
+}
+
+const storage = Layer.merge(Durable.layerMemory, Layer.provide(PersistedQueue.layer, PersistedQueue.layerStoreMemory))
+
+/** A worker in a scope of its own, as a process has it. */
+const worker = ({ durable }: Pick<ReturnType<typeof story>, "durable">, concurrency = 2) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.fork(yield* Effect.scope)
+    yield* Layer.buildWithScope(RunQueue.layerWorker(durable, { concurrency }), scope)
+    return Scope.close(scope, Exit.void)
+  })
+
+const answer = (text: string) => ({ _tag: "Complete" as const, exit: Exit.succeed(text) })
+
+it.effect(
+  "runs leave the queue when they end, by an answer or a failure, at most so many at work at a time [P1730]",
+  () => {
+    const { begun, durable, ends, release } = story()
+    return Effect.gen(function* () {
+      for (const input of ["wait 1", "wait 2", "fail", "last"]) yield* RunQueue.put(durable, { id: input, input })
+      // the second element with an id is no run
+      yield* RunQueue.put(durable, { id: "wait 1", input: "another" })
+      yield* worker({ durable })
+      yield* passing(3)
+      assert.deepStrictEqual(begun, ["wait 1", "wait 2"])
+      release("wait 1")
+      yield* passing(5)
+      assert.deepStrictEqual(begun, ["wait 1", "wait 2", "fail", "last"])
+      assert.deepInclude(yield* ends("wait 1"), answer("done: wait 1"))
+      assert.deepInclude(yield* ends("last"), answer("done: last"))
+      const failed = yield* ends("fail")
+      assert.isTrue(failed?._tag === "Complete" && Exit.isFailure(failed.exit))
+      yield* RunQueue.put(durable, { id: "fail", input: "fail" })
+      release("wait 2")
+      yield* passing(5)
+      assert.strictEqual(begun.length, 4)
+    }).pipe(Effect.provide(Layer.provideMerge(durable.layer, storage)))
+  }
+)
+
+it.effect("a run whose worker ends is delivered to another one, which finds it at work: it is one run [P1730]", () => {
+  const { begun, durable, ends, release } = story()
+  return Effect.gen(function* () {
+    yield* RunQueue.put(durable, { id: "1", input: "wait" })
+    const stop = yield* worker({ durable }, 1)
+    yield* passing(2)
+    assert.deepStrictEqual(begun, ["wait"])
+    yield* stop
+    yield* RunQueue.put(durable, { id: "2", input: "next" })
+    yield* worker({ durable }, 1)
+    yield* passing(5)
+    // the first run comes first, and holds the only worker
+    assert.deepStrictEqual(begun, ["wait"])
+    release("wait")
+    yield* passing(5)
+    assert.deepStrictEqual(begun, ["wait", "next"])
+    assert.deepInclude(yield* ends("1"), answer("done: wait"))
+    assert.deepInclude(yield* ends("2"), answer("done: next"))
+  }).pipe(Effect.provide(Layer.provideMerge(durable.layer, storage)))
+})
+
+it.effect("a run that waits for a person, and one that is stopped, hold no worker [P1730]", () => {
+  const { asked, begun, durable, ends } = story()
+  return Effect.gen(function* () {
+    yield* RunQueue.put(durable, { id: "1", input: "sign" })
+    yield* RunQueue.put(durable, { id: "2", input: "wait" })
+    yield* RunQueue.put(durable, { id: "3", input: "last" })
+    yield* worker({ durable }, 1)
+    yield* passing(5)
+    assert.deepStrictEqual(begun, ["sign", "wait"])
+    yield* Durable.interrupt(durable, yield* durable.workflow.executionId({ id: "2", input: "" }))
+    yield* passing(5)
+    assert.deepStrictEqual(begun, ["sign", "wait", "last"])
+    const [request] = asked
+    if (request === undefined) return assert.fail("no person was asked")
+    yield* Durable.decide(durable, request, Approval.approve)
+    yield* passing(5)
+    assert.deepInclude(yield* ends("1"), answer("done: sign"))
+  }).pipe(Effect.provide(Layer.provideMerge(durable.layer, storage)))
+})
+
+it.effect("an input that does not fit is not put there, and options that cannot be are refused", () => {
+  const { durable } = story()
+  return Effect.gen(function* () {
+    // @ts-expect-error the agent takes a text
+    const unfit = yield* Effect.flip(RunQueue.put(durable, { id: "1", input: 7 }))
+    assert.deepInclude(unfit, { _tag: "UnfitInputError", workflow: "queued", id: "1", field: "input" })
+    assert.throws(() => RunQueue.layerWorker(durable, { concurrency: 0 }), RangeError, "concurrency")
+  }).pipe(Effect.provide(storage))
+})
