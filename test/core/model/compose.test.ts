@@ -53,7 +53,7 @@ it.run("two attempts at once are a defect, because a run books one after the oth
       )
     )
     const exit = yield* Effect.exit(run(clerk, "go"))
-    assert.include(String(exit), "one attempt after the other")
+    assert.include(String(exit), "two attempts at once")
     assert.lengthOf(two.requests, 0)
   })
 )

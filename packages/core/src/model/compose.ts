@@ -29,6 +29,12 @@ type Way<A, R> = Omit<Asker<A, R>, "compactions" | "extra">
 
 const askerOf = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
 
+/** The worst case of several models or layers: all of them are called. */
+export const explainsAll =
+  (models: ReadonlyArray<unknown>): Explains =>
+  (errors) =>
+    inTurn(models.map((model) => explained(model, errors)))
+
 /** Surrounds each call of a model with code. A composed model stays composed, so a run still calls each of its members by itself. */
 export const around = (model: Service, given: Surrounding): Service => {
   const surrounding: Surrounding = {
@@ -65,19 +71,19 @@ export const choosing = (members: ReadonlyArray<Service>, choose: Choosing): Ser
   chosen(
     members,
     (ask, request) => {
-      let isAtWork = false
-      const alone: typeof ask = (model) =>
-        Effect.suspend(() => {
-          if (isAtWork) return Effect.die(new TypeError("Model.compose: a call makes one attempt after the other"))
-          isAtWork = true
-          return Effect.ensuring(
-            ask(model),
-            Effect.sync(() => {
-              isAtWork = false
-            })
-          )
-        })
-      return choose(alone, request)
+      let atWork = 0
+      const done = Effect.sync(() => {
+        atWork = 0
+      })
+      return choose(
+        (model) =>
+          Effect.suspend(() =>
+            atWork++ > 0
+              ? Effect.die(new TypeError("Model.compose: two attempts at once"))
+              : Effect.ensuring(ask(model), done)
+          ),
+        request
+      )
     },
     "The function of Model.compose"
   )
@@ -98,7 +104,7 @@ const chosen = (members: ReadonlyArray<Service>, choose: Choosing, whose: string
           })
         return attempts.run(Returned.effect(choose(each, request), whose))
       }),
-    (errors) => uncounted(inTurn(members.map((model) => explained(model, errors))))
+    (errors) => uncounted(explainsAll(members)(errors))
   )
 
 const whole: Way<Message.Reply, never> = {

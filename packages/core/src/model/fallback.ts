@@ -6,10 +6,9 @@ import { tagOf } from "../data/ErrorCause.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type { Request, Service } from "./service.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { compose } from "./compose.ts"
+import { compose, explainsAll } from "./compose.ts"
 import { ask } from "./ModelCall.ts"
 import { type Asker, withEarlier } from "./parts.ts"
-import { explained, type Explains, inTurn } from "../recovery/Explained.ts"
 import { untouchable } from "../recovery/Layer.ts"
 
 export type Admits = (error: LlmError) => boolean
@@ -20,12 +19,6 @@ export const fallback = (models: ReadonlyArray<Service>, admits: Admits = byAdvi
     (request, asker) => Effect.flatMap(RunContext.Current, (run) => from(models, admits, request, asker, run, [])),
     explainsAll(models)
   )
-
-/** The worst case of several models or layers: all of them are called. */
-export const explainsAll =
-  (models: ReadonlyArray<unknown>): Explains =>
-  (errors) =>
-    inTurn(models.map((model) => explained(model, errors)))
 
 /** The default for `when`: the advice of the error says that another model, or a later call, may succeed. */
 const byAdvice: Admits = ({ recovery }) => recovery === "fallback" || recovery === "resend"
