@@ -298,3 +298,15 @@ it.effect("the other questions find a conversation that has no message yet [P138
     assert.strictEqual(yield* talkTo(talk).answer("1"), "answer to hi")
   }).pipe(played(talk))
 })
+
+it.effect("an answer whose rows were deleted is not awaited for ever [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const store = yield* Conversations.Conversations
+    yield* store.append({ conversation: "c-1", subject: "ann", expected: 0, messages: [] })
+    yield* store.documents.put({ owner: "c-1", kind: "message", name: "1", value: "ended" })
+    const of = { conversation: "c-1", subject: "ann", id: "1" }
+    const error = yield* during(Effect.flip(ConversationEntity.answer(talk.clerks, of)), 70)
+    assert.deepInclude(error, { _tag: "UnansweredError", reason: "deleted" })
+  }).pipe(played(talk))
+})

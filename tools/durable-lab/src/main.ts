@@ -9,6 +9,7 @@
  *   npm run test:durable -- cluster         the cluster alone
  *   npm run test:durable -- cluster deaths  one of deaths, clocks, outages and moves
  *   npm run test:durable -- bench           what it costs, see docs/reports/performance.md
+ *   npm run test:durable -- talks 10000 1000  what 10,000 conversations cost, of which 1,000 get a message
  *   npm run test:durable -- recovery        how long it takes until the next process goes on
  *
  * The last line is `N passed, N failed, N skipped`.
@@ -26,6 +27,7 @@ import { isTrouble, playAll, type Trouble, troubles } from "./cluster.ts"
 import { folder } from "./folder.ts"
 import { kill } from "./killing.ts"
 import { postgres } from "./postgres.ts"
+import { talkBench } from "./talkBench.ts"
 import { recovery } from "./recovery.ts"
 
 const sweep = async (report: Report, temporary: string, every: number): Promise<void> => {
@@ -76,6 +78,11 @@ const main = async (word: string, trouble: string): Promise<void> => {
   if (word === "bench" || word === "recovery") {
     const found = provide(postgres, false)
     return (word === "bench" ? bench : recovery)("path" in found ? found.path : undefined)
+  }
+  if (word === "talks") {
+    const found = provide(postgres, false)
+    if ("why" in found) throw new Error(`PostgreSQL is missing: ${found.why}`)
+    return talkBench(found.path, Number(trouble) || 10_000, Number(process.argv[4]) || 1000)
   }
   if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
   else {

@@ -3,16 +3,19 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { Agent, Message, Model, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Effect, Layer, Option, Schema } from "effect"
+import { type Duration, Effect, Layer, Option, Schema } from "effect"
 import { streaming } from "./streams.ts"
 
 const textOf = (message: Message.Message | undefined): string =>
   message?.role === "user" ? Message.textOf(message) : ""
 
-/** A message that begins with "pay" is paid first. */
+/** A message that begins with "pay" is paid first; the answer to "time" is when the model was asked. */
 const generate: Model.Service["generate"] = ({ messages }) =>
   Effect.sync((): Message.Reply => {
     const last = textOf(messages.findLast(({ role }) => role === "user"))
+    if (last === "time") {
+      return { content: [Message.text(`${Date.now()}`)], finish: "stop", usage: Usage.make({ inputTokens: 1 }) }
+    }
     const isNew = messages.at(-1)?.role === "user"
     const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
     if (!isNew || !last.startsWith("pay")) {
@@ -26,7 +29,7 @@ const generate: Model.Service["generate"] = ({ messages }) =>
 export const talksIn = (
   ledger: string,
   during: Effect.Effect<void> = Effect.void,
-  options: { readonly concurrency?: number } = {}
+  options: { readonly concurrency?: number; readonly maxIdleTime?: Duration.Input } = {}
 ) => {
   const pay = Tool.make("pay", {
     description: "Pays.",

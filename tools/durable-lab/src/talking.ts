@@ -15,27 +15,32 @@ import { engineOn } from "./processes/cluster.ts"
 import { talksIn } from "./talk.ts"
 
 /** A runner in a process of its own. */
-const startTalker = async (database: number, ledger: string, how: "hang" | "go") => {
+export const startTalker = async (database: number, ledger: string, how: "hang" | "go" | "time") => {
   const script = join(root, lab, "src/processes/talker.ts")
-  const child = spawn(process.execPath, [script, `${database}`, `${await freePort()}`, ledger, how], {
+  const child = spawn(process.execPath, ["--expose-gc", script, `${database}`, `${await freePort()}`, ledger, how], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   const gone = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  /** Waits until it says this. */
-  const says = async (what: "ready" | "atWork"): Promise<void> => {
+  /** Waits until it says this, and returns what it says about it. */
+  const says = async (what: "ready" | "atWork" | "heap"): Promise<unknown> => {
     for (;;) {
       const { done, value } = await lines.next()
       if (done === true) throw new Error(`the runner has ended before it was ${what}`)
       // what is logged is no JSON
-      if (value.startsWith(`{"${what}"`)) return
+      if (value.startsWith(`{"${what}"`)) return JSON.parse(value)[what]
     }
   }
   const end = (signal: "SIGKILL" | "SIGTERM") => {
     child.kill(signal)
     return gone
   }
-  return { says, end }
+  /** The bytes on its heap. */
+  const heap = async (): Promise<number> => {
+    child.kill("SIGUSR2")
+    return Number(await says("heap"))
+  }
+  return { says, end, heap }
 }
 
 /** What has come of the messages. */

@@ -140,8 +140,11 @@ export const state = (
 ): Effect.Effect<MessageState, Refused | UnknownMessageError, Sharding> =>
   reaching(self, conversation, (client) => client.state({ id, subject }))
 
-/** The pause of `answer` before it looks again, in milliseconds: at first, and at the most. */
-const pauses = { first: 50, most: 2000 }
+/**
+ * The pause of `answer` before it looks again, in milliseconds: at first, and at the most. If a message has ended and no row has its answer
+ * for so long, the rows of its run were deleted.
+ */
+const pauses = { first: 50, most: 2000, missing: 60_000 }
 
 /**
  * Waits for the answer to a message that was sent, from any process. It fails as the agent does, and with `ConversationLimitError` or
@@ -161,6 +164,7 @@ export const answer = <Said extends string | Message.UserContent, Output, E, R>(
     const executionId = yield* messages.executionId({ conversation, subject, id, message: "" })
     const unanswered = (reason: UnansweredError["reason"]) =>
       Effect.fail(UnansweredError.make({ conversation, id, reason }))
+    let missing = 0
     for (let pause = pauses.first; ; pause = Math.min(pauses.most, pause * 1.5)) {
       const found = yield* state(self as AnyEntity, { conversation, id, subject })
       if (found._tag === "Withdrawn") return yield* unanswered("withdrawn")
@@ -173,6 +177,8 @@ export const answer = <Said extends string | Message.UserContent, Output, E, R>(
         // cast: the schemas of the workflow are those of the run
         return yield* exit as Exit.Exit<Output, E>
       }
+      if (found._tag === "Ended") missing += pause
+      if (missing > pauses.missing) return yield* unanswered("deleted")
       yield* Effect.sleep(pause)
     }
   })

@@ -53,14 +53,15 @@ export class UnknownMessageError extends Schema.TaggedError<UnknownMessageError>
 
 const unansweredFields = {
   ...messageFields,
-  /** `stopped`: its run was interrupted. `withdrawn`: it never had a run. `steered`: the run of another message has read it. */
-  reason: Schema.Literals(["stopped", "withdrawn", "steered"])
+  /** `stopped`: its run was interrupted. `withdrawn`: it never had a run. `steered`: the run of another message has read it. `deleted`: the rows of its ended run are gone. */
+  reason: Schema.Literals(["stopped", "withdrawn", "steered", "deleted"])
 }
 
 const reasons = {
   stopped: "its run was stopped",
   withdrawn: "it was withdrawn before its run began",
-  steered: "the run of another message has read it"
+  steered: "the run of another message has read it",
+  deleted: "the rows of its run were deleted"
 }
 
 /** The message has no answer of its own, and gets none. */
