@@ -9,6 +9,7 @@ import { durable } from "./durable.ts"
 import type { Table } from "./entry.ts"
 import { interop } from "./interop.ts"
 import { limits } from "./limits.ts"
+import { interopApi } from "./interopApi.ts"
 import { providersCodec } from "./providersCodec.ts"
 import { providersClassify, providersTransport } from "./providersTransport.ts"
 import { viewServe } from "./serve.ts"
@@ -26,6 +27,7 @@ export const tables: Readonly<Record<string, Table>> = {
   "providers, Bedrock": bedrock,
   "providers, chained": chained,
   interop,
+  "interop, APIs": interopApi,
   "view, recordings and command line": viewRecording,
   "view, pictures and pages": viewPictures,
   durable,

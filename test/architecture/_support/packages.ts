@@ -120,7 +120,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "interop",
-    folders: ["ai-sdk", "execution-plan", "mcp", "sse"],
+    folders: ["ai-sdk", "execution-plan", "mcp", "sse", "api"],
     everywhere: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
@@ -136,6 +136,11 @@ export const packages: ReadonlyArray<Package> = [
         ...["OpenAiChat", "Provider", "Transport"].map((module) => `@kintsugi/providers/${module}`)
       ],
       "execution-plan": effect("Context ExecutionPlan Layer"),
+      api: effect(
+        "Clock Context Duration SchemaAST Types http-api/HttpApi http-api/HttpApiClient http-api/HttpApiEndpoint http-api/HttpApiGroup " +
+          "http-api/HttpApiMiddleware http-api/HttpApiSchema http-api/OpenApi http/HttpClient http/HttpClientError " +
+          "http/HttpClientResponse"
+      ),
       sse: effect("Option Schedule")
     }
   },
