@@ -2,6 +2,7 @@
 import { Agent, type Model, Recovery, Tool } from "@kintsugi/core"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
 import * as HttpApiTools from "@kintsugi/interop/HttpApiTools"
+import * as DocumentTools from "@kintsugi/interop/DocumentTools"
 import { Context, Effect, Schema, SchemaGetter } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -116,5 +117,26 @@ describe("tools of APIs", () => {
     )
     // @ts-expect-error -- its schema needs Db
     void Agent.make("a", { tools: [made.e] })
+  })
+
+  it("of a document know the ids that its type has, and any id of an unknown document [P1791 P1794]", () => {
+    const document = { openapi: "3.1.0", paths: { "/a": { get: { operationId: "read" }, put: {} } } } as const
+    const options = { name: "api", hosts: ["api.test"] }
+    void DocumentTools.fromDocument(document, { ...options, sideEffects: { read: "idempotent" } })
+    // @ts-expect-error -- the document has no such operation
+    void DocumentTools.fromDocument(document, { ...options, sideEffects: { write: "none" } })
+    const include = ["read", "write"] as const
+    // @ts-expect-error -- a variable is checked like a literal
+    void DocumentTools.fromDocument(document, { ...options, include })
+    const foreign: unknown = document
+    const made = DocumentTools.fromDocument(foreign, { ...options, include: ["any"] })
+    type Made = Effect.Success<typeof made>["tools"][number]
+    sameType<DocumentTools.OperationTool>()({} as Made)
+    const reader = Agent.make("a", { tools: [] as ReadonlyArray<Made> })
+    sameType<HttpClient | Model.Model>()({} as Effect.Services<ReturnType<typeof reader>>)
+    // @ts-expect-error -- the operation may be unsafe
+    void ((tool: Made) => tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1 }) })))
+    // @ts-expect-error -- hosts are necessary
+    void DocumentTools.fromDocument(foreign, { name: "api" })
   })
 })

@@ -6,8 +6,10 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Failure from "../../../packages/interop/src/api/failure.ts"
 import * as HttpApiTools from "../../../packages/interop/src/api/HttpApiTools.ts"
 import * as Names from "../../../packages/interop/src/api/names.ts"
-import { documents, many, texts } from "./data.ts"
-import { each, fixed, grows, type Inputs, merged, none, reached, schema, type Table } from "./entry.ts"
+import * as DocumentTools from "../../../packages/interop/src/api/DocumentTools.ts"
+import * as Style from "../../../packages/interop/src/api/style.ts"
+import { bombs, deepValues, documents, many, schemas, texts, values, wide } from "./data.ts"
+import { each, fixed, grows, type Inputs, mapped, merged, none, reached, schema, type Table } from "./entry.ts"
 
 const where: Failure.Where = { api: "shop", operation: "find" }
 
@@ -46,6 +48,97 @@ const names: Inputs<ReadonlyArray<string>> = {
   "long names": (size) => ["a".repeat(size / 2), "b".repeat(size / 2)]
 }
 
+const servers = [{ url: "http://api.test" }]
+
+/** A document with these paths. */
+const documentOf = (paths: object, fields: object = {}) => ({ openapi: "3.0.0", servers, paths, ...fields })
+
+const bodyOf = (schema: unknown) => ({ requestBody: { content: { "application/json": { schema } } } })
+
+/** A document with one operation. */
+const withOne = (operation: object, fields: object = {}) => documentOf({ "/a": { post: operation } }, fields)
+
+const inDefinitions = (schema: Schema.JsonObject) =>
+  withOne(bodyOf({ $ref: "#/components/schemas/A" }), {
+    components: { schemas: { A: schema } },
+    $defs: schema["$defs"]
+  })
+
+const chain = (size: number): object =>
+  Object.fromEntries(many(size, 60, (n) => [`s${n}`, { items: { $ref: `#/components/schemas/s${n + 1}` } }]))
+
+const properties = (size: number): object => Object.fromEntries(many(size, 24, (n) => [`p${n}`, { type: "string" }]))
+
+/** OpenAPI documents. */
+const specifications: Inputs<object> = {
+  "many operations": (size) =>
+    documentOf(Object.fromEntries(many(size, 60, (n) => [`/a${n}`, { get: { operationId: `o${n}`, responses: {} } }]))),
+  "many operations of one name": (size) =>
+    documentOf(Object.fromEntries(many(size, 60, (n) => [`/a${n}`, { get: { operationId: "o", responses: {} } }]))),
+  "many operations with one schema": (size) =>
+    documentOf(
+      Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`/a${n}`, { post: bodyOf({ $ref: "#/x" }) }])),
+      { x: { properties: properties(size) } }
+    ),
+  "a chain of references": (size) =>
+    withOne(bodyOf({ $ref: "#/components/schemas/s0" }), { components: { schemas: chain(size) } }),
+  "many references": (size) =>
+    withOne(bodyOf({ oneOf: many(size, 40, () => ({ $ref: "#/components/schemas/A" })) }), {
+      components: { schemas: { A: {} } }
+    }),
+  "many parameters": (size) =>
+    withOne({ parameters: many(size, 40, (n) => ({ in: "query", name: `p${n}`, schema: {} })) }),
+  "many security schemes": (size) =>
+    withOne(
+      {},
+      {
+        components: {
+          securitySchemes: Object.fromEntries(
+            many(size, 60, (n) => [`s${n}`, { type: "apiKey", in: "query", name: `k${n}` }])
+          )
+        }
+      }
+    ),
+  "a long path": (size) => documentOf({ [`/${"{a".repeat(size / 2)}`]: { get: {} } }),
+  "a path of many parameters": (size) => documentOf({ [`/${"{a}".repeat(size / 3)}`]: { get: {} } }),
+  "a long server": (size) => withOne({}, { servers: [{ url: `http://${"{a".repeat(size / 2)}` }] }),
+  "a long reference": (size) => withOne(bodyOf({ $ref: `#${"/a".repeat(size / 2)}` })),
+  ...mapped(texts, (text) =>
+    withOne({ operationId: text, description: text, ...bodyOf({ description: text, enum: [text] }) })
+  ),
+  ...mapped({ ...schemas, ...bombs }, inDefinitions),
+  ...mapped({ ...values, ...deepValues }, (value) => withOne({ ...bodyOf(value), parameters: value, servers: value }))
+}
+
+const options = { name: "api", hosts: ["api.test"], bounds: wide, maxTools: 1_000_000, maxResponseBytes }
+
+const ofDocument = (document: object) => Effect.runPromiseExit(DocumentTools.fromDocument(document, options))
+
+const echoing = Effect.runPromise(
+  DocumentTools.fromDocument(
+    documentOf({
+      "/{id}": {
+        parameters: [
+          { in: "path", name: "id" },
+          { in: "query", name: "q" }
+        ],
+        post: bodyOf({})
+      }
+    }),
+    options
+  )
+)
+
+/** A call of an operation with these params, that is answered so. */
+const operated = async (params: object, body: string, status = 200) => {
+  const { tools } = await echoing
+  return Effect.runPromiseExit(
+    Tool.call(tools[0]!, JSON.stringify(params)).pipe(Effect.provide(answering(body, status)))
+  )
+}
+
+const parameter = { name: "a", in: "query", isRequired: false, style: "form", isExploded: true } as const
+
 export const interopApi: Table = {
   "interop/src/api/ApiError.ts": each(schema, "ApiError"),
   "interop/src/api/HttpApiTools.ts": {
@@ -60,6 +153,25 @@ export const interopApi: Table = {
   "interop/src/api/answer.ts": {
     ...each(fixed, "boundOf"),
     ...each(reached, "within", "beginning", "textOf")
+  },
+  "interop/src/api/DocumentTools.ts": {
+    fromDocument: merged({
+      documents: grows(specifications, ofDocument),
+      arguments: grows(texts, (text) => operated({ params: { id: text }, query: { q: text }, payload: text }, "1")),
+      values: grows(values, (value) => operated({ params: { id: "a" }, query: { q: value }, payload: value }, "1")),
+      bodies: grows({ ...texts, ...documents }, (body) => operated({ params: { id: "a" } }, body)),
+      failures: grows(texts, (body) => operated({ params: { id: "a" } }, body, 422))
+    })
+  },
+  "interop/src/api/documentError.ts": { ...each(schema, "ApiDocumentError"), ...each(reached, "refusal") },
+  "interop/src/api/documentSchema.ts": each(reached, "cut", "DocumentSchemas"),
+  "interop/src/api/operation.ts": each(reached, "operationsOf", "credentialsOf", "keyOf", "read"),
+  "interop/src/api/pointer.ts": each(reached, "isJsonObject", "field", "References"),
+  "interop/src/api/request.ts": each(reached, "send"),
+  "interop/src/api/server.ts": each(reached, "isAllowed", "addressOf"),
+  "interop/src/api/style.ts": {
+    simple: grows(values, (value) => Style.simple(parameter, value)),
+    pairs: grows(values, (value) => Style.pairs(parameter, value))
   },
   "interop/src/api/endpoint.ts": each(reached, "isPlain", "toolOf"),
   "interop/src/api/failure.ts": {

@@ -138,8 +138,8 @@ export const packages: ReadonlyArray<Package> = [
       "execution-plan": effect("Context ExecutionPlan Layer"),
       api: effect(
         "Clock Context Duration SchemaAST Types http-api/HttpApi http-api/HttpApiClient http-api/HttpApiEndpoint http-api/HttpApiGroup " +
-          "http-api/HttpApiMiddleware http-api/HttpApiSchema http-api/OpenApi http/HttpClient http/HttpClientError " +
-          "http/HttpClientResponse"
+          "http-api/HttpApiMiddleware http-api/HttpApiSchema http-api/OpenApi http/FetchHttpClient http/HttpClient http/HttpClientError " +
+          "http/HttpClientRequest http/HttpClientResponse http/HttpMethod"
       ),
       sse: effect("Option Schedule")
     }
