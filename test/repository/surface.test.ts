@@ -183,6 +183,8 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "DocumentTools.OperationTools": "what is made of a document",
   "DocumentTools.Options": "what a document may do",
   "DocumentTools.fromDocument": "the operations of a document as tools",
+  "RpcTools.Options": "what a group may do",
+  "RpcTools.fromGroup": "the procedures of a group as tools",
   "EventStream.answer": "a reader of a run over HTTP",
   "Comparison.Comparison": "two recordings, compared",
   "Comparison.Pair": "a step of one or both of them",

@@ -3,9 +3,12 @@ import { Agent, type Model, Recovery, Tool } from "@kintsugi/core"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
 import * as HttpApiTools from "@kintsugi/interop/HttpApiTools"
 import * as DocumentTools from "@kintsugi/interop/DocumentTools"
+import * as RpcTools from "@kintsugi/interop/RpcTools"
 import { Context, Effect, Schema, SchemaGetter } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import type { HttpClient } from "effect/http/HttpClient"
+import { Rpc, type RpcClient, RpcGroup } from "effect/rpc"
+import type { RpcClientError } from "effect/rpc/RpcClientError"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
 
@@ -138,5 +141,39 @@ describe("tools of APIs", () => {
     void ((tool: Made) => tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1 }) })))
     // @ts-expect-error -- hosts are necessary
     void DocumentTools.fromDocument(foreign, { name: "api" })
+  })
+
+  it("of a group of procedures have their schemas and errors, and are unsafe unless options say otherwise [P1799]", () => {
+    const group = RpcGroup.make(
+      Rpc.make("book", { payload: { seat: Schema.Int }, success: Schema.String, error: NotFound }),
+      Rpc.make("free", { success: Schema.Int }),
+      Rpc.make("watch", { success: Schema.Int, stream: true })
+    )
+    const make = (client: RpcClient.FromGroup<typeof group, RpcClientError>) =>
+      RpcTools.fromGroup(group, client, { sideEffects: { free: "none" } })
+    type Made = ReturnType<typeof make>
+    sameType<"book" | "free">()({} as keyof Made)
+    sameType<
+      Tool.Tool<
+        "book",
+        { readonly payload: { readonly seat: number } },
+        string,
+        NotFound | ExecutionError,
+        never,
+        Stored,
+        "unsafe"
+      >
+    >()({} as Made["book"])
+    sameType<Tool.Tool<"free", {}, number, ExecutionError, never, Stored, "none">>()({} as Made["free"])
+    void ((client: RpcClient.FromGroup<typeof group>) =>
+      // @ts-expect-error -- a procedure that streams is no tool
+      RpcTools.fromGroup(group, client, { sideEffects: { watch: "none" } }))
+    const include = ["book", "watch"] as const
+    void ((client: RpcClient.FromGroup<typeof group>) =>
+      // @ts-expect-error -- a variable is checked like a literal
+      RpcTools.fromGroup(group, client, { include }))
+    const other = RpcGroup.make(Rpc.make("book", { success: Schema.Int }))
+    // @ts-expect-error -- the client is one of another group
+    void ((client: RpcClient.FromGroup<typeof other>) => RpcTools.fromGroup(group, client))
   })
 })

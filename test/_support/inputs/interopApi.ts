@@ -163,6 +163,10 @@ export const interopApi: Table = {
       failures: grows(texts, (body) => operated({ params: { id: "a" } }, body, 422))
     })
   },
+  "interop/src/api/RpcTools.ts": each(
+    none("takes a group of the developer; its client reads the answers by the schemas of the group"),
+    "fromGroup"
+  ),
   "interop/src/api/documentError.ts": { ...each(schema, "ApiDocumentError"), ...each(reached, "refusal") },
   "interop/src/api/documentSchema.ts": each(reached, "cut", "DocumentSchemas"),
   "interop/src/api/operation.ts": each(reached, "operationsOf", "credentialsOf", "keyOf", "read"),

@@ -139,7 +139,7 @@ export const packages: ReadonlyArray<Package> = [
       api: effect(
         "Clock Context Duration SchemaAST Types http-api/HttpApi http-api/HttpApiClient http-api/HttpApiEndpoint http-api/HttpApiGroup " +
           "http-api/HttpApiMiddleware http-api/HttpApiSchema http-api/OpenApi http/FetchHttpClient http/HttpClient http/HttpClientError " +
-          "http/HttpClientRequest http/HttpClientResponse http/HttpMethod"
+          "http/HttpClientRequest http/HttpClientResponse http/HttpMethod rpc/Rpc rpc/RpcClient rpc/RpcGroup rpc/RpcSchema"
       ),
       sse: effect("Option Schedule")
     }

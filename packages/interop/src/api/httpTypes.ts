@@ -154,7 +154,7 @@ type Allowed<Headers, O> = O extends { readonly headers: ReadonlyArray<infer Nam
   : never
 
 /** The side effects of a tool: those that the options say, or may say, else those of its method. */
-type EffectsFor<O, Name, Default> = O extends { readonly sideEffects?: infer Said }
+export type EffectsFor<O, Name, Default> = O extends { readonly sideEffects?: infer Said }
   ? [unknown] extends [Said]
     ? Default
     : Name extends keyof Said

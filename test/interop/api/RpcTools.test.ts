@@ -1,0 +1,130 @@
+/** Tools of an `RpcGroup`. */
+import { assert, it } from "@effect/vitest"
+import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import * as RpcTools from "@kintsugi/interop/RpcTools"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpRouter from "effect/http/HttpRouter"
+import { Rpc, RpcClient, RpcGroup, RpcSerialization, RpcServer, RpcTest } from "effect/rpc"
+import { listen } from "./_support/shop.ts"
+
+class NoSuchSeat extends Schema.TaggedError<NoSuchSeat>()("NoSuchSeat", { seat: Schema.Int }) {}
+
+const Seats = RpcGroup.make(
+  Rpc.make("book", {
+    payload: { seat: Schema.Int, on: Schema.Date },
+    success: Schema.Struct({ ticket: Schema.String }),
+    error: NoSuchSeat
+  }),
+  Rpc.make("seats.free", { success: Schema.Array(Schema.Int) }),
+  Rpc.make("watch", { success: Schema.Int, stream: true })
+)
+
+const handlers = Seats.toLayer({
+  book: ({ on, seat }) =>
+    seat > 9 ? Effect.fail(new NoSuchSeat({ seat })) : Effect.succeed({ ticket: `${seat} ${on.toISOString()}` }),
+  "seats.free": () => Effect.succeed([1, 2]),
+  watch: () => Stream.make(1)
+})
+
+const tools = Effect.map(RpcTest.makeClient(Seats), (client) =>
+  RpcTools.fromGroup(Seats, client, {
+    sideEffects: { "seats.free": "none" },
+    descriptions: { book: "Books a seat." }
+  })
+)
+
+it.effect("each procedure that gives one value is a tool with its schemas and errors [P1799]", () =>
+  Effect.gen(function* () {
+    const made = yield* tools
+    assert.deepStrictEqual(
+      Object.values(made).map(({ definition, name }) => [name, definition.sideEffects, definition.description]),
+      [
+        ["book", "unsafe", "Books a seat."],
+        ["seats_free", "none", "Calls 'seats.free'."]
+      ]
+    )
+    const on = "2026-01-02T00:00:00.000Z"
+    assert.deepStrictEqual(yield* Tool.call(made.book, { payload: { seat: 3, on } }), { ticket: `3 ${on}` })
+    assert.deepStrictEqual(yield* Tool.call(made["seats.free"], {}), [1, 2])
+    const error = yield* Effect.flip(Tool.call(made.book, { payload: { seat: 10, on } }))
+    assert.deepStrictEqual(error, new NoSuchSeat({ seat: 10 }))
+    const client = yield* RpcTest.makeClient(Seats)
+    const wrong: object = { include: ["watch"] }
+    assert.throws(() => RpcTools.fromGroup(Seats, client, wrong), /there is no tool 'watch'/)
+  }).pipe(Effect.scoped, Effect.provide(handlers))
+)
+
+it.effect("an interruption of the call interrupts the procedure [P1799]", () =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<void>()
+    const stopped = yield* Deferred.make<void>()
+    const Slow = RpcGroup.make(Rpc.make("slow"))
+    const layer = Slow.toLayer({
+      slow: () =>
+        Effect.onInterrupt(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never), () =>
+          Deferred.succeed(stopped, undefined)
+        )
+    })
+    yield* Effect.gen(function* () {
+      const { slow } = RpcTools.fromGroup(Slow, yield* RpcTest.makeClient(Slow))
+      const fiber = yield* Effect.forkChild(Tool.call(slow, {}))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      const exit = yield* Fiber.await(fiber)
+      assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      yield* Deferred.await(stopped)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+)
+
+it.live("over a real server, errors stay typed, and a lost connection is a failure to retry [P1799]", () =>
+  Effect.gen(function* () {
+    const served = RpcServer.layerHttp({ group: Seats, path: "/rpc", protocol: "http" }).pipe(
+      Layer.provide([handlers, RpcSerialization.layerNdjson])
+    )
+    const { handler } = HttpRouter.toWebHandler(served, { disableLogger: true })
+    const state = { isDown: true }
+    const { url } = yield* listen((request) => {
+      if (!state.isDown) return handler(request)
+      state.isDown = false
+      return new Response("down", { status: 503 })
+    })
+    const strict = Layer.provide(
+      Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk)),
+      FetchHttpClient.layer
+    )
+    const protocol = RpcClient.layerProtocolHttp({ url: `${url}/rpc` }).pipe(
+      Layer.provide([strict, RpcSerialization.layerNdjson])
+    )
+    const client = yield* RpcClient.make(Seats).pipe(Effect.provide(protocol))
+    const made = RpcTools.fromGroup(Seats, client, { sideEffects: { "seats.free": "none" } })
+    const down = yield* Effect.flip(Tool.call(made["seats.free"], {}))
+    assert(down instanceof ToolError.ExecutionError)
+    assert.deepInclude(down, { tool: "seats_free", isRetryable: true })
+    state.isDown = true
+    const free = made["seats.free"].pipe(
+      Tool.onError({ ExecutionError: Recovery.retry({ retries: 1, initialBackoff: "1 millis" }) })
+    )
+    const book = made.book.pipe(
+      Tool.onError({
+        NoSuchSeat: Recovery.tell(({ seat }) => `there is no seat ${seat}`),
+        InvalidArgs: Recovery.tell()
+      })
+    )
+    const clerk = Agent.make("clerk", { tools: [free, book] })
+    const model = yield* ScriptedModel.make(
+      ScriptedModel.calls(ScriptedModel.call("seats_free", {})),
+      ScriptedModel.calls(ScriptedModel.call("book", { payload: { seat: 10, on: "2026-01-02" } })),
+      ScriptedModel.calls(ScriptedModel.call("book", { payload: { seat: 10, on: "2026-01-02T00:00:00Z" } })),
+      ScriptedModel.text("There is none.")
+    )
+    assert.strictEqual(yield* clerk("Book seat 10.").pipe(Effect.provide(model.layer)), "There is none.")
+    const texts = JSON.stringify(model.requests)
+    assert.include(texts, "[1,2]")
+    assert.include(texts, "payload.on: Expected a date and time")
+    assert.include(texts, "there is no seat 10")
+  }).pipe(Effect.scoped)
+)
