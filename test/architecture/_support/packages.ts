@@ -120,7 +120,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "interop",
-    folders: ["ai-sdk", "execution-plan", "mcp", "sse", "api"],
+    folders: ["ai-sdk", "execution-plan", "mcp", "sse", "api", "proxy"],
     everywhere: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
@@ -142,6 +142,13 @@ export const packages: ReadonlyArray<Package> = [
           "http/HttpClientRequest http/HttpClientResponse http/HttpMethod rpc/Rpc rpc/RpcClient rpc/RpcGroup rpc/RpcSchema"
       ),
       sse: effect("Option Schedule")
+      sse: effect("Option Schedule"),
+      proxy: effect(
+        "Cause Clock Context Deferred Duration ErrorReporter Exit Layer Option Random SchemaGetter SchemaIssue Scope Semaphore Types " +
+          "http/HttpServerRespondable http/HttpServerResponse http-api/HttpApi http-api/HttpApiBuilder http-api/HttpApiEndpoint " +
+          "http-api/HttpApiError http-api/HttpApiGroup http-api/HttpApiMiddleware http-api/HttpApiSchema rpc/Rpc rpc/RpcGroup " +
+          "rpc/RpcMiddleware rpc/RpcSchema"
+      )
     }
   },
   {

@@ -1,0 +1,56 @@
+/** What runs of both kinds have in common: their ids, and what their clients learn of a failure. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import { type Approval, KintsugiError, type Snapshot } from "@kintsugi/core"
+import { failedInside, RunConflictError, runFailed, type RunFailedError, UnfitRequestError } from "./errors.ts"
+
+/** How long a client should wait when the server or a run is too busy, in seconds. */
+export const pause = 5
+
+type Failure = RunConflictError | RunFailedError
+
+/** The failure of a request whose decisions do not all count; `undefined` if they do. */
+export const refusalOf = (
+  run: string,
+  receipts: ReadonlyArray<Approval.DecisionReceipt>,
+  waiting: ReadonlyArray<Snapshot.Waiting>
+): RunConflictError | UnfitRequestError | undefined => {
+  const refused = receipts.flatMap((receipt) => (receipt._tag === "NotCounted" ? [receipt] : []))
+  if (refused.length === 0) return undefined
+  const unfit = refused.filter(({ reason }) => reason === "nothing-to-run")
+  if (unfit.length < refused.length) return new RunConflictError({ run, reason: "not-counted", receipts, waiting })
+  return new UnfitRequestError({
+    issues: unfit.map(({ digest }) => ({ path: `decisions.${digest}`, expected: "Expected arguments that fit" }))
+  })
+}
+
+export const notCounted = (digest: string): Approval.DecisionReceipt => ({
+  _tag: "NotCounted",
+  digest,
+  reason: "unknown-request"
+})
+
+/** What a client learns of the failure of a run. A bug is logged here, and its client learns only that there was one. */
+export const failureOf = <E>(
+  run: string,
+  cause: Cause.Cause<E>
+): Effect.Effect<Failure | Exclude<E, KintsugiError.KintsugiError>> => {
+  for (const reason of cause.reasons) {
+    if (Cause.isDieReason(reason)) {
+      return Effect.as(Effect.logError("a run has met a bug", cause), failedInside("KINTSUGI-BUG"))
+    }
+    if (Cause.isFailReason(reason)) {
+      const { error } = reason
+      return Effect.succeed(
+        KintsugiError.isKintsugiError(error) ? runFailed(error) : (error as Exclude<E, KintsugiError.KintsugiError>)
+      )
+    }
+  }
+  return Effect.succeed(new RunConflictError({ run, reason: "stopped" }))
+}
+
+/** The id of a run: some 100 bits. Of another subject, it would find nothing. */
+export const drawn: Effect.Effect<string> = Effect.map(Effect.zip(Random.nextInt, Random.nextInt), (parts) =>
+  parts.map((part) => Math.abs(part).toString(36)).join("")
+)

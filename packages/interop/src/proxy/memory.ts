@@ -1,0 +1,243 @@
+/** Runs of an agent in this process. Those that wait are documents in a store, so that they outlive it. */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { type Agent, Snapshot } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import { drawn, failureOf, notCounted, pause, refusalOf } from "./ends.ts"
+import { RunConflictError, runFailed, RunNotFoundError, TooBusyError } from "./errors.ts"
+import { eventsAt } from "./events.ts"
+import type { AgentRuns, Of } from "./runs.ts"
+import type { Ending } from "./schemas.ts"
+import { type SuspendedRun, SuspendedRuns } from "./suspended.ts"
+
+/** The limits of the runs in a process. */
+export interface RunLimits {
+  /** The most runs at work at a time; 1000 by default. A request beyond it fails with `TooBusyError`. */
+  readonly maxAtWork?: number
+  /** How long a run is found after its end; 10 minutes by default. */
+  readonly endedAge?: Duration.Input
+  /** The most runs that are found after their end; 1000 by default. Those that ended first are forgotten first. */
+  readonly maxEnded?: number
+}
+
+type Run = Agent.Run<unknown, unknown>
+type Starting = Effect.Effect<Run, never, Scope.Scope>
+
+/** A run that this process has started. */
+interface Entry {
+  readonly run: Run
+  /** The JSON of its input. */
+  readonly asked: string
+  readonly end: Deferred.Deferred<Ending<unknown>, unknown>
+  /** The ids of the messages to it. */
+  readonly said: Set<string>
+  isAtWork: boolean
+  isStopped: boolean
+}
+
+/** What a run of the agent begins with. */
+export interface Served {
+  readonly name: string
+  readonly encode: (input: unknown) => Effect.Effect<unknown>
+  readonly start: (input: unknown) => Starting
+  readonly resume: (from: Agent.Resumption<unknown>) => Starting
+}
+
+const locationOf = ({ run, subject }: Of): string => JSON.stringify([subject, run])
+
+export const runsInMemory = (
+  { encode, name, resume, start }: Served,
+  { endedAge = "10 minutes", maxAtWork = 1000, maxEnded = 1000 }: RunLimits
+): Effect.Effect<AgentRuns<unknown, unknown, unknown>, never, SuspendedRuns | Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const suspended = yield* SuspendedRuns
+    /** One request at a time finds a run and begins something. */
+    const one = yield* Semaphore.make(1)
+    const entries = new Map<string, Entry>()
+    /** The runs that have ended, in this order: what makes each be forgotten before its time. */
+    const ended = new Set<Deferred.Deferred<void>>()
+    let atWork = 0
+
+    /** Remembers a run that has ended for a while. */
+    const forget = (at: string, entry: Entry) =>
+      Effect.gen(function* () {
+        const early = yield* Deferred.make<void>()
+        ended.add(early)
+        const [first] = ended
+        if (ended.size > maxEnded && first !== undefined) yield* Deferred.succeed(first, undefined)
+        yield* Effect.raceFirst(Effect.sleep(endedAge), Deferred.await(early))
+        ended.delete(early)
+        if (entries.get(at) === entry) entries.delete(at)
+      })
+
+    const begin = (of: Of, asked: string, starting: Starting, from?: SuspendedRun) =>
+      Effect.gen(function* () {
+        if (atWork >= maxAtWork) return yield* Effect.fail(new TooBusyError({ retryAfter: pause }))
+        const own = yield* Scope.fork(scope)
+        const run = yield* Effect.provideService(starting, Scope.Scope, own)
+        const end = yield* Deferred.make<Ending<unknown>, unknown>()
+        const entry: Entry = { run, asked, end, said: new Set(), isAtWork: true, isStopped: false }
+        const at = locationOf(of)
+        entries.set(at, entry)
+        atWork++
+        const ending = Effect.gen(function* () {
+          const exit = yield* Effect.exit(run.outcome)
+          yield* stored(of, entry, exit, from)
+          entry.isAtWork = false
+          atWork--
+          yield* Deferred.done(end, yield* endOf(of, run, exit))
+          yield* Scope.close(own, Exit.void)
+        })
+        const watching = Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(Effect.exit(restore(Effect.exit(run.outcome))), () =>
+            // the server may be about to stop
+            Effect.andThen(Effect.andThen(run.interrupt, ending), restore(forget(at, entry)))
+          )
+        )
+        yield* Effect.forkIn(watching, scope, { startImmediately: true })
+        return entry
+      }).pipe(Effect.uninterruptible)
+
+    /** Stores a run that waits. One that has failed after a decision waits as before: its calls have the same idempotency keys then. */
+    const stored = (of: Of, entry: Entry, exit: Exit.Exit<Agent.Outcome<unknown>, unknown>, from?: SuspendedRun) => {
+      const key = { agent: name, ...of }
+      if (Exit.isSuccess(exit) && exit.value._tag === "Suspended") {
+        const snapshot = Snapshot.toJson(exit.value.snapshot)
+        return suspended.put(key, { asked: entry.asked, snapshot, repeat: false })
+      }
+      if (from === undefined) return Effect.void
+      if (Exit.isSuccess(exit) || entry.isStopped) return suspended.remove(key)
+      const isRefused = exit.cause.reasons.some(
+        (reason) => Cause.isFailReason(reason) && reason.error instanceof DoorError.SnapshotRefusedError
+      )
+      return isRefused ? Effect.void : suspended.put(key, { ...from, repeat: true })
+    }
+
+    const endOf = (
+      { run: id }: Of,
+      run: Run,
+      exit: Exit.Exit<Agent.Outcome<unknown>, unknown>
+    ): Effect.Effect<Exit.Exit<Ending<unknown>, unknown>> => {
+      if (Exit.isFailure(exit)) return Effect.map(failureOf(id, exit.cause), Exit.fail)
+      const outcome = exit.value
+      if (outcome._tag === "Suspended") return Effect.succeed(Exit.succeed(waitingIn(id, outcome.snapshot)))
+      return Effect.map(run.usage, (usage) =>
+        Exit.succeed({ _tag: "Answered" as const, run: id, output: outcome.output, usage })
+      )
+    }
+
+    /** A run at work or over, or the row of one that waits. */
+    const found = (of: Of) =>
+      Effect.gen(function* () {
+        const entry = entries.get(locationOf(of))
+        if (entry?.isAtWork === true) return { entry, row: undefined }
+        const row = yield* suspended.get({ agent: name, ...of })
+        if (row !== undefined) return { entry, row }
+        return entry === undefined ? yield* Effect.fail(new RunNotFoundError({ run: of.run })) : { entry, row }
+      })
+
+    /** Documents in the store are those of the server: one that cannot be read is a bug. */
+    const read = ({ snapshot }: SuspendedRun) => Effect.orDie(Snapshot.fromJson(snapshot))
+
+    const waitingOf = (of: Of, row: SuspendedRun) =>
+      Effect.map(read(row), (snapshot): Ending<unknown> => waitingIn(of.run, snapshot))
+
+    const runs: AgentRuns<unknown, unknown, unknown> = {
+      start: ({ input, run: given, subject }) =>
+        Effect.gen(function* () {
+          const asked = JSON.stringify(yield* encode(input))
+          const run = given ?? (yield* drawn)
+          const of = { subject, run }
+          const before = yield* Effect.orElseSucceed(found(of), () => undefined)
+          if (before === undefined) {
+            yield* begin(of, asked, start(input))
+            return run
+          }
+          if ((before.entry ?? before.row)?.asked === asked) return run
+          return yield* Effect.fail(new RunConflictError({ run, reason: "other-input" }))
+        }).pipe(one.withPermit),
+      end: (of) =>
+        Effect.flatMap(found(of), ({ entry, row }) =>
+          row === undefined ? Deferred.await(entry.end) : waitingOf(of, row)
+        ),
+      show: (of) =>
+        Effect.flatMap(found(of), ({ entry, row }) => {
+          if (row !== undefined) return waitingOf(of, row)
+          return entry.isAtWork ? Effect.undefined : Deferred.await(entry.end)
+        }),
+      events: ({ after, ...of }) =>
+        Effect.gen(function* () {
+          const { entry } = yield* found(of)
+          // of a run that waits since another process was there
+          if (entry === undefined)
+            return yield* Effect.fail(runFailed(DoorError.CursorExpiredError.make({ oldest: "" })))
+          return yield* eventsAt(of.run, after, (options) => entry.run.events(options))
+        }),
+      decide: ({ decisions, ...of }) =>
+        Effect.gen(function* () {
+          const { run } = of
+          const { entry, row } = yield* found(of)
+          if (row === undefined) {
+            return yield* Effect.fail(new RunConflictError({ run, reason: entry.isAtWork ? "at-work" : "over" }))
+          }
+          const snapshot = yield* read(row)
+          const digests = new Set(Snapshot.requestsOf(snapshot).map(({ digest }) => digest))
+          const unknown = decisions.filter(({ digest }) => !digests.has(digest))
+          if (unknown.length > 0) {
+            const receipts = unknown.map(({ digest }) => notCounted(digest))
+            return yield* Effect.fail(
+              new RunConflictError({ run, reason: "not-counted", receipts, waiting: Snapshot.waitingOf(snapshot) })
+            )
+          }
+          return yield* begin(of, row.asked, resume({ from: snapshot, decisions, repeat: row.repeat }), row)
+        }).pipe(
+          one.withPermit,
+          Effect.flatMap((entry) => decided(of, entry))
+        ),
+      say: ({ id, message, supersede = false, ...of }) =>
+        Effect.gen(function* () {
+          const { entry, row } = yield* found(of)
+          if (row !== undefined) {
+            const from = yield* read(row)
+            yield* begin(of, row.asked, resume({ from, say: { message, supersede }, repeat: row.repeat }), row)
+            return
+          }
+          if (id !== undefined && entry.said.has(id)) return
+          yield* Effect.mapError(entry.run.say(message, { supersede }), (error) =>
+            error._tag === "RunOverError"
+              ? new RunConflictError({ run: of.run, reason: "over" })
+              : new TooBusyError({ retryAfter: pause })
+          )
+          if (id !== undefined) entry.said.add(id)
+        }).pipe(one.withPermit),
+      stop: (of) =>
+        Effect.flatMap(found(of), ({ entry, row }) => {
+          if (row !== undefined) return suspended.remove({ agent: name, ...of })
+          if (!entry.isAtWork) return Effect.void
+          entry.isStopped = true
+          return Effect.andThen(entry.run.interrupt, Effect.exit(Deferred.await(entry.end)))
+        })
+    }
+    return runs
+  })
+
+/** The end of a run that goes on with decisions: a failure if one of them does not count. */
+const decided = ({ run }: Of, entry: Entry) =>
+  Effect.gen(function* () {
+    const ending = yield* Deferred.await(entry.end)
+    const receipts = yield* entry.run.decisions
+    const refusal = refusalOf(run, receipts, ending._tag === "Waiting" ? ending.waiting : [])
+    return refusal === undefined ? ending : yield* Effect.fail(refusal)
+  })
+
+const waitingIn = (run: string, snapshot: Snapshot.Snapshot): Ending<never> => ({
+  _tag: "Waiting",
+  run,
+  waiting: Snapshot.waitingOf(snapshot)
+})

@@ -1,0 +1,222 @@
+/** An agent as endpoints and procedures: the same runs, answers and failures over both, in memory and on the loopback interface. */
+import { assert, describe, it } from "@effect/vitest"
+import { Approval, LlmError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Fiber, Stream } from "effect"
+import { agent, type Client, runsOf, type Serving, ways } from "./_support/served.ts"
+
+const { call, calls, fails, make, text } = ScriptedModel
+
+const paying = calls(call("pay", { cents: 500 }))
+const waiting = calls(call("wait", {}))
+
+/** The agent behind a script of its model, and the clients of two subjects. */
+const serving = (
+  way: (typeof ways)[keyof typeof ways],
+  steps: ReadonlyArray<ScriptedModel.ScriptedStep>,
+  more: Omit<Serving, "desk" | "model"> = {}
+) =>
+  Effect.gen(function* () {
+    const { desk, ...rest } = yield* agent
+    const model = yield* make(...steps)
+    const clientOf = yield* way(runsOf({ desk, model: model.layer, ...more }))
+    return { ...rest, model, ann: yield* clientOf("ann"), bob: yield* clientOf("bob"), clientOf }
+  })
+
+const digestsOf = (ending: Effect.Success<ReturnType<Client["ask"]>>) => {
+  assert(ending._tag === "Waiting", `the run has ended: ${JSON.stringify(ending)}`)
+  const found = ending.waiting.flatMap((one) => (one.type === "approval" ? [one.request.digest] : []))
+  assert.isDefined(found[0])
+  return [found[0]!, ...found.slice(1)] as const
+}
+
+const approving = (ending: Effect.Success<ReturnType<Client["ask"]>>) => {
+  const [first, ...others] = digestsOf(ending)
+  const decided = (digest: string) => ({ digest, decision: Approval.approve })
+  return [decided(first), ...others.map(decided)] as const
+}
+
+const facts = (error: unknown) => {
+  const { _tag, code, reason, status } = Object(error)
+  return Object.fromEntries(Object.entries({ _tag, code, reason, status }).filter(([, value]) => value !== undefined))
+}
+
+const refused = <A>(self: Effect.Effect<A, unknown>) => Effect.map(Effect.flip(self), facts)
+
+const notFound = { _tag: "RunNotFoundError", status: 404 }
+
+for (const [name, way] of Object.entries(ways)) {
+  describe(name, () => {
+    it.effect("an answer is whole, and a stream has its events", () =>
+      Effect.gen(function* () {
+        const { ann } = yield* serving(way, [text("Forty-two."), text("Forty-three.")])
+        const ending = yield* ann.ask({ input: "What?", run: "first" })
+        assert.deepInclude({ ...ending }, { _tag: "Answered", run: "first", output: "Forty-two." })
+        const events = yield* Stream.runCollect(ann.stream({ input: "What?" }))
+        const last = events.at(-1)
+        assert.strictEqual(last?.type === "run-completed" ? last.output : last?.type, "Forty-three.")
+        assert.isTrue(events.every(({ cursor }) => cursor !== undefined))
+        const shown = yield* ann.show("first")
+        assert.deepStrictEqual(shown, ending)
+      })
+    )
+
+    it.effect("a failure of a model has its status, and one of a tool its own class", () =>
+      Effect.gen(function* () {
+        const lost = LlmError.ModelNotFoundError.make({ model: "scripted" })
+        const { ann } = yield* serving(way, [fails(lost), fails(lost), calls(call("buy", {})), calls(call("buy", {}))])
+        const failed = { _tag: "RunFailedError", status: 502, code: "KINTSUGI-MODEL-NOT-FOUND" }
+        assert.deepStrictEqual(yield* refused(ann.ask({ input: "What?", run: "one" })), failed)
+        assert.deepStrictEqual(yield* refused(ann.show("one")), failed)
+        const events: Array<string> = []
+        const streamed = Stream.tap(ann.stream({ input: "What?" }), ({ type }) => Effect.sync(() => events.push(type)))
+        assert.deepStrictEqual(yield* refused(Stream.runDrain(streamed)), failed)
+        assert.strictEqual(events.at(-1), "run-failed")
+        const sold = yield* Effect.flip(ann.ask({ input: "Buy." }))
+        assert.deepInclude({ ...Object(sold) }, { _tag: "SoldOut", item: "a lamp" })
+        assert.deepInclude(yield* refused(Stream.runDrain(ann.stream({ input: "Buy." }))), { _tag: "SoldOut" })
+      })
+    )
+
+    it.effect("a client that leaves stops nothing: the same request reads the same run", () =>
+      Effect.gen(function* () {
+        const { ann, model, release } = yield* serving(way, [waiting, text("Done.")])
+        const asked = { input: "Wait.", run: "one" }
+        const left = yield* Effect.forkChild(ann.ask(asked), { startImmediately: true })
+        yield* Stream.runDrain(Stream.takeUntil(ann.stream(asked), ({ type }) => type === "tool-start"))
+        yield* Fiber.interrupt(left)
+        assert.deepStrictEqual(yield* ann.show("one"), { _tag: "AtWork", run: "one" })
+        yield* release
+        assert.deepInclude({ ...(yield* ann.ask(asked)) }, { _tag: "Answered", output: "Done." })
+        assert.strictEqual(model.requests.length, 2)
+        assert.deepStrictEqual(yield* refused(ann.ask({ ...asked, input: "Other." })), {
+          _tag: "RunConflictError",
+          reason: "other-input",
+          status: 409
+        })
+      })
+    )
+
+    it.effect("a reader that was cut off goes on at its cursor, and one with another cursor does not", () =>
+      Effect.gen(function* () {
+        const { ann, release } = yield* serving(way, [waiting, text("Done."), text("Other.")])
+        const had = yield* Stream.runCollect(
+          Stream.takeUntil(ann.stream({ input: "Wait.", run: "one" }), ({ type }) => type === "tool-start")
+        )
+        const reading = yield* Effect.forkChild(Stream.runCollect(ann.events("one", had.at(-1)?.cursor)))
+        yield* release
+        const rest = yield* Fiber.join(reading)
+        assert.deepStrictEqual([...had, ...rest], yield* Stream.runCollect(ann.events("one")))
+        const other = yield* Stream.runCollect(ann.stream({ input: "What?", run: "two" }))
+        const at = other.at(-1)?.cursor
+        assert.deepStrictEqual(yield* refused(Stream.runDrain(ann.events("one", at))), notFound)
+        assert.deepStrictEqual(yield* refused(Stream.runDrain(ann.events("one", "no cursor"))), {
+          _tag: "UnfitRequestError",
+          status: 422
+        })
+        assert.deepStrictEqual(yield* Stream.runCollect(ann.events("two", at)), [])
+      })
+    )
+
+    it.effect("a run of another subject is unknown to each endpoint", () =>
+      Effect.gen(function* () {
+        const { ann, bob, paid } = yield* serving(way, [paying, text("Paid.")])
+        const ending = yield* ann.ask({ input: "Pay.", run: "one" })
+        const [mine] = yield* Stream.runCollect(Stream.take(ann.events("one"), 1))
+        const unknown = [
+          bob.show("one"),
+          Stream.runDrain(bob.events("one")),
+          Stream.runDrain(bob.events("one", mine?.cursor)),
+          bob.decide("one", approving(ending)),
+          bob.say("one", "Hello?"),
+          bob.stop("one")
+        ]
+        assert.deepStrictEqual(
+          yield* Effect.forEach(unknown, refused),
+          unknown.map(() => notFound)
+        )
+        // the same id is another run
+        assert.deepInclude(
+          { ...(yield* bob.ask({ input: "Pay.", run: "one" })) },
+          { _tag: "Answered", output: "Paid." }
+        )
+        assert.deepStrictEqual(yield* refused(Stream.runDrain(bob.events("one", mine?.cursor))), notFound)
+        assert.deepStrictEqual(yield* ann.show("one"), ending)
+        assert.deepStrictEqual(paid, [])
+      })
+    )
+
+    it.effect("a decision counts once", () =>
+      Effect.gen(function* () {
+        const { ann, paid } = yield* serving(way, [paying, text("Paid.")])
+        const ending = yield* ann.ask({ input: "Pay.", run: "one" })
+        assert.deepStrictEqual(yield* ann.show("one"), ending)
+        const other = [{ digest: "another", decision: Approval.approve }] as const
+        const conflict = { _tag: "RunConflictError", status: 409 }
+        assert.deepStrictEqual(yield* refused(ann.decide("one", other)), { ...conflict, reason: "not-counted" })
+        const answered = yield* ann.decide("one", approving(ending))
+        assert.deepInclude({ ...answered }, { _tag: "Answered", output: "Paid." })
+        assert.deepStrictEqual(yield* refused(ann.decide("one", approving(ending))), { ...conflict, reason: "over" })
+        assert.deepStrictEqual(paid, [500])
+      })
+    )
+
+    it.effect("a message is read once, and none after the end", () =>
+      Effect.gen(function* () {
+        const { ann, model, release } = yield* serving(way, [waiting, text("Done.")])
+        const started = (run: string) =>
+          Stream.runDrain(Stream.takeUntil(ann.stream({ input: "Wait.", run }), ({ type }) => type === "tool-start"))
+        yield* started("one")
+        yield* ann.say("one", "Hurry.", "said-1")
+        yield* ann.say("one", "Hurry.", "said-1")
+        yield* release
+        assert.deepInclude({ ...(yield* ann.ask({ input: "Wait.", run: "one" })) }, { _tag: "Answered" })
+        assert.strictEqual(JSON.stringify(model.requests[1]?.messages).split("Hurry.").length, 2)
+        const over = { _tag: "RunConflictError", reason: "over", status: 409 }
+        assert.deepStrictEqual(yield* refused(ann.say("one", "Too late.")), over)
+        yield* ann.stop("one")
+        assert.deepInclude({ ...(yield* ann.show("one")) }, { _tag: "Answered" })
+      })
+    )
+
+    it.effect("a run that was stopped has no answer", () =>
+      Effect.gen(function* () {
+        const { ann, stopped } = yield* serving(way, [waiting])
+        const events = yield* Effect.forkChild(Stream.runCollect(ann.stream({ input: "Wait.", run: "one" })))
+        yield* Stream.runDrain(
+          Stream.takeUntil(ann.stream({ input: "Wait.", run: "one" }), ({ type }) => type === "tool-start")
+        )
+        yield* ann.stop("one")
+        yield* stopped
+        assert.strictEqual((yield* Fiber.join(events)).at(-1)?.type, "run-interrupted")
+        assert.deepStrictEqual(yield* refused(ann.show("one")), {
+          _tag: "RunConflictError",
+          reason: "stopped",
+          status: 409
+        })
+      })
+    )
+
+    it.effect("a request without a subject is refused by each endpoint", () =>
+      Effect.gen(function* () {
+        const { clientOf, model } = yield* serving(way, [])
+        const none = yield* clientOf("none")
+        const decisions = [{ digest: "any", decision: Approval.approve }] as const
+        const all = [
+          none.ask({ input: "What?" }),
+          Stream.runDrain(none.stream({ input: "What?" })),
+          none.show("one"),
+          Stream.runDrain(none.events("one")),
+          none.decide("one", decisions),
+          none.say("one", "Hello?"),
+          none.stop("one")
+        ]
+        assert.deepStrictEqual(
+          yield* Effect.forEach(all, refused),
+          all.map(() => ({ _tag: "UnauthorizedError", status: 401 }))
+        )
+        assert.strictEqual(model.requests.length, 0)
+      })
+    )
+  })
+}
