@@ -39,6 +39,8 @@ import { runs } from "./runs.ts"
 
 const redact = Redaction.foreign
 
+const contracted = none("declares a schema; Effect reads the requests, and the size of a body is bounded")
+
 const where: Failure.Where = { server: "shop", tool: "look", redact }
 
 const plain: ReadonlyArray<object> = [{ name: "look", inputSchema }]
@@ -196,6 +198,28 @@ export const interop: Table = {
     ...each(effectOnly, "fromStream", "toServerSentEvents")
   },
   "interop/src/sse/EventStream.ts": each(none("reads a cursor by `Cursor.read`, which is measured"), "answer"),
+  "interop/src/proxy/AgentProxy.ts": each(contracted, "Subject", "make", "toHttpApiGroup", "toRpcGroup"),
+  "interop/src/proxy/AgentProxyServer.ts": each(effectOnly, "layerHttpApi", "layerRpcHandlers"),
+  "interop/src/proxy/AgentRuns.ts": each(effectOnly, "layerMemory"),
+  "interop/src/proxy/DurableRuns.ts": each(effectOnly, "layer"),
+  "interop/src/proxy/endpoints.ts": each(contracted, "Reading", "endpointsOf", "proceduresOf"),
+  "interop/src/proxy/ends.ts": each(contracted, "refusalOf", "notCounted", "failureOf"),
+  "interop/src/proxy/errors.ts": each(
+    contracted,
+    "UnauthorizedError",
+    "RunNotFoundError",
+    "RunConflictError",
+    "RequestTooLargeError",
+    "UnfitRequestError",
+    "TooBusyError",
+    "RunFailedError",
+    "runFailed",
+    "failedInside"
+  ),
+  "interop/src/proxy/events.ts": each(none("reads a cursor by `Cursor.read`, which is measured"), "eventsAt"),
+  "interop/src/proxy/memory.ts": each(effectOnly, "runsInMemory"),
+  "interop/src/proxy/schemas.ts": each(contracted, "answered", "startFields", "forClients"),
+  "interop/src/proxy/suspended.ts": each(effectOnly, "SuspendedRuns", "layerSuspendedMemory"),
   "interop/src/ai-sdk/copy.ts": { copyOf: grows({ ...values, ...deepValues }, copyOf) },
   "interop/src/ai-sdk/drawing.ts": each(reached, "Drawing"),
   "interop/src/ai-sdk/output.ts": {

@@ -141,14 +141,18 @@ export const packages: ReadonlyArray<Package> = [
           "http-api/HttpApiMiddleware http-api/HttpApiSchema http-api/OpenApi http/FetchHttpClient http/HttpClient http/HttpClientError " +
           "http/HttpClientRequest http/HttpClientResponse http/HttpMethod rpc/Rpc rpc/RpcClient rpc/RpcGroup rpc/RpcSchema"
       ),
-      sse: effect("Option Schedule")
       sse: effect("Option Schedule"),
-      proxy: effect(
-        "Cause Clock Context Deferred Duration ErrorReporter Exit Layer Option Random SchemaGetter SchemaIssue Scope Semaphore Types " +
-          "http/HttpServerRespondable http/HttpServerResponse http-api/HttpApi http-api/HttpApiBuilder http-api/HttpApiEndpoint " +
-          "http-api/HttpApiError http-api/HttpApiGroup http-api/HttpApiMiddleware http-api/HttpApiSchema rpc/Rpc rpc/RpcGroup " +
-          "rpc/RpcMiddleware rpc/RpcSchema"
-      )
+      proxy: [
+        ...effect(
+          "Cause Clock Context Deferred Duration ErrorReporter Exit Layer Option Random Schedule SchemaGetter SchemaIssue Scope Semaphore Types " +
+            "http/HttpServerRespondable http/HttpServerResponse http-api/HttpApi http-api/HttpApiBuilder http-api/HttpApiEndpoint " +
+            "http-api/HttpApiError http-api/HttpApiGroup http-api/HttpApiMiddleware http-api/HttpApiSchema rpc/Rpc rpc/RpcGroup " +
+            "rpc/RpcMiddleware rpc/RpcSchema"
+        ),
+        // DurableRuns alone: durable is an optional peer
+        ...effect("workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine"),
+        ...["Conversations", "Durable"].map((module) => `@kintsugi/durable/${module}`)
+      ]
     }
   },
   {

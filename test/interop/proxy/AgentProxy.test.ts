@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Approval, LlmError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Stream } from "effect"
-import { agent, type Client, runsOf, type Serving, ways } from "./_support/served.ts"
+import { agent, type Client, kinds, ways } from "./_support/served.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
 
@@ -11,17 +11,16 @@ const paying = calls(call("pay", { cents: 500 }))
 const waiting = calls(call("wait", {}))
 
 /** The agent behind a script of its model, and the clients of two subjects. */
-const serving = (
-  way: (typeof ways)[keyof typeof ways],
-  steps: ReadonlyArray<ScriptedModel.ScriptedStep>,
-  more: Omit<Serving, "desk" | "model"> = {}
-) =>
-  Effect.gen(function* () {
-    const { desk, ...rest } = yield* agent
-    const model = yield* make(...steps)
-    const clientOf = yield* way(runsOf({ desk, model: model.layer, ...more }))
-    return { ...rest, model, ann: yield* clientOf("ann"), bob: yield* clientOf("bob"), clientOf }
-  })
+const servingBy =
+  (kind: (typeof kinds)[keyof typeof kinds], way: (typeof ways)[keyof typeof ways]) =>
+  (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
+    Effect.gen(function* () {
+      const { desk, ...rest } = yield* agent
+      const model = yield* make(...steps)
+      yield* kind.begin
+      const clientOf = yield* way(kind.runsOf({ desk, model: model.layer }))
+      return { ...rest, model, ann: yield* clientOf("ann"), bob: yield* clientOf("bob"), clientOf }
+    })
 
 const digestsOf = (ending: Effect.Success<ReturnType<Client["ask"]>>) => {
   assert(ending._tag === "Waiting", `the run has ended: ${JSON.stringify(ending)}`)
@@ -45,11 +44,15 @@ const refused = <A>(self: Effect.Effect<A, unknown>) => Effect.map(Effect.flip(s
 
 const notFound = { _tag: "RunNotFoundError", status: 404 }
 
-for (const [name, way] of Object.entries(ways)) {
+const all = Object.entries(kinds).flatMap(([kind, runs]) =>
+  Object.entries(ways).map(([way, reach]) => ({ name: `${kind}, ${way}`, serving: servingBy(runs, reach) }))
+)
+
+for (const { name, serving } of all) {
   describe(name, () => {
     it.effect("an answer is whole, and a stream has its events", () =>
       Effect.gen(function* () {
-        const { ann } = yield* serving(way, [text("Forty-two."), text("Forty-three.")])
+        const { ann } = yield* serving(text("Forty-two."), text("Forty-three."))
         const ending = yield* ann.ask({ input: "What?", run: "first" })
         assert.deepInclude({ ...ending }, { _tag: "Answered", run: "first", output: "Forty-two." })
         const events = yield* Stream.runCollect(ann.stream({ input: "What?" }))
@@ -64,7 +67,7 @@ for (const [name, way] of Object.entries(ways)) {
     it.effect("a failure of a model has its status, and one of a tool its own class", () =>
       Effect.gen(function* () {
         const lost = LlmError.ModelNotFoundError.make({ model: "scripted" })
-        const { ann } = yield* serving(way, [fails(lost), fails(lost), calls(call("buy", {})), calls(call("buy", {}))])
+        const { ann } = yield* serving(fails(lost), fails(lost), calls(call("buy", {})), calls(call("buy", {})))
         const failed = { _tag: "RunFailedError", status: 502, code: "KINTSUGI-MODEL-NOT-FOUND" }
         assert.deepStrictEqual(yield* refused(ann.ask({ input: "What?", run: "one" })), failed)
         assert.deepStrictEqual(yield* refused(ann.show("one")), failed)
@@ -80,7 +83,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a client that leaves stops nothing: the same request reads the same run", () =>
       Effect.gen(function* () {
-        const { ann, model, release } = yield* serving(way, [waiting, text("Done.")])
+        const { ann, model, release } = yield* serving(waiting, text("Done."))
         const asked = { input: "Wait.", run: "one" }
         const left = yield* Effect.forkChild(ann.ask(asked), { startImmediately: true })
         yield* Stream.runDrain(Stream.takeUntil(ann.stream(asked), ({ type }) => type === "tool-start"))
@@ -99,7 +102,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a reader that was cut off goes on at its cursor, and one with another cursor does not", () =>
       Effect.gen(function* () {
-        const { ann, release } = yield* serving(way, [waiting, text("Done."), text("Other.")])
+        const { ann, release } = yield* serving(waiting, text("Done."), text("Other."))
         const had = yield* Stream.runCollect(
           Stream.takeUntil(ann.stream({ input: "Wait.", run: "one" }), ({ type }) => type === "tool-start")
         )
@@ -120,7 +123,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a run of another subject is unknown to each endpoint", () =>
       Effect.gen(function* () {
-        const { ann, bob, paid } = yield* serving(way, [paying, text("Paid.")])
+        const { ann, bob, paid } = yield* serving(paying, text("Paid."))
         const ending = yield* ann.ask({ input: "Pay.", run: "one" })
         const [mine] = yield* Stream.runCollect(Stream.take(ann.events("one"), 1))
         const unknown = [
@@ -148,7 +151,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a decision counts once", () =>
       Effect.gen(function* () {
-        const { ann, paid } = yield* serving(way, [paying, text("Paid.")])
+        const { ann, paid } = yield* serving(paying, text("Paid."))
         const ending = yield* ann.ask({ input: "Pay.", run: "one" })
         assert.deepStrictEqual(yield* ann.show("one"), ending)
         const other = [{ digest: "another", decision: Approval.approve }] as const
@@ -163,7 +166,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a message is read once, and none after the end", () =>
       Effect.gen(function* () {
-        const { ann, model, release } = yield* serving(way, [waiting, text("Done.")])
+        const { ann, model, release } = yield* serving(waiting, text("Done."))
         const started = (run: string) =>
           Stream.runDrain(Stream.takeUntil(ann.stream({ input: "Wait.", run }), ({ type }) => type === "tool-start"))
         yield* started("one")
@@ -181,7 +184,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a run that was stopped has no answer", () =>
       Effect.gen(function* () {
-        const { ann, stopped } = yield* serving(way, [waiting])
+        const { ann, stopped } = yield* serving(waiting)
         const events = yield* Effect.forkChild(Stream.runCollect(ann.stream({ input: "Wait.", run: "one" })))
         yield* Stream.runDrain(
           Stream.takeUntil(ann.stream({ input: "Wait.", run: "one" }), ({ type }) => type === "tool-start")
@@ -199,7 +202,7 @@ for (const [name, way] of Object.entries(ways)) {
 
     it.effect("a request without a subject is refused by each endpoint", () =>
       Effect.gen(function* () {
-        const { clientOf, model } = yield* serving(way, [])
+        const { clientOf, model } = yield* serving()
         const none = yield* clientOf("none")
         const decisions = [{ digest: "any", decision: Approval.approve }] as const
         const all = [

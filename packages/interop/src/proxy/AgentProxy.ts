@@ -1,5 +1,5 @@
 /**
- * An agent as an `RpcGroup` and as an `HttpApiGroup`: what server and clients share. It imports no agent. `AgentProxyServer` serves the groups,
+ * An agent as an `RpcGroup` and an `HttpApiGroup`. Server and clients share it, and it imports no agent. `AgentProxyServer` serves the groups,
  * over runs in memory (`AgentRuns`) or durable ones (`DurableRuns`).
  */
 import * as Context from "effect/Context"
@@ -23,20 +23,20 @@ export {
 } from "./errors.ts"
 export { type Ending, ProxyEvent } from "./schemas.ts"
 export type { AgentRuns } from "./runs.ts"
-export type { EndpointName, Endpoints, Procedures, Reading } from "./endpoints.ts"
+export type { Reading } from "./endpoints.ts"
 
 /**
- * The person or tenant that a request comes from. A middleware of the program provides it, after it has authenticated the request. Each run
+ * Whose request it is: a person or a tenant. A middleware of the program provides it, after it has authenticated the request. Each run
  * belongs to the subject that started it, and no other subject learns that it exists.
  */
 export class Subject extends Context.Service<Subject, string>()("@kintsugi/interop/Subject") {}
 
-/** The runs of the agent with this name, in the context of a program. */
+/** The runs of this agent, in a context. */
 export interface RunsOf<Name extends string> {
   readonly RunsOf: Name
 }
 
-/** The contract of an agent with input `I`, output `O`, and failures `E` besides the errors of this library. */
+/** The contract of an agent. Its failures are `E` and the errors of this library. */
 export interface AgentProxy<Name extends string, I, O, E = never> {
   readonly name: Name
   readonly input: Schema.Codec<I, unknown>

@@ -126,7 +126,7 @@ interface Request {
 }
 
 /**
- * Serves the group `id` of an `HttpApi`, which is of `AgentProxy.toHttpApiGroup`. The runs come from `AgentRuns` or `DurableRuns`.
+ * Serves an `HttpApiGroup`. It is the group `id` of the API, of `AgentProxy.toHttpApiGroup`. The runs come from `AgentRuns` or `DurableRuns`.
  *
  * `EventSource` gets 204 when it comes back after the last event, and does not come again then.
  */
@@ -221,7 +221,7 @@ const issuesOf = ({ cause }: HttpApiSchemaError) =>
       expected: message
     }))
 
-/** Serves the procedures of `AgentProxy.toRpcGroup`. The runs come from `AgentRuns` or `DurableRuns`. */
+/** Serves an `RpcGroup`. It is of `AgentProxy.toRpcGroup`. The runs come from `AgentRuns` or `DurableRuns`. */
 export const layerRpcHandlers = <const Name extends string, I, O, E, const Prefix extends string = "">(
   self: AgentProxy<Name, I, O, E>,
   options: Options & { readonly prefix?: Prefix } = {}

@@ -1,4 +1,4 @@
-/** The runs of an agent in memory, for `AgentProxyServer`. */
+/** Runs in memory. `AgentProxyServer` serves them. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,14 +9,7 @@ import type { AgentProxy, RunsOf } from "./AgentProxy.ts"
 import { type RunLimits, runsInMemory, type Served } from "./memory.ts"
 import type { SuspendedRuns } from "./suspended.ts"
 
-export {
-  layerSuspendedMemory,
-  type SuspendedKey,
-  type SuspendedLimits,
-  type SuspendedRun,
-  SuspendedRuns
-} from "./suspended.ts"
-export type { RunLimits } from "./memory.ts"
+export { layerSuspendedMemory, SuspendedRuns } from "./suspended.ts"
 
 /** The part of an agent that its runs need. */
 interface Startable<in I, out O, out E, out R> {

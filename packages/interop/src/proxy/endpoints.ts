@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Errors from "./errors.ts"
 import * as Schemas from "./schemas.ts"
 
-/** Reads the requests of a group: one that does not fit, or is too large, is a typed failure. `AgentProxyServer` provides it. */
+/** Reads requests. One that does not fit, or is too large, is a typed failure. `AgentProxyServer` provides it. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("@kintsugi/interop/AgentProxy/Reading", {
   error: [Errors.RequestTooLargeError, Errors.UnfitRequestError]
 }) {}

@@ -26,20 +26,20 @@ const declared = <const Tag extends keyof typeof statusOf, const Name extends st
   title: string
 ) => ({ type: `urn:kintsugi:error:${name}` as const, status: statusOf[tag], title })
 
-/** The request names no subject, or its credentials are wrong. It is for the middleware that knows the subject. */
+/** The credentials are missing or wrong. It is for the middleware that knows the subject. */
 export class UnauthorizedError extends HttpApiError.Problem<UnauthorizedError>()(
   "UnauthorizedError",
   declared("UnauthorizedError", "unauthorized", "The request needs valid credentials")
 ) {}
 
-/** The subject has no such run, or the cursor is that of another run. Whether another subject has the run, the error does not say. */
+/** There is no such run. Also if the cursor is that of another run. Whether another subject has the run, the error does not say. */
 export class RunNotFoundError extends HttpApiError.Problem<RunNotFoundError>()(
   "RunNotFoundError",
   declared("RunNotFoundError", "run-not-found", "There is no such run"),
   { run: Schema.String }
 ) {}
 
-/** The run is in another state than the request expects. `reason` says which. */
+/** The run is in another state. `reason` says which. */
 export class RunConflictError extends HttpApiError.Problem<RunConflictError>()(
   "RunConflictError",
   declared("RunConflictError", "run-conflict", "The run is in another state"),
@@ -57,13 +57,13 @@ export class RunConflictError extends HttpApiError.Problem<RunConflictError>()(
   }
 ) {}
 
-/** The body of the request is larger than the server reads. */
+/** The request is too large. */
 export class RequestTooLargeError extends HttpApiError.Problem<RequestTooLargeError>()(
   "RequestTooLargeError",
   declared("RequestTooLargeError", "request-too-large", "The request is too large")
 ) {}
 
-/** The request, or a decision in it, does not fit. Nothing was begun. */
+/** The request does not fit. Nothing was begun. */
 export class UnfitRequestError extends HttpApiError.Problem<UnfitRequestError>()(
   "UnfitRequestError",
   declared("UnfitRequestError", "unfit-request", "The request does not fit"),
@@ -73,7 +73,7 @@ export class UnfitRequestError extends HttpApiError.Problem<UnfitRequestError>()
   }
 ) {}
 
-/** The server has too many runs at work, or the run has too many unread messages. Nothing was begun. */
+/** Too much is at work. The server has too many runs, or the run too many unread messages. Nothing was begun. */
 export class TooBusyError extends HttpApiError.Problem<TooBusyError>()(
   "TooBusyError",
   declared("TooBusyError", "too-busy", "The server is too busy"),

@@ -33,11 +33,13 @@ interface Entry {
   readonly run: Run
   /** The JSON of its input. */
   readonly asked: string
-  readonly end: Deferred.Deferred<Ending<unknown>, unknown>
+  end: Deferred.Deferred<Ending<unknown>, unknown>
   /** The ids of the messages to it. */
   readonly said: Set<string>
   isAtWork: boolean
   isStopped: boolean
+  /** Whether it has ended with a row in the store, and was not stopped since. */
+  isSuspended: boolean
 }
 
 /** What a run of the agent begins with. */
@@ -82,7 +84,7 @@ export const runsInMemory = (
         const own = yield* Scope.fork(scope)
         const run = yield* Effect.provideService(starting, Scope.Scope, own)
         const end = yield* Deferred.make<Ending<unknown>, unknown>()
-        const entry: Entry = { run, asked, end, said: new Set(), isAtWork: true, isStopped: false }
+        const entry: Entry = { run, asked, end, said: new Set(), isAtWork: true, isStopped: false, isSuspended: false }
         const at = locationOf(of)
         entries.set(at, entry)
         atWork++
@@ -108,6 +110,7 @@ export const runsInMemory = (
     const stored = (of: Of, entry: Entry, exit: Exit.Exit<Agent.Outcome<unknown>, unknown>, from?: SuspendedRun) => {
       const key = { agent: name, ...of }
       if (Exit.isSuccess(exit) && exit.value._tag === "Suspended") {
+        entry.isSuspended = true
         const snapshot = Snapshot.toJson(exit.value.snapshot)
         return suspended.put(key, { asked: entry.asked, snapshot, repeat: false })
       }
@@ -139,7 +142,9 @@ export const runsInMemory = (
         if (entry?.isAtWork === true) return { entry, row: undefined }
         const row = yield* suspended.get({ agent: name, ...of })
         if (row !== undefined) return { entry, row }
-        return entry === undefined ? yield* Effect.fail(new RunNotFoundError({ run: of.run })) : { entry, row }
+        // a run without its row goes on in another process, or has waited for too long
+        if (entry === undefined || entry.isSuspended) return yield* Effect.fail(new RunNotFoundError({ run: of.run }))
+        return { entry, row }
       })
 
     /** Documents in the store are those of the server: one that cannot be read is a bug. */
@@ -217,12 +222,21 @@ export const runsInMemory = (
           if (id !== undefined) entry.said.add(id)
         }).pipe(one.withPermit),
       stop: (of) =>
-        Effect.flatMap(found(of), ({ entry, row }) => {
-          if (row !== undefined) return suspended.remove({ agent: name, ...of })
-          if (!entry.isAtWork) return Effect.void
-          entry.isStopped = true
-          return Effect.andThen(entry.run.interrupt, Effect.exit(Deferred.await(entry.end)))
-        })
+        Effect.gen(function* () {
+          const { entry, row } = yield* found(of)
+          if (row === undefined) {
+            if (!entry.isAtWork) return
+            entry.isStopped = true
+            yield* entry.run.interrupt
+            yield* Effect.exit(Deferred.await(entry.end))
+            return
+          }
+          yield* suspended.remove({ agent: name, ...of })
+          if (entry === undefined) return
+          entry.isSuspended = false
+          entry.end = yield* Deferred.make<Ending<unknown>, unknown>()
+          yield* Deferred.fail(entry.end, new RunConflictError({ run: of.run, reason: "stopped" }))
+        }).pipe(one.withPermit)
     }
     return runs
   })

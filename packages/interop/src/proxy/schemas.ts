@@ -57,7 +57,7 @@ const Suspended = Schema.Struct({
 /** An event of a run for its clients: an `AgentEvent`, except that `run-suspended` has what the run waits for instead of its snapshot. */
 export type ProxyEvent = Exclude<AgentEvent.AgentEvent, { readonly type: "run-suspended" }> | typeof Suspended.Type
 
-/** The schema of a `ProxyEvent`. */
+/** Its schema. */
 export const ProxyEvent: Schema.Codec<ProxyEvent, Schema.Json> = Schema.Union([
   Schema.toCodecJson(Suspended),
   AgentEvent.AgentEvent

@@ -23,7 +23,7 @@ export interface SuspendedRun {
   readonly repeat: boolean
 }
 
-/** The runs that wait, of all agents of a program. A store that cannot be reached is a defect. */
+/** The runs that wait. It has those of all agents of a program. A store that cannot be reached is a defect. */
 export class SuspendedRuns extends Context.Service<
   SuspendedRuns,
   {
@@ -45,7 +45,7 @@ export interface SuspendedLimits {
   readonly maxRuns?: number
 }
 
-/** In the memory of this process: the runs are gone with it. */
+/** In this process. The runs are gone with it. */
 export const layerSuspendedMemory = ({
   maxAge = "7 days",
   maxRuns = 1000

@@ -3,9 +3,11 @@ import { Agent, type Approval, type Model, Recovery, Tool } from "@kintsugi/core
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import * as AgentProxyServer from "@kintsugi/interop/AgentProxyServer"
 import * as AgentRuns from "@kintsugi/interop/AgentRuns"
+import { Durable } from "@kintsugi/durable"
 import * as Node from "@kintsugi/examples/backend/node"
-import { Context, Deferred, Effect, Layer, Redacted, Schema, Stream } from "effect"
-import { FetchHttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
+import * as DurableRuns from "@kintsugi/interop/DurableRuns"
+import { ByteSize, Context, Deferred, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClientRequest, HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import {
   HttpApi,
   HttpApiBuilder,
@@ -15,6 +17,7 @@ import {
   HttpApiTest
 } from "effect/http-api"
 import { RpcClient, RpcMiddleware, RpcSerialization, RpcServer, RpcTest } from "effect/rpc"
+import { TestClock } from "effect/testing"
 import { platform } from "./platform.ts"
 
 /** A failure of a tool that leaves the agent. Its status is that of its schema. */
@@ -67,7 +70,7 @@ export const agent = Effect.gen(function* () {
     success: Schema.String,
     sideEffects: "unsafe",
     run: ({ cents }) => Effect.sync(() => `paid ${paid.push(cents)}`)
-  }).pipe(Tool.requireApproval({ when: ({ cents }) => cents > 0, reason: "it is money", validFor: "1 day" }))
+  }).pipe(Tool.requireApproval({ when: ({ cents }) => cents > 0, reason: "it is money", validFor: "365 days" }))
   const wait = Tool.make("wait", {
     description: "Waits.",
     parameters: Schema.Struct({}),
@@ -80,6 +83,7 @@ export const agent = Effect.gen(function* () {
     description: "Buys.",
     parameters: Schema.Struct({}),
     success: Schema.String,
+    failure: SoldOut,
     sideEffects: "none",
     run: () => Effect.fail(new SoldOut({ item: "a lamp" }))
   })
@@ -151,13 +155,37 @@ const signing = (subject: string) =>
 export interface Serving {
   readonly desk: Desk
   readonly model: Layer.Layer<Model.Model>
-  readonly limits?: AgentRuns.RunLimits
+  readonly limits?: Parameters<typeof AgentRuns.layerMemory>[2]
   readonly suspended?: Layer.Layer<AgentRuns.SuspendedRuns>
   readonly shows?: Parameters<typeof AgentProxyServer.layerHttpApi>[3]
 }
 
 const runsOf = ({ desk, limits, model, suspended = AgentRuns.layerSuspendedMemory() }: Serving) =>
   AgentRuns.layerMemory(contract, desk, limits).pipe(Layer.provide([model, suspended]))
+
+/** The same as a workflow, on an engine in memory. */
+const durableRunsOf = ({ desk, model }: Serving) => {
+  const durable = Durable.workflow(desk, {
+    name: "desk",
+    input: Schema.String,
+    output: Schema.String,
+    error: SoldOut,
+    inbox: true
+  })
+  return DurableRuns.layer(contract, durable).pipe(
+    Layer.provideMerge(Layer.provide(durable.layer, model)),
+    Layer.provide(Durable.layerMemory)
+  )
+}
+
+/** Time passes, for what looks again after a while. */
+const ticking = Effect.forkScoped(Effect.forever(TestClock.adjust("250 millis")))
+
+/** Every kind of runs. */
+export const kinds = {
+  memory: { runsOf, begin: Effect.void },
+  durable: { runsOf: durableRunsOf, begin: ticking }
+} as const
 
 type Runs = Layer.Layer<AgentProxy.RunsOf<"desk">>
 
@@ -170,7 +198,8 @@ const routesOf = (runs: Runs) => {
     Layer.provide(AgentProxyServer.layerRpcHandlers(contract, { prefix: "desk." })),
     Layer.provide([named, RpcSerialization.layerNdjson])
   )
-  return Layer.provide(Layer.merge(api, rpc), runs)
+  const largest = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(64))
+  return Layer.provide(Layer.merge(api, rpc), [runs, largest])
 }
 
 const inMemory = {
@@ -235,5 +264,3 @@ export const ways = {
   "HttpApi on loopback": overLoopback("http"),
   "Rpc on loopback": overLoopback("rpc")
 } as const
-
-export { runsOf }
