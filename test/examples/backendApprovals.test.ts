@@ -1,11 +1,13 @@
 import { assert, it } from "@effect/vitest"
-import { Approval, LlmError } from "@kintsugi/core"
+import { Approval, LlmError, type Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import type { Ending } from "@kintsugi/examples/backend/api"
+import type * as AgentProxy from "@kintsugi/interop/AgentProxy"
+import * as Client from "@kintsugi/examples/backend/client"
 import * as StandIn from "@kintsugi/examples/backend/standIn"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { heard, modelOf, raw, says, serving, till } from "./_support/backendServer.ts"
+import { heard, modelOf, raw, says, serving, till, token } from "./_support/backendServer.ts"
 
 const { answers, call, calls, fails, make, reply, text } = ScriptedModel
 
@@ -13,16 +15,20 @@ const refunding = calls(call("refund", { orderId: "B-4", cents: 78_000 }))
 
 const reasonOf = (answer: Approval.DecisionReceipt) => (answer._tag === "Counted" ? answer._tag : answer.reason)
 
+const requestsOf = (waiting: ReadonlyArray<Snapshot.Waiting> = []) =>
+  waiting.flatMap((one) => (one.type === "approval" ? [one.request] : []))
+
 /** The run that waits, and what for. */
-const waitingOf = (ending: Ending) => {
-  assert(ending.type === "waiting", `the run has ended: ${JSON.stringify(ending)}`)
-  const { requests, runId } = ending
+const waitingOf = (ending: AgentProxy.Ending<string> | { readonly _tag: "AtWork" }) => {
+  assert(ending._tag === "Waiting", `the run waits for nothing: ${JSON.stringify(ending)}`)
+  const { run, waiting } = ending
+  const requests = requestsOf(waiting)
   const deciding = (decision: Approval.Decision) => {
     const [first, ...others] = requests.map(({ digest }) => ({ digest, decision }))
     assert.isDefined(first)
-    return { params: { runId }, payload: { decisions: [first!, ...others] as const } }
+    return { params: { run }, payload: { decisions: [first!, ...others] as const } }
   }
-  return { requests, runId, params: { runId }, approving: deciding(Approval.approve), deciding }
+  return { requests, run, params: { run }, approving: deciding(Approval.approve), deciding }
 }
 
 it.effect("backend: a large refund waits for a person, over HTTP, and is paid once [P1533]", () =>
@@ -35,19 +41,18 @@ it.effect("backend: a large refund waits for a person, over HTTP, and is paid on
       requests.map(({ arguments: args, reason, tool }) => ({ args, reason, tool })),
       [{ args: { orderId: "B-4", cents: 78_000 }, reason: "more than 50 euros", tool: "refund" }]
     )
-    assert.deepStrictEqual((yield* client.approvals.show({ params })).requests, requests)
+    assert.deepStrictEqual(waitingOf(yield* client.approvals.show({ params })).requests, requests)
     assert.deepStrictEqual(paid, [])
 
     yield* TestClock.adjust("23 hours")
     const ending = yield* client.approvals.decide(approving)
-    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "You get it back.")
+    assert.strictEqual(ending._tag === "Answered" ? ending.output : ending._tag, "You get it back.")
     assert.deepStrictEqual(paid, ["refund 1: 78000 cents for B-4"])
 
     const repeated = yield* Effect.flip(client.approvals.decide(approving))
-    assert(repeated._tag === "StaleDecision")
-    assert.deepStrictEqual([repeated.status, repeated.requests], [409, []])
-    assert.deepStrictEqual(repeated.answers.map(reasonOf), ["already-decided"])
-    assert.strictEqual((yield* Effect.flip(client.approvals.show({ params })))._tag, "UnknownRun")
+    assert(repeated._tag === "RunConflictError")
+    assert.deepStrictEqual([repeated.status, repeated.reason], [409, "over"])
+    assert.deepStrictEqual(yield* client.approvals.show({ params }), ending)
     assert.strictEqual(paid.length, 1)
   })
 )
@@ -59,7 +64,7 @@ it.effect("backend: the model reads a refusal, and nothing is paid", () =>
     const { ask, client } = yield* serving(model.layer, layer)
     const { deciding } = waitingOf(yield* ask("Refund order B-4."))
     const ending = yield* client.approvals.decide(deciding(Approval.refuse("not without the table")))
-    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "I am sorry.")
+    assert.strictEqual(ending._tag === "Answered" ? ending.output : ending._tag, "I am sorry.")
     assert.include(JSON.stringify(model.requests[1]?.messages), "not without the table")
     assert.deepStrictEqual(paid, [])
   })
@@ -71,16 +76,16 @@ it.effect("backend: a decision for an unknown run is 404, one about something el
     const model = yield* make(refunding, text("Done."))
     const { ask, client } = yield* serving(model.layer, layer)
     const { approving, params, requests } = waitingOf(yield* ask("Refund order B-4."))
-    const unknown = yield* Effect.flip(client.approvals.decide({ ...approving, params: { runId: "no-run" } }))
-    assert(unknown._tag === "UnknownRun")
-    assert.deepStrictEqual([unknown.status, unknown.runId], [404, "no-run"])
+    const unknown = yield* Effect.flip(client.approvals.decide({ ...approving, params: { run: "no-run" } }))
+    assert(unknown._tag === "RunNotFoundError")
+    assert.deepStrictEqual([unknown.status, unknown.run], [404, "no-run"])
     const other = { decisions: [{ digest: "another", decision: Approval.approve }] as const }
     const stale = yield* Effect.flip(client.approvals.decide({ params, payload: other }))
-    assert.strictEqual(stale._tag, "StaleDecision")
+    assert(stale._tag === "RunConflictError")
     // what has to be decided is in the error, and still can be
-    assert.deepStrictEqual(stale._tag === "StaleDecision" ? stale.requests : [], requests)
-    assert.deepStrictEqual(stale._tag === "StaleDecision" ? stale.answers.map(reasonOf) : [], ["unknown-request"])
-    assert.strictEqual((yield* client.approvals.decide(approving)).type, "answered")
+    assert.deepStrictEqual(requestsOf(stale.waiting), requests)
+    assert.deepStrictEqual(stale.receipts?.map(reasonOf), ["unknown-request"])
+    assert.strictEqual((yield* client.approvals.decide(approving))._tag, "Answered")
     assert.strictEqual(paid.length, 1)
   })
 )
@@ -93,13 +98,13 @@ it.effect("backend: a decision that comes too late is 409 with what to decide no
     const first = waitingOf(yield* ask("Refund order B-4."))
     yield* TestClock.adjust("2 days")
     const stale = yield* Effect.flip(client.approvals.decide(first.approving))
-    assert(stale._tag === "StaleDecision")
-    assert.deepStrictEqual(stale.answers.map(reasonOf), ["late"])
+    assert(stale._tag === "RunConflictError")
+    assert.deepStrictEqual(stale.receipts?.map(reasonOf), ["late"])
     assert.deepStrictEqual(paid, [])
-    assert.notStrictEqual(stale.requests[0]?.digest, first.requests[0]?.digest)
+    assert.notStrictEqual(requestsOf(stale.waiting)[0]?.digest, first.requests[0]?.digest)
     const second = waitingOf(yield* client.approvals.show(first))
-    assert.deepStrictEqual(second.requests, stale.requests)
-    assert.strictEqual((yield* client.approvals.decide(second.approving)).type, "answered")
+    assert.deepStrictEqual(second.requests, requestsOf(stale.waiting))
+    assert.strictEqual((yield* client.approvals.decide(second.approving))._tag, "Answered")
     assert.strictEqual(paid.length, 1)
   })
 )
@@ -114,8 +119,8 @@ it.effect(
       const { ask, client } = yield* serving(model.layer, layer)
       const { approving } = waitingOf(yield* ask("Refund order B-4."))
       const failure = yield* Effect.flip(client.approvals.decide(approving))
-      assert.deepInclude({ ...failure }, { _tag: "RunFailed", status: 503, retryable: true })
-      assert.strictEqual((yield* client.approvals.decide(approving)).type, "answered")
+      assert.deepInclude({ ...failure }, { _tag: "RunFailedError", status: 503, retryable: true })
+      assert.strictEqual((yield* client.approvals.decide(approving))._tag, "Answered")
       // the till was asked twice, with one key: it has given the same receipt
       assert.deepStrictEqual(paid, ["refund 1: 78000 cents for B-4", "refund 1: 78000 cents for B-4"])
     })
@@ -134,27 +139,23 @@ it.effect("backend: of two decisions at the same time, one counts", () =>
     const { approving } = waitingOf(yield* ask("Refund order B-4."))
     const first = yield* Effect.forkChild(client.approvals.decide(approving))
     yield* Deferred.await(reached)
-    assert.strictEqual((yield* Effect.flip(client.approvals.decide(approving)))._tag, "StaleDecision")
+    assert.strictEqual((yield* Effect.flip(client.approvals.decide(approving)))._tag, "RunConflictError")
     yield* Deferred.succeed(gate, undefined)
-    assert.strictEqual((yield* Fiber.join(first)).type, "answered")
+    assert.strictEqual((yield* Fiber.join(first))._tag, "Answered")
     assert.strictEqual(paid.length, 1)
   })
 )
 
-it.effect("backend: who decides and goes away has decided nothing for good", () =>
+it.effect("backend: who decides and goes away has decided", () =>
   Effect.gen(function* () {
     const { layer } = till()
     const reached = yield* Deferred.make<void>()
-    const stopped = yield* Deferred.make<void>()
-    let visits = 0
+    const gate = yield* Deferred.make<void>()
     const { ask, client } = yield* serving(
       modelOf((request) => {
         if (heard(request) === undefined)
           return Effect.succeed(reply({ content: [call("refund", { orderId: "B-4", cents: 78_000 })] }))
-        if (++visits > 1) return Effect.succeed(says("Done."))
-        return Effect.andThen(Deferred.succeed(reached, undefined), Effect.never).pipe(
-          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-        )
+        return Effect.as(Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(gate)), says("Done."))
       }),
       layer
     )
@@ -162,10 +163,11 @@ it.effect("backend: who decides and goes away has decided nothing for good", () 
     const deciding = yield* Effect.forkChild(client.approvals.decide(approving))
     yield* Deferred.await(reached)
     yield* Fiber.interrupt(deciding)
-    yield* Deferred.await(stopped)
-    // the row comes back when the run has ended, soon after its model was stopped
-    yield* Effect.retry(client.approvals.show({ params }), { times: 500 })
-    assert.strictEqual((yield* client.approvals.decide(approving)).type, "answered")
+    assert.strictEqual((yield* client.approvals.show({ params }))._tag, "AtWork")
+    yield* Deferred.succeed(gate, undefined)
+    const events = yield* client.runs.events({ params, query: {}, headers: {} })
+    yield* Stream.runDrain(events)
+    assert.strictEqual((yield* client.approvals.show({ params }))._tag, "Answered")
   })
 )
 
@@ -174,14 +176,14 @@ it.effect("backend: the stand-in model plays the same without any key", () =>
     const { layer, paid } = till()
     const { ask, client } = yield* serving(StandIn.layer, layer)
     const found = yield* ask("What is order A-17?")
-    assert.include(found.type === "answered" ? found.answer : "", "a lamp")
-    assert.strictEqual((yield* ask("Refund 1200 of order A-17, please.")).type, "answered")
+    assert.include(found._tag === "Answered" ? found.output : "", "a lamp")
+    assert.strictEqual((yield* ask("Refund 1200 of order A-17, please."))._tag, "Answered")
     const { approving } = waitingOf(yield* ask("refund 70000 of order B-4"))
     const ending = yield* client.approvals.decide(approving)
-    assert.include(ending.type === "answered" ? ending.answer : "", "refund 2: 70000 cents for B-4")
+    assert.include(ending._tag === "Answered" ? ending.output : "", "refund 2: 70000 cents for B-4")
     assert.strictEqual(paid.length, 2)
     const help = yield* ask("Hello?")
-    assert.include(help.type === "answered" ? help.answer : "", "Try:")
+    assert.include(help._tag === "Answered" ? help.output : "", "Try:")
   })
 )
 
@@ -210,49 +212,52 @@ it.effect("backend: a chat that waits shows what to decide; the chat cannot deci
     assert.deepStrictEqual(paid, [])
 
     const decisions = [{ digest, decision: Approval.approve }] as const
-    const ending = yield* client.approvals.decide({ params: { runId }, payload: { decisions } })
-    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "You get it back.")
+    const ending = yield* client.approvals.decide({ params: { run: runId }, payload: { decisions } })
+    assert.strictEqual(ending._tag === "Answered" ? ending.output : ending._tag, "You get it back.")
     assert.deepStrictEqual(paid, ["refund 1: 78000 cents for B-4"])
   })
 )
 
-it.effect("backend: what waits is listed for each user, until it is decided", () =>
+it.effect("backend: what waits is listed for each customer, until it is decided, and no other sees it", () =>
   Effect.gen(function* () {
     const { layer } = till()
     const model = yield* make(refunding, refunding, refunding, text("Done."))
-    const { client, url } = yield* serving(model.layer, layer)
-    const start = (user?: string) =>
-      client.runs.ask({ payload: { input: "Refund order B-4.", ...(user === undefined ? {} : { user }) } })
-    const listed = (user: string) => client.approvals.list({ query: { user } })
-    const first = waitingOf(yield* start("ada"))
+    const customers = ["ada", "bob"].map((name) => ({ name, token: Redacted.make(`the-token-of-${name}-himself`) }))
+    const { url } = yield* serving(model.layer, layer, undefined, customers)
+    const clientOf = (name: string) =>
+      Effect.provide(
+        Client.make(url, {
+          customer: Redacted.make(`the-token-of-${name}-himself`),
+          deciding: token,
+          onBehalfOf: name
+        }),
+        FetchHttpClient.layer
+      )
+    const [ada, bob] = [yield* clientOf("ada"), yield* clientOf("bob")]
+    const asked = { payload: { input: "Refund order B-4." } }
+    const first = waitingOf(yield* ada.runs.ask(asked))
     yield* TestClock.adjust("1 hour")
-    const second = waitingOf(yield* start("ada"))
-    yield* start()
-    const expected = [first, second].map(({ requests: [request], runId }) => ({
-      runId,
-      waiting: [
-        {
-          type: "approval" as const,
-          runId,
-          agent: "desk",
-          callId: request?.callId,
-          tool: "refund",
-          request,
-          expiresAt: request?.expiresAt
-        }
-      ]
-    }))
-    assert.deepStrictEqual<unknown>(yield* listed("ada"), expected)
-    assert.deepStrictEqual(yield* listed("bob"), [])
-    // a decision that does not count leaves the run where it is listed
-    const other = { decisions: [{ digest: "another", decision: Approval.approve }] as const }
-    yield* Effect.flip(client.approvals.decide({ params: first.params, payload: other }))
-    assert.sameMembers(
-      (yield* listed("ada")).map(({ runId }) => runId),
-      [first.runId, second.runId]
+    const second = waitingOf(yield* ada.runs.ask(asked))
+    waitingOf(yield* bob.runs.ask(asked))
+    const listed = yield* ada.waiting()
+    assert.deepStrictEqual(
+      listed.map(({ run, waiting }) => [run, requestsOf(waiting)]),
+      [first, second].map(({ requests, run }) => [run, requests])
     )
-    yield* client.approvals.decide(first.approving)
-    assert.deepStrictEqual<unknown>(yield* listed("ada"), expected.slice(1))
-    assert.strictEqual((yield* raw(url, "/approvals?user=ada")).status, 401)
+    const stranger = yield* Effect.flip(bob.runs.show({ params: first.params }))
+    assert.strictEqual(stranger._tag, "RunNotFoundError")
+    const other = yield* Effect.flip(bob.approvals.decide(first.approving))
+    assert.strictEqual(other._tag, "RunNotFoundError")
+    // a decision that does not count leaves the run where it is listed
+    const wrong = { decisions: [{ digest: "another", decision: Approval.approve }] as const }
+    yield* Effect.flip(ada.approvals.decide({ params: first.params, payload: wrong }))
+    assert.strictEqual((yield* ada.waiting()).length, 2)
+    yield* ada.approvals.decide(first.approving)
+    assert.deepStrictEqual(
+      (yield* ada.waiting()).map(({ run }) => run),
+      [second.run]
+    )
+    assert.strictEqual((yield* raw(url, "/approvals")).status, 401)
+    assert.strictEqual((yield* raw(url, `/runs/${first.run}`)).status, 401)
   })
 )

@@ -1,10 +1,10 @@
 /** Who gets to the backend, who decides, and how long runs wait for that. */
 import { assert, it } from "@effect/vitest"
-import { Approval } from "@kintsugi/core"
+import { Approval, type Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Client from "@kintsugi/examples/backend/client"
 import { access, layerSuspended } from "@kintsugi/examples/backend/config"
-import { layerMemoryOf, Suspended } from "@kintsugi/examples/backend/suspended"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { ConfigProvider, Duration, Effect, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -43,6 +43,9 @@ const sent = (url: string, path: string, headers: Readonly<Record<string, string
     sending.end(body === undefined ? undefined : JSON.stringify(body))
   })
 
+const requestsOf = ({ waiting }: { readonly waiting: ReadonlyArray<Snapshot.Waiting> }) =>
+  waiting.flatMap((one) => (one.type === "approval" ? [one.request] : []))
+
 const newRun = { input: "What is order A-17?" }
 
 it.effect("backend: a name that is not its own is refused on every route, with any origin [P1387]", () =>
@@ -63,7 +66,7 @@ it.effect("backend: a name that is not its own is refused on every route, with a
       const headers = { host, ...page }
       for (const call of [
         sent(url, "/runs", headers, newRun),
-        sent(url, "/runs/events", headers, newRun),
+        sent(url, "/runs/stream", headers, newRun),
         sent(url, "/approvals/one", headers),
         sent(url, "/live", headers),
         sent(url, "/metrics", headers),
@@ -96,15 +99,16 @@ it.effect("backend: approvals are closed without the token, for those who look a
     const { layer, paid } = till()
     const { ask, client, url } = yield* serving((yield* make(refunding, text("Done."))).layer, layer)
     const ending = yield* ask("Refund order B-4.")
-    assert(ending.type === "waiting")
-    const path = `/approvals/${ending.runId}`
-    const decisions = ending.requests.map(({ digest }) => ({ digest, decision: { type: "approve" } }))
+    assert(ending._tag === "Waiting")
+    const path = `/approvals/${ending.run}`
+    const decisions = requestsOf(ending).map(({ digest }) => ({ digest, decision: { type: "approve" } }))
     const right = Redacted.value(token)
     const wrong = ["", right.slice(1), `${right}x`, right.toUpperCase(), `${right.slice(0, -1)}x`, "x".repeat(10_000)]
     for (const authorization of [undefined, right, `Basic ${right}`, ...wrong.map((one) => `Bearer ${one}`)]) {
       const headers = { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) }
-      for (const init of [{ headers }, { headers, method: "POST", body: JSON.stringify({ decisions }) }]) {
-        const refused = yield* raw(url, path, init)
+      const deciding = raw(url, `${path}/decisions`, { headers, method: "POST", body: JSON.stringify({ decisions }) })
+      for (const sending of [raw(url, path, { headers }), deciding, raw(url, "/approvals", { headers })]) {
+        const refused = yield* sending
         assert.strictEqual(refused.status, 401, authorization)
         assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
         assert.strictEqual(refused.headers.get("www-authenticate"), "Bearer")
@@ -113,76 +117,37 @@ it.effect("backend: approvals are closed without the token, for those who look a
       }
     }
     const stranger = yield* Effect.provide(Client.make(url), FetchHttpClient.layer)
-    const params = { runId: ending.runId }
-    assert.strictEqual((yield* Effect.flip(stranger.approvals.show({ params })))._tag, "Unauthorized")
+    const params = { run: ending.run }
+    assert.strictEqual((yield* Effect.flip(stranger.approvals.show({ params })))._tag, "UnauthorizedError")
     assert.deepStrictEqual(paid, [])
-    const [first] = ending.requests
+    const [first] = requestsOf(ending)
     assert.isDefined(first)
     const payload = { decisions: [{ digest: first!.digest, decision: Approval.approve }] as const }
-    assert.strictEqual((yield* client.approvals.decide({ params, payload })).type, "answered")
+    assert.strictEqual((yield* client.approvals.decide({ params, payload }))._tag, "Answered")
     assert.strictEqual(paid.length, 1)
   })
 )
 
-it.effect("backend: a run that waits for too long has expired, and is no more [P1387]", () =>
+it.effect("backend: a run that waits for too long is no more [P1387]", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
-    const suspended = layerMemoryOf({ age: Duration.days(3), count: 10 })
+    const suspended = AgentRuns.layerSuspendedMemory({ maxAge: Duration.days(3), maxRuns: 10 })
     const { ask, client } = yield* serving((yield* make(refunding)).layer, layer, suspended)
     const ending = yield* ask("Refund order B-4.")
-    assert(ending.type === "waiting")
-    const params = { runId: ending.runId }
+    assert(ending._tag === "Waiting")
+    const params = { run: ending.run }
     yield* TestClock.adjust(Duration.millis(Duration.toMillis(Duration.days(3)) - 1))
-    assert.strictEqual((yield* client.approvals.show({ params })).runId, ending.runId)
+    assert.strictEqual((yield* client.approvals.show({ params })).run, ending.run)
     yield* TestClock.adjust("1 millis")
-    const [first] = ending.requests
+    const [first] = requestsOf(ending)
     const payload = { decisions: [{ digest: first?.digest ?? "", decision: Approval.approve }] as const }
     for (const call of [client.approvals.show({ params }), client.approvals.decide({ params, payload })]) {
       const expired = yield* Effect.flip(call)
-      assert(expired._tag === "ExpiredRun")
-      assert.deepStrictEqual([expired.status, expired.runId], [404, ending.runId])
+      assert(expired._tag === "RunNotFoundError")
+      assert.deepStrictEqual([expired.status, expired.run], [404, ending.run])
     }
     assert.deepStrictEqual(paid, [])
   })
-)
-
-it.effect("backend: of too many runs the oldest expire, and nothing is stored of those before them [P1387]", () =>
-  Effect.gen(function* () {
-    const store = yield* Suspended
-    const stateOf = (runId: string) =>
-      Effect.match(store.show(runId), { onFailure: ({ _tag }) => _tag, onSuccess: () => "waits" as const })
-    for (let i = 0; i < 3000; i++) {
-      const document = { text: "x".repeat(10_000) }
-      yield* store.put(`run-${i}`, { state: "waiting", document })
-    }
-    const states = yield* Effect.forEach(
-      Array.from({ length: 3000 }, (_, i) => `run-${i}`),
-      stateOf
-    )
-    const count = (state: string) => states.filter((one) => one === state).length
-    assert.deepStrictEqual([count("waits"), count("ExpiredRun"), count("UnknownRun")], [100, 100, 2800])
-    assert.deepStrictEqual(
-      [states[2799], states[2800], states[2899], states[2900]],
-      ["UnknownRun", "ExpiredRun", "ExpiredRun", "waits"]
-    )
-    // what was decided is kept by its id alone, and not for ever
-    for (let i = 2900; i < 3000; i++) yield* store.take(`run-${i}`)
-    assert.strictEqual((yield* Effect.flip(store.take("run-2900")))._tag, "StaleDecision")
-    assert.strictEqual(yield* stateOf("run-2850"), "UnknownRun")
-    for (let i = 0; i < 100; i++) yield* store.put(`next-${i}`, { state: "decided" })
-    assert.strictEqual((yield* Effect.flip(store.take("run-2900")))._tag, "UnknownRun")
-  }).pipe(Effect.provide(layerMemoryOf({ age: Duration.days(1), count: 100 })))
-)
-
-it.effect("backend: a run that is stored a second time waits as the newest, and is the last to expire [P1387]", () =>
-  Effect.gen(function* () {
-    const store = yield* Suspended
-    for (const runId of ["a", "b", "c"]) yield* store.put(runId, { state: "waiting", document: runId })
-    yield* store.put("a", { state: "waiting", ...(yield* store.take("a")) })
-    yield* store.put("d", { state: "waiting", document: "d" })
-    assert.strictEqual(yield* store.show("a"), "a")
-    assert.strictEqual((yield* Effect.flip(store.show("b")))._tag, "ExpiredRun")
-  }).pipe(Effect.provide(layerMemoryOf({ age: Duration.days(1), count: 3 })))
 )
 
 it.effect("backend: the environment has names, token and limits, and a short token is refused [P1387]", () =>
@@ -195,11 +160,26 @@ it.effect("backend: the environment has names, token and limits, and a short tok
     assert.includeMembers([...given.hosts], ["desk.example", "10.0.0.7", "localhost"])
     assert.isTrue(Redacted.isRedacted(given.token))
     assert.strictEqual(JSON.stringify(given).includes(Redacted.value(token)), false)
+    const tokens = `ada=${Redacted.value(token)},bob=${Redacted.value(token)}2`
+    const { customers } = yield* within({ CUSTOMER_TOKENS: tokens })(access)
+    assert.deepStrictEqual(
+      customers.map(({ name, token }) => [name, Redacted.value(token)]),
+      [
+        ["ada", Redacted.value(token)],
+        ["bob", `${Redacted.value(token)}2`]
+      ]
+    )
+    const guessed = yield* Effect.flip(within({ CUSTOMER_TOKENS: "ada=secret" })(access))
+    assert.strictEqual(guessed._tag, "ConfigError")
+    assert.notInclude(String(guessed), "secret")
     const short = yield* Effect.flip(within({ APPROVAL_TOKEN: "secret" })(access))
     assert.strictEqual(short._tag, "ConfigError")
     assert.notInclude(String(short), "secret")
     const failed = yield* Effect.flip(
-      Suspended.use(() => Effect.void).pipe(Effect.provide(layerSuspended), within({ WAITING_COUNT: "0" }))
+      AgentRuns.SuspendedRuns.use(() => Effect.void).pipe(
+        Effect.provide(layerSuspended),
+        within({ WAITING_COUNT: "0" })
+      )
     )
     assert.strictEqual(failed._tag, "ConfigError")
   })

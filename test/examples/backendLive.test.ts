@@ -39,7 +39,7 @@ it.effect("backend: its own form is answered with a page that reads the events r
     const data = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(page.text)?.[1] ?? ""
     assert.deepStrictEqual(JSON.parse(data), {
       title: "A run of the desk",
-      url: "/runs/events",
+      url: "/runs/stream",
       body: { input: "</script><b>A-17</b>?" }
     })
     // the page starts the run, not the server that makes it
@@ -81,7 +81,7 @@ it.effect("backend: a script of another site starts no run, and what is no brows
         body: JSON.stringify({ input: "What is order A-17?" }),
         headers: { "content-type": "application/json", ...headers }
       })
-    for (const path of ["/runs", "/runs/events"]) {
+    for (const path of ["/runs", "/runs/stream"]) {
       const refused = yield* ask(path, { origin: "https://elsewhere.example" })
       assert.strictEqual(refused.status, 403)
       assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
@@ -89,7 +89,7 @@ it.effect("backend: a script of another site starts no run, and what is no brows
     }
     assert.deepStrictEqual(events, [])
     assert.strictEqual((yield* ask("/runs", {})).status, 200)
-    assert.strictEqual((yield* ask("/runs/events", { origin: url, "sec-fetch-site": "same-origin" })).status, 200)
+    assert.strictEqual((yield* ask("/runs/stream", { origin: url, "sec-fetch-site": "same-origin" })).status, 200)
   })
 )
 
@@ -98,7 +98,7 @@ it.effect("backend: what the page reads is a recording without a gap [P1245]", (
     const model = yield* make(calls(call("findOrder", { orderId: "A-17" })), text("A lamp."))
     const { url } = yield* serving(model.layer)
     // as the script of the page asks
-    const read = yield* raw(url, "/runs/events", {
+    const read = yield* raw(url, "/runs/stream", {
       method: "POST",
       body: JSON.stringify({ input: "What is order A-17?" }),
       headers: { "content-type": "application/json", accept: "text/event-stream", origin: url }

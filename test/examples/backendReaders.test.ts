@@ -1,15 +1,16 @@
 /** Readers of the backend that leave and come back, over real connections: each step waits for the one before, not for time. */
 import { assert, it } from "@effect/vitest"
-import { AgentEvent } from "@kintsugi/core"
+import type { AgentEvent } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { get } from "node:http"
 import { modelOf, orders, raw, serving, shopOf } from "./_support/backendServer.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
-const decode = Schema.decodeSync(Schema.fromJsonString(AgentEvent.AgentEvent))
+const decode = Schema.decodeSync(Schema.fromJsonString(AgentProxy.ProxyEvent))
 
 const looking = calls(call("findOrder", { orderId: "A-17" }))
 
@@ -25,7 +26,7 @@ const gated = Effect.gen(function* () {
 /** What `EventSource` reads: it stores the id of each event, and sends the last one when it comes back. */
 const read = (body: string) =>
   body.split("\n\n").flatMap((block) => {
-    const found = /^id: (.*)\ndata: (.*)$/.exec(block)
+    const found = /^id: (.*)\n(?:event: .*\n)?data: (.*)$/.exec(block)
     return found === null ? [] : [{ id: found[1] ?? "", event: decode(found[2] ?? "") }]
   })
 
@@ -33,6 +34,10 @@ const sent = (url: string, path: string, lastEventId?: string) =>
   raw(url, path, { headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId } })
 
 const types = (events: ReturnType<typeof read>) => events.map(({ event }) => event.type)
+
+/** Starts a run that goes on without its reader. */
+const started = (client: Effect.Success<ReturnType<typeof serving>>["client"]) =>
+  client.runs.stream({ payload: { input: "What is order A-17?", run: "one" } })
 
 /** A reader that breaks off its connection behind the first event of a type. `fetch` would open another connection then, and keep it. */
 const leaving = (url: string, path: string, type: AgentEvent.AgentEvent["type"]) =>
@@ -57,8 +62,8 @@ it.effect(
     Effect.gen(function* () {
       const { answers, asked, shop } = yield* gated
       const { client, nextEnd, url } = yield* serving((yield* make(looking, text("A lamp."))).layer, shop)
-      const { runId } = yield* client.runs.start({ payload: { input: "What is order A-17?" } })
-      const path = `/runs/${runId}/events`
+      yield* started(client)
+      const path = "/runs/one/events"
       const had = yield* leaving(url, path, "tool-start")
       const last = had.at(-1)?.id ?? ""
       yield* asked
@@ -79,21 +84,21 @@ it.effect(
     })
 )
 
-it.effect("backend: an unknown run is 404, a cursor of another run 400 [P1545]", () =>
+it.effect("backend: an unknown run and a cursor of another run are 404 [P1850]", () =>
   Effect.gen(function* () {
     const { client, nextEnd, url } = yield* serving((yield* make(text("A lamp."))).layer)
-    const { runId } = yield* client.runs.start({ payload: { input: "What is order A-17?" } })
+    yield* started(client)
     yield* nextEnd
     const other = Cursor.of({ runId: "run-0", epoch: "e", number: 1 })
-    const path = `/runs/${runId}/events`
+    const path = "/runs/one/events"
     const statuses = yield* Effect.forEach(
       [sent(url, "/runs/run-0/events"), sent(url, path, other), sent(url, `${path}?after=7`), sent(url, path)],
       (one) => Effect.map(one, ({ headers, status }) => [status, headers.get("content-type")])
     )
     assert.deepStrictEqual(statuses, [
       [404, "application/problem+json"],
-      [400, "application/problem+json"],
-      [400, "application/problem+json"],
+      [404, "application/problem+json"],
+      [422, "application/problem+json"],
       [200, "text/event-stream"]
     ])
     assert.strictEqual((yield* raw(url, path, { method: "PUT" })).status, 405)
@@ -105,15 +110,15 @@ it.effect("backend: a stop is a request of its own, and reaches the run wherever
     const stopped = yield* Deferred.make<void>()
     const waiting = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
     const { client, nextEnd, url } = yield* serving(modelOf(() => waiting))
-    const { runId } = yield* client.runs.start({ payload: { input: "What is order A-17?" } })
-    yield* leaving(url, `/runs/${runId}/events`, "model-start")
+    yield* started(client)
+    yield* leaving(url, "/runs/one/events", "model-start")
     assert.isFalse(yield* Deferred.isDone(stopped))
-    yield* client.runs.stop({ params: { runId } })
+    yield* client.runs.stop({ params: { run: "one" } })
     assert.strictEqual((yield* nextEnd).type, "run-interrupted")
     yield* Deferred.await(stopped)
-    const failure = yield* Effect.flip(client.runs.stop({ params: { runId: "run-0" } }))
-    assert.strictEqual(failure._tag, "NoSuchRun")
-    assert.deepStrictEqual(types(read((yield* sent(url, `/runs/${runId}/events`)).text)).slice(-1), ["run-interrupted"])
+    const failure = yield* Effect.flip(client.runs.stop({ params: { run: "run-0" } }))
+    assert.strictEqual(failure._tag, "RunNotFoundError")
+    assert.deepStrictEqual(types(read((yield* sent(url, "/runs/one/events")).text)).slice(-1), ["run-interrupted"])
   })
 )
 

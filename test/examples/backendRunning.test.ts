@@ -11,7 +11,9 @@ import { modelOf, raw, says, serving } from "./_support/backendServer.ts"
 
 const guide = Agent.make("guide", { prompt: "Answer." })
 
-/** Starts runs that end at once; gives their ids when all have ended. */
+const of = (index: number) => ({ subject: "ann", chat: `chat-${index}` })
+
+/** Starts runs that end at once. */
 const ending = (count: number) =>
   Effect.gen(function* () {
     const running = yield* Running
@@ -22,11 +24,10 @@ const ending = (count: number) =>
           const over = yield* Deferred.make<void>()
           const atEnd = ({ outcome }: Agent.Run<string, unknown>) =>
             Effect.andThen(outcome, Deferred.succeed(over, undefined))
-          const runId = yield* running.start(guide.start("What?"), atEnd, `chat-${index}`)
+          yield* running.start(of(index), guide.start("What?"), atEnd)
           yield* Deferred.await(over)
           // what follows the end of a run
           yield* TestClock.adjust(0)
-          return runId
         })
     )
   })
@@ -35,28 +36,24 @@ const answering = modelOf(() => Effect.succeed(says("Forty-two.")))
 
 it.effect("backend: of the runs that have ended, only so many are found, the last ones", () =>
   Effect.gen(function* () {
-    const { find, findChat } = yield* Running
-    const ids = yield* ending(5)
+    const { find } = yield* Running
+    yield* ending(5)
     assert.deepStrictEqual(
-      ids.map((id) => find(id) !== undefined),
+      [0, 1, 2, 3, 4].map((index) => find(of(index)) !== undefined),
       [false, false, false, true, true]
     )
-    assert.deepStrictEqual(
-      ids.map((_, index) => findChat(`chat-${index}`) !== undefined),
-      [false, false, false, true, true]
-    )
+    assert.isUndefined(find({ ...of(4), subject: "bob" }))
   }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2 }), answering]))
 )
 
 it.effect("backend: a run that has ended is found for so long", () =>
   Effect.gen(function* () {
-    const { find, findChat } = yield* Running
-    const [id = ""] = yield* ending(1)
+    const { find } = yield* Running
+    yield* ending(1)
     yield* TestClock.adjust("599 seconds")
-    assert.isDefined(find(id))
+    assert.isDefined(find(of(0)))
     yield* TestClock.adjust("1 second")
-    assert.isUndefined(find(id))
-    assert.isUndefined(findChat("chat-0"))
+    assert.isUndefined(find(of(0)))
   }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2 }), answering]))
 )
 

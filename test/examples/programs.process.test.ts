@@ -17,8 +17,8 @@ it.live(
       const client = yield* Client.make(url)
       assert.deepStrictEqual(yield* client.health(), { status: "ok", model: "stand-in" })
       const seen: Array<string> = []
-      yield* Stream.runForEach(yield* client.runs.watch({ payload: { input: "What is order A-17?" } }), (event) => {
-        seen.push(event.type)
+      yield* Stream.runForEach(yield* client.runs.stream({ payload: { input: "What is order A-17?" } }), ({ data }) => {
+        seen.push(data.type)
         return seen.length === 1 ? backend.signal("SIGTERM") : Effect.void
       })
       assert.strictEqual(seen[0], "run-start")

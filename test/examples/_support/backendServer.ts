@@ -6,7 +6,7 @@ import * as Client from "@kintsugi/examples/backend/client"
 import * as Node from "@kintsugi/examples/backend/node"
 import * as Server from "@kintsugi/examples/backend/server"
 import { layerMemory, Shop } from "@kintsugi/examples/backend/shop"
-import * as Suspended from "@kintsugi/examples/backend/suspended"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { Context, Effect, Exit, Layer, Metric, Queue, Redacted, Scope, Stream } from "effect"
 import { FetchHttpClient, HttpServer } from "effect/http"
 
@@ -75,7 +75,8 @@ export const token = Redacted.make("the-token-of-the-people-who-decide")
 export const serving = (
   model: Layer.Layer<Model.Model>,
   shop: Layer.Layer<Shop> = layerMemory(orders),
-  suspended: Layer.Layer<Suspended.Suspended> = Suspended.layerMemory
+  suspended: Layer.Layer<AgentRuns.SuspendedRuns> = AgentRuns.layerSuspendedMemory(),
+  customers: Access["customers"] = []
 ) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
@@ -92,7 +93,7 @@ export const serving = (
         model,
         shop,
         suspended,
-        Layer.succeed(Access, { hosts: localHosts, token }),
+        Layer.succeed(Access, { hosts: localHosts, token, customers }),
         Layer.succeed(RunContext.Observers, [() => observer]),
         Layer.succeed(Metric.MetricRegistry, new Map())
       ])
@@ -102,7 +103,7 @@ export const serving = (
     const url = HttpServer.formatAddress(
       Context.get(yield* Layer.buildWithScope(layer, scope), HttpServer.HttpServer).address
     )
-    const client = yield* Effect.provide(Client.make(url, token), FetchHttpClient.layer)
+    const client = yield* Effect.provide(Client.make(url, { deciding: token }), FetchHttpClient.layer)
     const ask = (input: string) => client.runs.ask({ payload: { input } })
     return { ask, client, events, nextEnd: Queue.take(ends), stop: Scope.close(scope, Exit.void), url }
   })

@@ -81,7 +81,7 @@ for (const { name, serving } of all) {
       })
     )
 
-    it.effect("a client that leaves stops nothing: the same request reads the same run", () =>
+    it.effect("a client that leaves stops nothing: the same request reads the same run [P1851]", () =>
       Effect.gen(function* () {
         const { ann, model, release } = yield* serving(waiting, text("Done."))
         const asked = { input: "Wait.", run: "one" }
@@ -100,28 +100,30 @@ for (const { name, serving } of all) {
       })
     )
 
-    it.effect("a reader that was cut off goes on at its cursor, and one with another cursor does not", () =>
-      Effect.gen(function* () {
-        const { ann, release } = yield* serving(waiting, text("Done."), text("Other."))
-        const had = yield* Stream.runCollect(
-          Stream.takeUntil(ann.stream({ input: "Wait.", run: "one" }), ({ type }) => type === "tool-start")
-        )
-        const reading = yield* Effect.forkChild(Stream.runCollect(ann.events("one", had.at(-1)?.cursor)))
-        yield* release
-        const rest = yield* Fiber.join(reading)
-        assert.deepStrictEqual([...had, ...rest], yield* Stream.runCollect(ann.events("one")))
-        const other = yield* Stream.runCollect(ann.stream({ input: "What?", run: "two" }))
-        const at = other.at(-1)?.cursor
-        assert.deepStrictEqual(yield* refused(Stream.runDrain(ann.events("one", at))), notFound)
-        assert.deepStrictEqual(yield* refused(Stream.runDrain(ann.events("one", "no cursor"))), {
-          _tag: "UnfitRequestError",
-          status: 422
+    it.effect(
+      "a reader that was cut off goes on at its cursor, and one with another cursor does not [P1850 P1851]",
+      () =>
+        Effect.gen(function* () {
+          const { ann, release } = yield* serving(waiting, text("Done."), text("Other."))
+          const had = yield* Stream.runCollect(
+            Stream.takeUntil(ann.stream({ input: "Wait.", run: "one" }), ({ type }) => type === "tool-start")
+          )
+          const reading = yield* Effect.forkChild(Stream.runCollect(ann.events("one", had.at(-1)?.cursor)))
+          yield* release
+          const rest = yield* Fiber.join(reading)
+          assert.deepStrictEqual([...had, ...rest], yield* Stream.runCollect(ann.events("one")))
+          const other = yield* Stream.runCollect(ann.stream({ input: "What?", run: "two" }))
+          const at = other.at(-1)?.cursor
+          assert.deepStrictEqual(yield* refused(Stream.runDrain(ann.events("one", at))), notFound)
+          assert.deepStrictEqual(yield* refused(Stream.runDrain(ann.events("one", "no cursor"))), {
+            _tag: "UnfitRequestError",
+            status: 422
+          })
+          assert.deepStrictEqual(yield* Stream.runCollect(ann.events("two", at)), [])
         })
-        assert.deepStrictEqual(yield* Stream.runCollect(ann.events("two", at)), [])
-      })
     )
 
-    it.effect("a run of another subject is unknown to each endpoint", () =>
+    it.effect("a run of another subject is unknown to each endpoint [P1850]", () =>
       Effect.gen(function* () {
         const { ann, bob, paid } = yield* serving(paying, text("Paid."))
         const ending = yield* ann.ask({ input: "Pay.", run: "one" })
@@ -149,7 +151,7 @@ for (const { name, serving } of all) {
       })
     )
 
-    it.effect("a decision counts once", () =>
+    it.effect("a decision counts once [P1533]", () =>
       Effect.gen(function* () {
         const { ann, paid } = yield* serving(paying, text("Paid."))
         const ending = yield* ann.ask({ input: "Pay.", run: "one" })

@@ -75,7 +75,7 @@ it.effect(
     })
 )
 
-it.effect("401: the middleware knows no subject", () =>
+it.effect("401: the middleware knows no subject [P1852]", () =>
   Effect.gen(function* () {
     const { send } = yield* serving([])
     const { json, status, type } = yield* send("/desk", { ...startOf("one"), as: "none" })
@@ -84,7 +84,7 @@ it.effect("401: the middleware knows no subject", () =>
   })
 )
 
-it.effect("404: an unknown run and one of another subject get the same answer", () =>
+it.effect("404: an unknown run and one of another subject get the same answer [P1852]", () =>
   Effect.gen(function* () {
     const { send } = yield* serving([text("Done.")])
     yield* send("/desk", startOf("one"))
@@ -95,7 +95,7 @@ it.effect("404: an unknown run and one of another subject get the same answer", 
   })
 )
 
-it.effect("409: the run has another input, is at work, or was decided", () =>
+it.effect("409: the run has another input, is at work, or was decided [P1852]", () =>
   Effect.gen(function* () {
     const { ann, send } = yield* serving([calls(call("wait", {}))])
     yield* begun(ann, "one")
@@ -108,7 +108,7 @@ it.effect("409: the run has another input, is at work, or was decided", () =>
   })
 )
 
-it.effect("413: the body is larger than the server reads", () =>
+it.effect("413: the body is larger than the server reads [P1852]", () =>
   Effect.gen(function* () {
     const { send } = yield* serving([])
     const { json, status, type } = yield* send("/desk", startOf("one", "x".repeat(300_000)))
@@ -117,7 +117,7 @@ it.effect("413: the body is larger than the server reads", () =>
   })
 )
 
-it.effect("422: the input or a decision does not fit, and the answer says where", () =>
+it.effect("422: the input or a decision does not fit, and the answer says where [P1852]", () =>
   Effect.gen(function* () {
     const { send } = yield* serving([paying])
     const unfit = yield* send("/desk", { body: { input: { secret: "hunter2" } } })
@@ -134,7 +134,7 @@ it.effect("422: the input or a decision does not fit, and the answer says where"
   })
 )
 
-it.effect("429: too many runs are at work, and the header says when to come again", () =>
+it.effect("429: too many runs are at work, and the header says when to come again [P1852]", () =>
   Effect.gen(function* () {
     const { ann, send } = yield* serving([calls(call("wait", {}))], { limits: { maxAtWork: 1 } })
     yield* begun(ann, "one")
@@ -147,7 +147,7 @@ it.effect("429: too many runs are at work, and the header says when to come agai
   })
 )
 
-it.effect("429, 502, 503 and 504: failures of a model, typed and with when to come again", () =>
+it.effect("429, 502, 503 and 504: failures of a model, typed and with when to come again [P1852]", () =>
   Effect.gen(function* () {
     const failures = [
       LlmError.RateLimitError.make({ service: "scripted" }),
@@ -168,7 +168,7 @@ it.effect("429, 502, 503 and 504: failures of a model, typed and with when to co
   })
 )
 
-it.effect("500 without a word about a bug, whose cause is in the log of the server", () =>
+it.effect("500 without a word about a bug, whose cause is in the log of the server [P1852]", () =>
   Effect.gen(function* () {
     const { ann, send } = yield* serving([answers(() => Effect.die(new Error("the password is hunter2")))])
     const { json, status, answer } = yield* send("/desk", startOf("one"))
@@ -180,7 +180,7 @@ it.effect("500 without a word about a bug, whose cause is in the log of the serv
   })
 )
 
-it("every error of this library keeps the status of core's table", () => {
+it("every error of this library keeps the status of core's table [P1852]", () => {
   const rows = RecoveryAdvice.tags.map((tag) => RecoveryAdvice.describe(tag).httpStatus)
   const fields = Schema.Struct(AgentProxy.RunFailedError.fields)
   const fits = Schema.is(fields.fields.status)

@@ -1,4 +1,4 @@
-/** The names of the backend, and the access to approvals. */
+/** The names of the backend, and the tokens of those who use it. */
 import { Context, Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -6,15 +6,20 @@ import { HttpApiError } from "effect/http-api"
 export interface Access {
   /** Names in the header `Host`, without a port. */
   readonly hosts: ReadonlySet<string>
-  /** Without one, no decision is taken. */
+  /** Of the people who decide. Without one, no decision is taken. */
   readonly token: Redacted.Redacted | undefined
+  /** Without any, all requests are those of the visitor. */
+  readonly customers: ReadonlyArray<{ readonly name: string; readonly token: Redacted.Redacted }>
 }
+
+/** The name of a customer without a name. */
+export const visitor = "visitor"
 
 export const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
 
 /** By default it is reached on the machine itself, and no decision is taken. */
 export const Access = Context.Reference<Access>("examples/backend/Access", {
-  defaultValue: () => ({ hosts: localHosts, token: undefined })
+  defaultValue: () => ({ hosts: localHosts, token: undefined, customers: [] })
 })
 
 class Misdirected extends HttpApiError.Problem<Misdirected>()("Misdirected", {
@@ -50,10 +55,9 @@ const withChallenge = (response: HttpServerResponse.HttpServerResponse) =>
 
 const bytes = (text: Redacted.Redacted): Uint8Array => new TextEncoder().encode(Redacted.value(text))
 
-/** Whether a token is the right one. The time of the comparison does not depend on where the two differ. */
-export const isRight = ({ token }: Access, given: Redacted.Redacted): boolean => {
-  if (token === undefined) return false
-  const [right, tried] = [bytes(token), bytes(given)]
+/** Whether two tokens are the same. The time of the comparison does not depend on where they differ. */
+export const isSame = (first: Redacted.Redacted, second: Redacted.Redacted): boolean => {
+  const [right, tried] = [bytes(first), bytes(second)]
   let difference = right.length ^ tried.length
   for (let at = 0; at < right.length; at++) difference |= (right[at] ?? 0) ^ (tried[at] ?? 0)
   return difference === 0

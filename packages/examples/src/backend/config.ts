@@ -1,10 +1,10 @@
 /** The configuration, from the environment. */
 import type { Model } from "@kintsugi/core"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { Anthropic, Gemini, OpenAi, OpenRouter, Resilience } from "@kintsugi/providers"
 import { Config, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Access, localHosts } from "./access.ts"
 import * as StandIn from "./standIn.ts"
-import * as Suspended from "./suspended.ts"
 
 /** 0 takes a free port. */
 const port = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
@@ -21,14 +21,25 @@ export const listening = Config.all({
 /** Long enough not to be guessed in a day. */
 const Token = Schema.Redacted(Schema.String.check(Schema.isMinLength(16)))
 
-/** The names of the server, and the token for decisions about approvals. */
+/** Names and tokens, as `ada=<token>,bob=<token>`. */
+const Customers = Schema.Redacted(Schema.String.check(Schema.isPattern(/^\w+=[^\s,=]{16,}(?:,\w+=[^\s,=]{16,})*$/)))
+
+/** The names of the server, and the tokens of its customers and of those who decide. */
 export const access = Effect.gen(function* () {
   const hosts = yield* Config.withDefault(Config.String("HOSTS"), "")
   const given = hosts.split(",").map((name) => name.trim().toLowerCase())
   const token = Option.getOrUndefined(yield* Config.option(Config.schema(Token, "APPROVAL_TOKEN")))
   if (token === undefined) yield* Effect.logWarning("APPROVAL_TOKEN is not set: no decision about an approval is taken")
-  return { hosts: new Set([...localHosts, ...given.filter((name) => name !== "")]), token }
+  const listed = Option.getOrUndefined(yield* Config.option(Config.schema(Customers, "CUSTOMER_TOKENS")))
+  const customers = listed === undefined ? [] : Redacted.value(listed).split(",").map(customerIn)
+  if (customers.length === 0) yield* Effect.logWarning("CUSTOMER_TOKENS is not set: all requests are of one customer")
+  return { hosts: new Set([...localHosts, ...given.filter((name) => name !== "")]), token, customers }
 })
+
+const customerIn = (entry: string) => {
+  const [name = "", token = ""] = entry.split("=", 2)
+  return { name, token: Redacted.make(token) }
+}
 
 export const layerAccess = Layer.effect(Access, access)
 
@@ -36,10 +47,10 @@ export const layerAccess = Layer.effect(Access, access)
 export const layerSuspended = Layer.unwrap(
   Effect.map(
     Config.all({
-      age: Config.withDefault(Config.Duration("WAITING_AGE"), Suspended.limits.age),
-      count: Config.withDefault(Config.schema(positive, "WAITING_COUNT"), Suspended.limits.count)
+      maxAge: Config.withDefault(Config.Duration("WAITING_AGE"), Duration.days(7)),
+      maxRuns: Config.withDefault(Config.schema(positive, "WAITING_COUNT"), 1000)
     }),
-    Suspended.layerMemoryOf
+    AgentRuns.layerSuspendedMemory
   )
 )
 

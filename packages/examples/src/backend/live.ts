@@ -1,14 +1,14 @@
 /**
- * A run to look at while it is at work, in a browser: a page asks for an input, the next one draws the events of `/runs/events` as
+ * A run to look at while it is at work, in a browser: a page asks for an input, the next one draws the events of `/runs/stream` as
  * they come. As these events it is for your own people.
  *
  * A page that starts a run must not be started by another site: a browser says with each form from where it comes.
  */
 import { Page } from "@kintsugi/view"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import { NewRun } from "./api.ts"
+import { Input } from "./api.ts"
 import * as Origins from "./origins.ts"
 
 const path = "/live"
@@ -55,10 +55,10 @@ const form = `<!doctype html>
 const watched = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   if (!Origins.isOwn(request)) return yield* Origins.refusal
-  const asked = yield* Effect.result(HttpServerRequest.schemaBodyUrlParams(NewRun))
+  const asked = yield* Effect.result(HttpServerRequest.schemaBodyUrlParams(Schema.Struct({ input: Input })))
   if (asked._tag === "Failure") return yield* HttpServerRespondable.toResponse(new HttpApiError.BadRequestProblem())
   return HttpServerResponse.html(
-    Page.live({ url: "/runs/events", body: asked.success, title: "A run of the desk" })
+    Page.live({ url: "/runs/stream", body: asked.success, title: "A run of the desk" })
   ).pipe(HttpServerResponse.setHeaders(headers))
 })
 

@@ -1,49 +1,31 @@
 /** The API, served: each endpoint is a few lines around a run. */
-import { Message, Model, Telemetry } from "@kintsugi/core"
+import { type AgentEvent, Message, Model, Telemetry } from "@kintsugi/core"
+import * as AgentProxyServer from "@kintsugi/interop/AgentProxyServer"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { ByteSize, Effect, Layer, Stream } from "effect"
-import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { HttpIncomingMessage, HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import * as Access from "./access.ts"
-import { Api, type Chat, Deciding } from "./api.ts"
+import { Api, type Chat, Desk } from "./api.ts"
 import * as Bugs from "./bugs.ts"
+import * as Chats from "./chats.ts"
 import * as Live from "./live.ts"
 import * as Origins from "./origins.ts"
-import { Unauthorized } from "./problems.ts"
-import * as Readers from "./readers.ts"
-import * as Runs from "./runs.ts"
 import * as Running from "./running.ts"
+import * as Signing from "./signing.ts"
 import * as Strays from "./strays.ts"
 
 /** A stream without requirements: it is read after its handler has ended. */
 const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.map(Effect.context<R>(), (context) => Stream.provideContext(stream, context))
 
-const runs = HttpApiBuilder.group(Api, "runs", (handlers) =>
-  handlers.handleAll({
-    ask: ({ payload }) => Runs.ask(payload.input, payload.user),
-    watch: ({ payload }) => here(Runs.watch(payload.input, payload.user)),
-    start: ({ payload }) => Effect.map(Runs.start(payload.input, payload.user), (runId) => ({ runId })),
-    stop: ({ params }) => Runs.stop(params.runId)
-  })
-)
+/** The runs of customers, and the decisions about them: all that `AgentProxy` says. */
+const runs = AgentProxyServer.layerHttpApi(Api, "runs", Desk)
+const approvals = AgentProxyServer.layerHttpApi(Api, "approvals", Desk)
 
-const approvals = HttpApiBuilder.group(Api, "approvals", (handlers) =>
-  handlers.handleAll({
-    list: ({ query }) => Runs.waitingOf(query.user),
-    show: ({ params }) => Runs.show(params.runId),
-    decide: ({ params, payload }) => Runs.decide(params.runId, payload.decisions)
-  })
-)
-
-const deciding = Layer.effect(
-  Deciding,
-  Effect.map(Access.Access, (access) => ({
-    bearer: (handling, { credential }) =>
-      Access.isRight(access, credential) ? handling : Effect.fail(new Unauthorized())
-  }))
-)
+const waiting = HttpApiBuilder.group(Api, "waiting", (handlers) => handlers.handleAll({ waiting: () => Chats.waiting }))
 
 type Said = (typeof Chat.Type)["messages"][number]
 
@@ -57,14 +39,21 @@ const spoken = (said: Said): Message.Transcript => {
 
 const { "content-type": _, ...streamHeaders } = UiMessageStream.headers
 
+const chunksOf = <E, R>(events: Stream.Stream<AgentEvent.AgentEvent, E, R>) =>
+  Effect.map(here(Stream.encodeText(UiMessageStream.toServerSentEvents(UiMessageStream.fromStream(events)))), (body) =>
+    HttpApiSchema.withHeaders({ body, headers: streamHeaders })
+  )
+
 const chat = HttpApiBuilder.group(Api, "chat", (handlers) =>
   handlers.handleAll({
-    chat: ({ payload: { id, messages } }) =>
+    chat: ({ payload: { id, messages } }) => {
+      const said = textOf(messages.at(-1) ?? messages[0])
+      return Effect.flatMap(Chats.chat(messages.slice(0, -1).flatMap(spoken), said, id), chunksOf)
+    },
+    reopen: ({ params }) =>
       Effect.gen(function* () {
-        const said = textOf(messages.at(-1) ?? messages[0])
-        const events = yield* Runs.chat(messages.slice(0, -1).flatMap(spoken), said, id)
-        const lines = UiMessageStream.toServerSentEvents(UiMessageStream.fromStream(events))
-        return HttpApiSchema.withHeaders({ body: yield* here(Stream.encodeText(lines)), headers: streamHeaders })
+        const events = yield* Chats.reopened(params.id)
+        return events === undefined ? HttpServerResponse.empty({ status: 204 }) : yield* chunksOf(events)
       })
   })
 )
@@ -80,20 +69,18 @@ const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   Live.layer,
-  Readers.layer,
   Origins.layer,
   Strays.layer(
     new Map<HttpRouter.PathInput, ReadonlyArray<string>>([
       ["/openapi.json", ["GET"]],
       ["/metrics", ["GET"]],
-      ...Live.routes,
-      ...Readers.routes
+      ...Live.routes
     ])
   ),
   Bugs.layer
 ).pipe(
-  Layer.provide([runs, approvals, chat, system]),
-  Layer.provide(deciding),
+  Layer.provide([runs, approvals, waiting, chat, system]),
+  Layer.provide(Signing.layer),
   Layer.provide(HttpApiMiddleware.layerProblemDetails({ includeDetails: true })),
   Layer.provide(Telemetry.layer),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(256)))
@@ -101,6 +88,8 @@ const routes = Layer.mergeAll(
 
 /**
  * The whole server. When its scope closes, it accepts nothing more, waits for the requests at work as long as its
- * `gracefulShutdownTimeout` says, and interrupts the rest: their runs settle their calls and end.
+ * `gracefulShutdownTimeout` says, and interrupts the rest. Then all runs at work are interrupted: they settle their calls and end.
  */
-export const layer = Layer.provide(HttpRouter.serve(routes), Running.layer)
+export const layer = HttpRouter.serve(routes).pipe(
+  Layer.provide([AgentRuns.layerMemory(Desk, Chats.served), Running.layer])
+)

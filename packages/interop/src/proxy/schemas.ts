@@ -50,6 +50,10 @@ const Suspended = Schema.Struct({
   type: Schema.tag("run-suspended"),
   runId: Schema.String,
   agent: Schema.String,
+  turn: Schema.Finite,
+  at: Schema.Finite,
+  parent: Schema.optionalKey(Schema.Struct({ runId: Schema.String, callId: Schema.optionalKey(Schema.String) })),
+  usage: Usage.Usage,
   cursor: Schema.optionalKey(Schema.String),
   waiting: Schema.Array(Snapshot.Waiting)
 })
@@ -65,8 +69,9 @@ export const ProxyEvent: Schema.Codec<ProxyEvent, Schema.Json> = Schema.Union([
 
 export const forClients = (event: AgentEvent.AgentEvent): ProxyEvent => {
   if (event.type !== "run-suspended") return event
-  const { agent, cursor, runId, snapshot, type } = event
-  return { type, runId, agent, waiting: Snapshot.waitingOf(snapshot), ...(cursor === undefined ? {} : { cursor }) }
+  const { agent, at, cursor, parent, runId, snapshot, turn, type, usage } = event
+  const optional = { ...(cursor === undefined ? {} : { cursor }), ...(parent === undefined ? {} : { parent }) }
+  return { type, runId, agent, turn, at, usage, waiting: Snapshot.waitingOf(snapshot), ...optional }
 }
 
 /** An event as a server-sent event: its cursor is the `id`, so that `EventSource` sends it when it comes back. */

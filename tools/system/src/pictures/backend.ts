@@ -3,7 +3,7 @@ import * as Node from "@kintsugi/examples/backend/node"
 import * as Server from "@kintsugi/examples/backend/server"
 import { layerMemory } from "@kintsugi/examples/backend/shop"
 import * as StandIn from "@kintsugi/examples/backend/standIn"
-import * as Suspended from "@kintsugi/examples/backend/suspended"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { Context, Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
 import type { Report } from "../../../../scripts/report.ts"
@@ -15,7 +15,7 @@ const serving = Layer.build(
   Layer.provideMerge(
     Server.layer,
     Node.layer({ port: 0, host: "127.0.0.1", gracefulShutdownTimeout: "1 second" })
-  ).pipe(Layer.provide([StandIn.layer, layerMemory(orders), Suspended.layerMemory, Logger.layer([])]))
+  ).pipe(Layer.provide([StandIn.layer, layerMemory(orders), AgentRuns.layerSuspendedMemory(), Logger.layer([])]))
 ).pipe(Effect.map((context) => HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)))
 
 type WritePage = (name: string, html: string) => string
