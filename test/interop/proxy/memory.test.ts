@@ -1,0 +1,191 @@
+/** Runs in a process: those that wait, in each store, and what becomes of decisions, messages and runs that have ended. */
+import { assert, it } from "@effect/vitest"
+import { Approval, LlmError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Conversations } from "@kintsugi/durable"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
+import * as DurableRuns from "@kintsugi/interop/DurableRuns"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { agent, contract, kinds, type Serving } from "./_support/served.ts"
+
+const { answers, call, calls, fails, make, reply, text } = ScriptedModel
+
+const paying = calls(call("pay", { cents: 500 }))
+const of = { subject: "ann", run: "one" }
+const asked = { ...of, input: "Pay." }
+
+const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
+
+/** The runs of one process. `stop` ends it. */
+const process = (serving: Serving) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    const runs = Context.get(yield* Layer.buildWithScope(kinds.memory.runsOf(serving), scope), contract.runs)
+    return { ...runs, exit: Scope.close(scope, Exit.void) }
+  })
+
+const store = Effect.map(Layer.build(AgentRuns.layerSuspendedMemory()), Layer.succeedContext)
+
+const digestsOf = (ending: Effect.Success<ReturnType<Effect.Success<ReturnType<typeof process>>["end"]>>) =>
+  ending._tag === "Waiting"
+    ? ending.waiting.flatMap((one) => (one.type === "approval" ? [one.request.digest] : []))
+    : []
+
+const approving = (digests: ReadonlyArray<string>) => ({
+  ...of,
+  decisions: digests.map((digest) => ({ digest, decision: Approval.approve }))
+})
+
+it.effect("a run that fails after its decision waits as before, and the same decision counts later [P1533]", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const model = yield* make(paying, fails(overloaded), text("Paid."))
+    const { decide, end, show, start } = yield* process({ desk, model: model.layer })
+    yield* start(asked)
+    const ending = yield* end(of)
+    const failed = yield* Effect.flip(decide(approving(digestsOf(ending))))
+    assert.strictEqual(failed._tag, "RunFailedError")
+    assert.deepStrictEqual(yield* show(of), ending)
+    assert.deepInclude({ ...(yield* decide(approving(digestsOf(ending)))) }, { _tag: "Answered", output: "Paid." })
+  })
+)
+
+it.effect("a process that ends in mid-decision leaves the run to the next one", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const suspended = yield* store
+    const reached = yield* Deferred.make<void>()
+    const stuck = answers(() => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))
+    const model = yield* make(paying, stuck, text("Paid."))
+    const first = yield* process({ desk, model: model.layer, suspended })
+    yield* first.start(asked)
+    const digests = digestsOf(yield* first.end(of))
+    const deciding = yield* Effect.forkChild(Effect.exit(first.decide(approving(digests))))
+    yield* Deferred.await(reached)
+    yield* first.exit
+    yield* Fiber.join(deciding)
+    const second = yield* process({ desk, model: model.layer, suspended })
+    assert.deepInclude({ ...(yield* second.decide(approving(digests))) }, { _tag: "Answered", output: "Paid." })
+  })
+)
+
+it.effect("of two processes that decide, one resumes the run: the other learns that it was resumed", () =>
+  Effect.gen(function* () {
+    const { desk, paid } = yield* agent
+    const suspended = yield* store
+    const reached = yield* Deferred.make<void>()
+    const gate = yield* Deferred.make<void>()
+    const waits = answers(() =>
+      Effect.as(
+        Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(gate)),
+        reply({ content: [{ type: "text", text: "Paid." }] })
+      )
+    )
+    const model = yield* make(paying, waits)
+    const first = yield* process({ desk, model: model.layer, suspended })
+    const second = yield* process({ desk, model: model.layer, suspended })
+    yield* first.start(asked)
+    const digests = digestsOf(yield* first.end(of))
+    const deciding = yield* Effect.forkChild(first.decide(approving(digests)))
+    yield* Deferred.await(reached)
+    const late = yield* Effect.flip(second.decide(approving(digests)))
+    assert.deepInclude({ ...late }, { _tag: "RunFailedError", status: 409, code: "KINTSUGI-SNAPSHOT-REFUSED" })
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual((yield* Fiber.join(deciding))._tag, "Answered")
+    assert.deepStrictEqual(paid, [500])
+    assert.strictEqual((yield* Effect.flip(second.show({ ...of, run: "two" })))._tag, "RunNotFoundError")
+  })
+)
+
+it.effect(
+  "a message to a run that waits is read after the decision, and one that supersedes withdraws the request",
+  () =>
+    Effect.gen(function* () {
+      const { desk, paid } = yield* agent
+      const model = yield* make(paying, text("Paid."), paying, text("Withdrawn."))
+      const { decide, end, events, say, start } = yield* process({ desk, model: model.layer })
+      yield* start(asked)
+      const digests = digestsOf(yield* end(of))
+      yield* say({ ...of, message: "Hurry." })
+      assert.strictEqual((yield* end(of))._tag, "Waiting")
+      yield* decide(approving(digests))
+      assert.include(JSON.stringify(model.requests[1]?.messages), "Hurry.")
+      const two = { ...of, run: "two" }
+      yield* start({ ...two, input: "Pay." })
+      yield* end(two)
+      yield* say({ ...two, message: "Rather not.", supersede: true })
+      yield* Stream.runDrain(yield* events(two))
+      assert.deepInclude({ ...(yield* end(two)) }, { _tag: "Answered", output: "Withdrawn." })
+      assert.deepStrictEqual(paid, [500])
+    })
+)
+
+it.effect("runs that have ended are found for so long, and only so many of them", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const model = yield* make(...["1", "2", "3"].map((answer) => text(answer)))
+    const limits = { endedAge: "1 minute", maxEnded: 2 } as const
+    const { end, show, start } = yield* process({ desk, model: model.layer, limits })
+    for (const run of ["one", "two", "three"]) {
+      yield* start({ ...of, run, input: "What?" })
+      yield* end({ ...of, run })
+      yield* TestClock.adjust(0)
+    }
+    const found = Effect.forEach(["one", "two", "three"], (run) =>
+      Effect.match(show({ ...of, run }), { onFailure: ({ _tag }): string => _tag, onSuccess: () => "found" })
+    )
+    assert.deepStrictEqual(yield* found, ["RunNotFoundError", "found", "found"])
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(yield* found, ["RunNotFoundError", "RunNotFoundError", "RunNotFoundError"])
+  })
+)
+
+const key = (run: string, subject = "ann") => ({ agent: "desk", subject, run })
+const row = (asked: string) => ({ asked, snapshot: { asked }, repeat: false })
+
+const stores = {
+  "in memory": AgentRuns.layerSuspendedMemory(),
+  "in conversations": Layer.provide(DurableRuns.layerSuspended, Conversations.layerMemory())
+}
+
+for (const [name, layer] of Object.entries(stores)) {
+  it.effect(`a store ${name} has the runs of each subject`, () =>
+    Effect.gen(function* () {
+      const { get, list, put, remove } = yield* AgentRuns.SuspendedRuns
+      yield* put(key("one"), row("first"))
+      yield* put(key("two"), row("second"))
+      yield* put(key("one", "bob"), row("third"))
+      yield* put(key("one"), row("fourth"))
+      assert.deepStrictEqual(yield* get(key("one")), row("fourth"))
+      assert.isUndefined(yield* get(key("two", "bob")))
+      assert.isUndefined(yield* get({ ...key("one"), agent: "other" }))
+      const runs = yield* list({ agent: "desk", subject: "ann" })
+      assert.sameDeepMembers(
+        [...runs],
+        [
+          { ...row("second"), run: "two" },
+          { ...row("fourth"), run: "one" }
+        ]
+      )
+      yield* remove(key("one"))
+      assert.isUndefined(yield* get(key("one")))
+      assert.deepStrictEqual(yield* get(key("one", "bob")), row("third"))
+    }).pipe(Effect.provide(layer))
+  )
+}
+
+it.effect("a store in memory drops the oldest runs beyond its limits [P1387]", () =>
+  Effect.gen(function* () {
+    const { get, put } = yield* AgentRuns.SuspendedRuns
+    for (const run of ["a", "b", "c", "a", "d"]) yield* put(key(run), row(run))
+    assert.isUndefined(yield* get(key("b")))
+    assert.isDefined(yield* get(key("a")))
+    yield* TestClock.adjust("23 hours")
+    yield* put(key("e"), row("e"))
+    yield* TestClock.adjust("1 hour")
+    assert.isUndefined(yield* get(key("d")))
+    assert.isDefined(yield* get(key("e")))
+  }).pipe(Effect.provide(AgentRuns.layerSuspendedMemory({ maxAge: "1 day", maxRuns: 3 })))
+)
