@@ -1,46 +1,43 @@
 /**
- * The events of a run over Effect's RPC: a procedure that streams, and a typed client that reads it over HTTP, line by line. The events
- * hold the whole conversation: they are for your own programs.
+ * An agent over Effect's RPC: a typed client asks, streams, decides and says over HTTP, line by line. A reader that was cut off goes on at
+ * its cursor. The events hold the whole conversation: they are for your own programs.
  *
  *   OPENAI_API_KEY=… node scripts/launch.mjs packages/examples/recipes/rpc/server.ts
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Agent, AgentEvent, KintsugiError, type Model } from "@kintsugi/core"
+import { Agent, type Model } from "@kintsugi/core"
+import * as AgentProxy from "@kintsugi/interop/AgentProxy"
+import * as AgentProxyServer from "@kintsugi/interop/AgentProxyServer"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { OpenAi } from "@kintsugi/providers"
-import { Console, Effect, Layer, Schema, Stream } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
-import { Rpc, RpcClient, RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
+import { RpcClient, RpcMiddleware, RpcSerialization, RpcServer } from "effect/rpc"
 import { createServer } from "node:http"
 
-class Failed extends Schema.Error<Failed>("Failed")(KintsugiError.Problem.fields) {
-  readonly _tag = "Failed"
-}
-
 /** Server and clients share this. */
-class Guide extends RpcGroup.make(
-  Rpc.make("watch", {
-    payload: { input: Schema.String },
-    success: AgentEvent.AgentEvent,
-    error: Failed,
-    stream: true
-  })
-) {}
+const contract = AgentProxy.make("guide")
+
+export class Named extends RpcMiddleware.Service<Named, { provides: AgentProxy.Subject }>()("Named") {}
+
+export class Guide extends AgentProxy.toRpcGroup(contract, Named) {}
+
+/** Whose request it is: look up a token here, and refuse with `AgentProxy.UnauthorizedError`. */
+const named = Layer.succeed(Named, (handling, { headers }) =>
+  Effect.provideService(handling, AgentProxy.Subject, headers["x-user"] ?? "nameless")
+)
 
 const guide = Agent.make("guide", { prompt: "Answer in one sentence." })
 
-const handlers = Guide.toLayer({
-  watch: ({ input }) => Stream.mapError(guide.stream(input), (error) => new Failed(KintsugiError.toProblem(error)))
-})
-
 export const routes = <E>(model: Layer.Layer<Model.Model, E>) =>
   RpcServer.layerHttp({ group: Guide, path: "/rpc", protocol: "http" }).pipe(
-    Layer.provide(handlers),
-    Layer.provide(model),
-    Layer.provide(RpcSerialization.layerNdjson)
+    Layer.provide([AgentProxyServer.layerRpcHandlers(contract), named]),
+    Layer.provide(AgentRuns.layerMemory(contract, guide)),
+    Layer.provide([model, AgentRuns.layerSuspendedMemory(), RpcSerialization.layerNdjson])
   )
 
-/** The client: `client.watch({ input })` is a stream of events, which fails with `Failed`. */
+/** The client: `client.stream({ input })` is a stream of events, which fails with `AgentProxy.RunFailedError`. */
 export const clientOf = (url: string) =>
   Effect.provide(
     RpcClient.make(Guide),
