@@ -218,7 +218,7 @@ export const interop: Table = {
   ),
   "interop/src/proxy/events.ts": each(none("reads a cursor by `Cursor.read`, which is measured"), "eventsAt"),
   "interop/src/proxy/memory.ts": each(effectOnly, "runsInMemory"),
-  "interop/src/proxy/schemas.ts": each(contracted, "answered", "startFields", "forClients"),
+  "interop/src/proxy/schemas.ts": each(contracted, "answered", "startFields", "shown", "forClients"),
   "interop/src/proxy/suspended.ts": each(effectOnly, "SuspendedRuns", "layerSuspendedMemory"),
   "interop/src/ai-sdk/copy.ts": { copyOf: grows({ ...values, ...deepValues }, copyOf) },
   "interop/src/ai-sdk/drawing.ts": each(reached, "Drawing"),

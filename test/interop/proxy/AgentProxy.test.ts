@@ -202,6 +202,24 @@ for (const { name, serving } of all) {
       })
     )
 
+    it.effect("the token of a deferred call is for the server alone [P1852]", () =>
+      Effect.gen(function* () {
+        const { ann, tokens } = yield* serving(calls(call("order", {})))
+        const ending = yield* ann.ask({ input: "Order.", run: "one" })
+        const events = yield* Stream.runCollect(
+          Stream.takeUntil(ann.events("one"), ({ type }) => type === "tool-waiting")
+        )
+        const [token = "no token"] = tokens
+        assert.isAbove(token.length, 20)
+        const waiting = ending._tag === "Waiting" ? ending.waiting : []
+        assert.deepStrictEqual(
+          waiting.map(({ type }) => type),
+          ["deferred"]
+        )
+        assert.notInclude(JSON.stringify([ending, events]), token)
+      })
+    )
+
     it.effect("a request without a subject is refused by each endpoint", () =>
       Effect.gen(function* () {
         const { clientOf, model } = yield* serving()

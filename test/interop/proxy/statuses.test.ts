@@ -1,6 +1,6 @@
 /** The table of failures and statuses: one test for each row, as a client without the contract reads them. */
 import { assert, it } from "@effect/vitest"
-import { Approval, KintsugiError, LlmError } from "@kintsugi/core"
+import { type AgentEvent, Approval, KintsugiError, LlmError } from "@kintsugi/core"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
@@ -24,7 +24,7 @@ const serving = (steps: ReadonlyArray<ScriptedModel.ScriptedStep>, more: Omit<Se
   Effect.gen(function* () {
     const { desk, ...rest } = yield* agent
     const model = yield* make(...steps)
-    const url = yield* listening(kinds.memory.runsOf({ desk, model: model.layer, ...more }))
+    const url = yield* listening(kinds.memory.runsOf({ desk, model: model.layer, ...more }), more)
     const send = (
       path: string,
       { as = "ann", body, headers, method = body === undefined ? "GET" : "POST" }: Sent = {}
@@ -177,6 +177,19 @@ it.effect("500 without a word about a bug, whose cause is in the log of the serv
     assert.notInclude(answer, "hunter2")
     assert.notMatch(answer, /\.ts:\d/)
     assert.deepInclude({ ...Object(yield* Effect.flip(ann.show("one"))) }, { code: "KINTSUGI-BUG", status: 500 })
+  })
+)
+
+it.effect("a client reads the events that it may see, and their cursors go on", () =>
+  Effect.gen(function* () {
+    const shows = ({ type }: AgentEvent.AgentEvent) => type === "text-delta" || type === "run-completed"
+    const { ann } = yield* serving([text("Forty-two.")], { shows })
+    const seen = yield* Stream.runCollect(ann.stream({ input: "What?", run: "one" }))
+    assert.deepStrictEqual(
+      seen.map(({ type }) => type),
+      ["text-delta", "text-delta", "run-completed"]
+    )
+    assert.deepStrictEqual(yield* Stream.runCollect(ann.events("one", seen[0]?.cursor)), seen.slice(1))
   })
 )
 

@@ -25,7 +25,7 @@ import {
 import { eventsAt } from "./events.ts"
 import { drawn, failureOf, notCounted, pause, refusalOf } from "./ends.ts"
 import type { AgentRuns, Of } from "./runs.ts"
-import type { Ending } from "./schemas.ts"
+import { type Ending, shown } from "./schemas.ts"
 import { type SuspendedKey, SuspendedRuns } from "./suspended.ts"
 
 /** How often the end of a run is looked for: after 100 ms at first, and every 2 s at last. */
@@ -102,7 +102,7 @@ export const layer = <
           const { waiting } = value
           // a run that waits for a time only, or whose calls are at work, is at work
           const isWaiting = value._tag === "Suspended" && waiting.some(({ type }) => type !== "message")
-          return isWaiting ? { _tag: "Waiting" as const, run, waiting } : undefined
+          return isWaiting ? { _tag: "Waiting" as const, run, waiting: shown(waiting) } : undefined
         })
 
       const show = (of: Of) => Effect.flatMap(polled(of), (found) => endOf(of.run, found))
@@ -120,7 +120,7 @@ export const layer = <
           const found = yield* polled(of)
           if (Option.isNone(found)) return yield* Effect.fail(new RunConflictError({ run, reason: "at-work" }))
           if (found.value._tag === "Complete") return yield* Effect.fail(new RunConflictError({ run, reason: "over" }))
-          return found.value.waiting
+          return shown(found.value.waiting)
         })
 
       const runs: AgentRuns<I, O, E> = {

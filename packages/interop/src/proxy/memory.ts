@@ -12,7 +12,7 @@ import { drawn, failureOf, notCounted, pause, refusalOf } from "./ends.ts"
 import { RunConflictError, runFailed, RunNotFoundError, TooBusyError } from "./errors.ts"
 import { eventsAt } from "./events.ts"
 import type { AgentRuns, Of } from "./runs.ts"
-import type { Ending } from "./schemas.ts"
+import { type Ending, shown } from "./schemas.ts"
 import { type SuspendedRun, SuspendedRuns } from "./suspended.ts"
 
 /** The limits of the runs in a process. */
@@ -197,7 +197,12 @@ export const runsInMemory = (
           if (unknown.length > 0) {
             const receipts = unknown.map(({ digest }) => notCounted(digest))
             return yield* Effect.fail(
-              new RunConflictError({ run, reason: "not-counted", receipts, waiting: Snapshot.waitingOf(snapshot) })
+              new RunConflictError({
+                run,
+                reason: "not-counted",
+                receipts,
+                waiting: shown(Snapshot.waitingOf(snapshot))
+              })
             )
           }
           return yield* begin(of, row.asked, resume({ from: snapshot, decisions, repeat: row.repeat }), row)
@@ -253,5 +258,5 @@ const decided = ({ run }: Of, entry: Entry) =>
 const waitingIn = (run: string, snapshot: Snapshot.Snapshot): Ending<never> => ({
   _tag: "Waiting",
   run,
-  waiting: Snapshot.waitingOf(snapshot)
+  waiting: shown(Snapshot.waitingOf(snapshot))
 })

@@ -67,11 +67,19 @@ export const ProxyEvent: Schema.Codec<ProxyEvent, Schema.Json> = Schema.Union([
   AgentEvent.AgentEvent
 ]) as never // cast: the first member takes each `run-suspended`
 
+/** What a run waits for, without the tokens of deferred calls: who has one can settle the call. */
+export const shown = (waiting: ReadonlyArray<Snapshot.Waiting>): ReadonlyArray<Snapshot.Waiting> =>
+  waiting.map((one) => {
+    if (one.type !== "deferred") return one
+    const { agent, callId, expiresAt, handle, runId, tool, type } = one
+    return { type, runId, agent, callId, tool, expiresAt, handle }
+  })
+
 export const forClients = (event: AgentEvent.AgentEvent): ProxyEvent => {
   if (event.type !== "run-suspended") return event
   const { agent, at, cursor, parent, runId, snapshot, turn, type, usage } = event
   const optional = { ...(cursor === undefined ? {} : { cursor }), ...(parent === undefined ? {} : { parent }) }
-  return { type, runId, agent, turn, at, usage, waiting: Snapshot.waitingOf(snapshot), ...optional }
+  return { type, runId, agent, turn, at, usage, waiting: shown(Snapshot.waitingOf(snapshot)), ...optional }
 }
 
 /** An event as a server-sent event: its cursor is the `id`, so that `EventSource` sends it when it comes back. */

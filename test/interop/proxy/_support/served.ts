@@ -1,5 +1,5 @@
 /** An agent served over both protocols, in memory and on the loopback interface, with a client of each for any subject. */
-import { Agent, type Approval, type Model, Recovery, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, type Approval, type Model, Recovery, Tool } from "@kintsugi/core"
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import * as AgentProxyServer from "@kintsugi/interop/AgentProxyServer"
 import * as AgentRuns from "@kintsugi/interop/AgentRuns"
@@ -59,11 +59,12 @@ const named = Layer.succeed(Named, (handling, { headers }) =>
 export class Api extends HttpApi.make("api").add(AgentProxy.toHttpApiGroup(contract, Signed)) {}
 export class Procedures extends AgentProxy.toRpcGroup(contract, Named, { prefix: "desk." }) {}
 
-/** An agent whose tool `pay` needs an approval, whose tool `wait` waits at a gate, and whose tool `buy` fails. */
+/** An agent whose tool `pay` needs an approval, whose tool `wait` waits at a gate, whose tool `buy` fails, and whose tool `order` ends later. */
 export const agent = Effect.gen(function* () {
   const gate = yield* Deferred.make<void>()
   const stopped = yield* Deferred.make<void>()
   const paid: Array<number> = []
+  const tokens: Array<string> = []
   const pay = Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({ cents: Schema.Int }),
@@ -87,10 +88,18 @@ export const agent = Effect.gen(function* () {
     sideEffects: "none",
     run: () => Effect.fail(new SoldOut({ item: "a lamp" }))
   })
-  const desk = Agent.make("desk", { tools: [pay, wait, buy] }).pipe(
+  const order = Tool.deferred("order", {
+    description: "Orders.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    start: (_params, { token }) => Effect.sync(() => `order ${tokens.push(token)}`),
+    wait: "suspend",
+    deadline: "30 days"
+  })
+  const desk = Agent.make("desk", { tools: [pay, wait, buy, order] }).pipe(
     Agent.toolDefaults({ InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() })
   )
-  return { desk, paid, release: Deferred.succeed(gate, undefined), stopped: Deferred.await(stopped) }
+  return { desk, paid, tokens, release: Deferred.succeed(gate, undefined), stopped: Deferred.await(stopped) }
 })
 
 type Desk = Effect.Success<typeof agent>["desk"]
@@ -157,7 +166,7 @@ export interface Serving {
   readonly model: Layer.Layer<Model.Model>
   readonly limits?: Parameters<typeof AgentRuns.layerMemory>[2]
   readonly suspended?: Layer.Layer<AgentRuns.SuspendedRuns>
-  readonly shows?: Parameters<typeof AgentProxyServer.layerHttpApi>[3]
+  readonly shows?: (event: AgentEvent.AgentEvent) => boolean
 }
 
 const runsOf = ({ desk, limits, model, suspended = AgentRuns.layerSuspendedMemory() }: Serving) =>
@@ -189,9 +198,9 @@ export const kinds = {
 
 type Runs = Layer.Layer<AgentProxy.RunsOf<"desk">>
 
-const routesOf = (runs: Runs) => {
+const routesOf = (runs: Runs, options: Pick<Serving, "shows">) => {
   const api = HttpApiBuilder.layer(Api).pipe(
-    Layer.provide(AgentProxyServer.layerHttpApi(Api, "desk", contract)),
+    Layer.provide(AgentProxyServer.layerHttpApi(Api, "desk", contract, options)),
     Layer.provide(signed)
   )
   const rpc = RpcServer.layerHttp({ group: Procedures, path: "/rpc", protocol: "http" }).pipe(
@@ -228,10 +237,13 @@ const inMemory = {
 const server = Node.layer({ host: "127.0.0.1", port: 0, gracefulShutdownTimeout: 0 })
 
 /** Serves both protocols on the loopback interface. */
-export const listening = (runs: Runs) =>
+export const listening = (runs: Runs, options: Pick<Serving, "shows"> = {}) =>
   Effect.map(
     Layer.build(
-      Layer.provideMerge(HttpRouter.serve(routesOf(runs), { disableListenLog: true, disableLogger: true }), server)
+      Layer.provideMerge(
+        HttpRouter.serve(routesOf(runs, options), { disableListenLog: true, disableLogger: true }),
+        server
+      )
     ),
     (context) => HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
   )
