@@ -123,32 +123,44 @@ for (const { name, serving } of all) {
         })
     )
 
-    it.effect("a run of another subject is unknown to each endpoint [P1850]", () =>
-      Effect.gen(function* () {
-        const { ann, bob, paid } = yield* serving(paying, text("Paid."))
-        const ending = yield* ann.ask({ input: "Pay.", run: "one" })
-        const [mine] = yield* Stream.runCollect(Stream.take(ann.events("one"), 1))
-        const unknown = [
-          bob.show("one"),
-          Stream.runDrain(bob.events("one")),
-          Stream.runDrain(bob.events("one", mine?.cursor)),
-          bob.decide("one", approving(ending)),
-          bob.say("one", "Hello?"),
-          bob.stop("one")
-        ]
-        assert.deepStrictEqual(
-          yield* Effect.forEach(unknown, refused),
-          unknown.map(() => notFound)
-        )
-        // the same id is another run
-        assert.deepInclude(
-          { ...(yield* bob.ask({ input: "Pay.", run: "one" })) },
-          { _tag: "Answered", output: "Paid." }
-        )
-        assert.deepStrictEqual(yield* refused(Stream.runDrain(bob.events("one", mine?.cursor))), notFound)
-        assert.deepStrictEqual(yield* ann.show("one"), ending)
-        assert.deepStrictEqual(paid, [])
-      })
+    it.effect(
+      "a run of another subject is unknown to each endpoint, at work, while it waits, and after its end [P1850]",
+      () =>
+        Effect.gen(function* () {
+          const { ann, bob, paid } = yield* serving(text("Over."), paying, waiting, text("Paid."))
+          yield* ann.ask({ input: "What?", run: "over" })
+          const ending = yield* ann.ask({ input: "Pay.", run: "waits" })
+          yield* Stream.runDrain(
+            Stream.takeUntil(ann.stream({ input: "Wait.", run: "works" }), ({ type }) => type === "tool-start")
+          )
+          for (const run of ["over", "waits", "works"]) {
+            const [mine] = yield* Stream.runCollect(Stream.take(ann.events(run), 1))
+            const before = yield* ann.show(run)
+            const unknown = [
+              bob.show(run),
+              Stream.runDrain(bob.events(run)),
+              Stream.runDrain(bob.events(run, mine?.cursor)),
+              bob.decide(run, approving(ending)),
+              bob.say(run, "Hello?"),
+              bob.stop(run)
+            ]
+            assert.deepStrictEqual(
+              yield* Effect.forEach(unknown, refused),
+              unknown.map(() => notFound)
+            )
+            assert.deepStrictEqual(yield* ann.show(run), before)
+          }
+          // the same id is another run
+          const [mine] = yield* Stream.runCollect(Stream.take(ann.events("waits"), 1))
+          assert.deepInclude(
+            { ...(yield* bob.ask({ input: "Pay.", run: "waits" })) },
+            { _tag: "Answered", output: "Paid." }
+          )
+          assert.deepStrictEqual(yield* refused(Stream.runDrain(bob.events("waits", mine?.cursor))), notFound)
+          assert.deepStrictEqual(yield* ann.show("waits"), ending)
+          yield* ann.stop("works")
+          assert.deepStrictEqual(paid, [])
+        })
     )
 
     it.effect("a decision counts once [P1533]", () =>
