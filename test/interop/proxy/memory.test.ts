@@ -122,6 +122,52 @@ it.effect(
     })
 )
 
+it.effect("a run that cannot be stored ends with a bug, and leaves its room to others", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const model = yield* make(paying, text("Fine."))
+    const sound = Context.get(yield* Layer.build(AgentRuns.layerSuspendedMemory()), AgentRuns.SuspendedRuns)
+    const broken = Layer.succeed(AgentRuns.SuspendedRuns, { ...sound, put: () => Effect.die(new Error("no disk")) })
+    const { end, start } = yield* process({ desk, model: model.layer, limits: { maxAtWork: 1 }, suspended: broken })
+    yield* start(asked)
+    assert.deepInclude({ ...Object(yield* Effect.flip(end(of))) }, { code: "KINTSUGI-BUG", status: 500 })
+    yield* start({ ...of, run: "two", input: "What?" })
+    assert.strictEqual((yield* end({ ...of, run: "two" }))._tag, "Answered")
+  })
+)
+
+it.effect("a run has the services of the server, and not those of the request that started it", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const [ours, theirs] = [yield* make(text("Ours.")), yield* make()]
+    const { end, start } = yield* process({ desk, model: ours.layer })
+    yield* Effect.provide(start(asked), theirs.layer)
+    assert.deepInclude({ ...(yield* end(of)) }, { output: "Ours." })
+  })
+)
+
+it.effect("a run that is slow to stop holds up no other request for the subject", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const reached = yield* Deferred.make<void>()
+    const gate = yield* Deferred.make<void>()
+    const slow = answers(() =>
+      Effect.onInterrupt(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never), () => Deferred.await(gate))
+    )
+    const model = yield* make(slow, text("Fine."))
+    const { end, show, start, stop } = yield* process({ desk, model: model.layer })
+    yield* start(asked)
+    yield* Deferred.await(reached)
+    const stopping = yield* Effect.forkChild(stop(of), { startImmediately: true })
+    yield* start({ ...of, run: "two", input: "What?" })
+    assert.strictEqual((yield* end({ ...of, run: "two" }))._tag, "Answered")
+    assert.isUndefined(yield* show(of))
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(stopping)
+    assert.strictEqual((yield* Effect.flip(end(of)))._tag, "RunConflictError")
+  })
+)
+
 it.effect("runs that have ended are found for so long, and only so many of them", () =>
   Effect.gen(function* () {
     const { desk } = yield* agent

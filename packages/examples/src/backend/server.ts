@@ -82,7 +82,6 @@ const routes = Layer.mergeAll(
   Layer.provide([runs, approvals, waiting, chat, system]),
   Layer.provide(Signing.layer),
   Layer.provide(HttpApiMiddleware.layerProblemDetails({ includeDetails: true })),
-  Layer.provide(Telemetry.layer),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(256)))
 )
 
@@ -91,5 +90,6 @@ const routes = Layer.mergeAll(
  * `gracefulShutdownTimeout` says, and interrupts the rest. Then all runs at work are interrupted: they settle their calls and end.
  */
 export const layer = HttpRouter.serve(routes).pipe(
-  Layer.provide([AgentRuns.layerMemory(Desk, Chats.served), Running.layer])
+  Layer.provide([AgentRuns.layerMemory(Desk, Chats.served), Running.layer]),
+  Layer.provide(Telemetry.layer)
 )

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { Agent, type KintsugiError } from "@kintsugi/core"
 import type { AgentProxy, RunsOf } from "./AgentProxy.ts"
 import { type RunLimits, runsInMemory, type Served } from "./memory.ts"
@@ -31,9 +31,13 @@ export const layerMemory = <const Name extends string, I, O, E, R>(
       const context = yield* Effect.context<never>()
       const encode = Schema.encodeEffect(Schema.toCodecJson(self.input))
       const starting = (make: (input: never) => Effect.Effect<unknown, unknown, unknown>) =>
-        // cast: the context of the layer has what the agent needs
+        // cast: the context of the layer has what the agent needs, and wins over that of the request, which ends before the run
         ((input: unknown) =>
-          Effect.updateContext(make(input as never), (own) => Context.merge(context, own as never))) as never
+          Effect.flatMap(Effect.scope, (scope) =>
+            Effect.updateContext(make(input as never), (own: Context.Context<unknown>) =>
+              Context.add(Context.merge(own, context), Scope.Scope, scope)
+            )
+          )) as never
       const served: Served = {
         name: self.name,
         encode: (input) => Effect.orDie(encode(input as I)),

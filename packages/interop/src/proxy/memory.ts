@@ -59,8 +59,19 @@ export const runsInMemory = (
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const suspended = yield* SuspendedRuns
-    /** One request at a time finds a run and begins something. */
-    const one = yield* Semaphore.make(1)
+    const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
+    /** One request at a time finds a run and begins something with it. */
+    const alone =
+      (of: Of) =>
+      <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        Effect.suspend(() => {
+          const at = locationOf(of)
+          const lock = locks.get(at) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
+          locks.set(at, lock)
+          lock.users++
+          const unlock = Effect.sync(() => --lock.users === 0 && locks.delete(at))
+          return Effect.ensuring(lock.semaphore.withPermit(self), unlock)
+        })
     const entries = new Map<string, Entry>()
     /** The runs that have ended, in this order: what makes each be forgotten before its time. */
     const ended = new Set<Deferred.Deferred<void>>()
@@ -81,19 +92,21 @@ export const runsInMemory = (
     const begin = (of: Of, asked: string, starting: Starting, from?: SuspendedRun) =>
       Effect.gen(function* () {
         if (atWork >= maxAtWork) return yield* Effect.fail(new TooBusyError({ retryAfter: pause }))
+        atWork++
         const own = yield* Scope.fork(scope)
         const run = yield* Effect.provideService(starting, Scope.Scope, own)
         const end = yield* Deferred.make<Ending<unknown>, unknown>()
         const entry: Entry = { run, asked, end, said: new Set(), isAtWork: true, isStopped: false, isSuspended: false }
         const at = locationOf(of)
         entries.set(at, entry)
-        atWork++
         const ending = Effect.gen(function* () {
           const exit = yield* Effect.exit(run.outcome)
-          yield* stored(of, entry, exit, from)
+          const put = yield* Effect.exit(stored(of, entry, exit, from))
           entry.isAtWork = false
+          // a run that waits and is not in the store cannot go on
+          entry.isSuspended &&= Exit.isSuccess(put)
           atWork--
-          yield* Deferred.done(end, yield* endOf(of, run, exit))
+          yield* Deferred.done(end, yield* endOf(of, run, Exit.isSuccess(put) ? exit : Exit.failCause(put.cause)))
           yield* Scope.close(own, Exit.void)
         })
         const watching = Effect.uninterruptibleMask((restore) =>
@@ -159,14 +172,15 @@ export const runsInMemory = (
           const asked = JSON.stringify(yield* encode(input))
           const run = given ?? (yield* drawn)
           const of = { subject, run }
-          const before = yield* Effect.orElseSucceed(found(of), () => undefined)
-          if (before === undefined) {
-            yield* begin(of, asked, start(input))
-            return run
-          }
-          if ((before.entry ?? before.row)?.asked === asked) return run
-          return yield* Effect.fail(new RunConflictError({ run, reason: "other-input" }))
-        }).pipe(one.withPermit),
+          const finding = Effect.gen(function* () {
+            const before = yield* Effect.orElseSucceed(found(of), () => undefined)
+            if (before === undefined) return yield* begin(of, asked, start(input))
+            if ((before.entry ?? before.row)?.asked === asked) return
+            return yield* Effect.fail(new RunConflictError({ run, reason: "other-input" }))
+          })
+          yield* alone(of)(finding)
+          return run
+        }),
       end: (of) =>
         Effect.flatMap(found(of), ({ entry, row }) =>
           row === undefined ? Deferred.await(entry.end) : waitingOf(of, row)
@@ -207,7 +221,7 @@ export const runsInMemory = (
           }
           return yield* begin(of, row.asked, resume({ from: snapshot, decisions, repeat: row.repeat }), row)
         }).pipe(
-          one.withPermit,
+          alone(of),
           Effect.flatMap((entry) => decided(of, entry))
         ),
       say: ({ id, message, supersede = false, ...of }) =>
@@ -225,7 +239,7 @@ export const runsInMemory = (
               : new TooBusyError({ retryAfter: pause })
           )
           if (id !== undefined) entry.said.add(id)
-        }).pipe(one.withPermit),
+        }).pipe(alone(of)),
       stop: (of) =>
         Effect.gen(function* () {
           const { entry, row } = yield* found(of)
@@ -241,7 +255,7 @@ export const runsInMemory = (
           entry.isSuspended = false
           entry.end = yield* Deferred.make<Ending<unknown>, unknown>()
           yield* Deferred.fail(entry.end, new RunConflictError({ run: of.run, reason: "stopped" }))
-        }).pipe(one.withPermit)
+        }).pipe(alone(of))
     }
     return runs
   })

@@ -77,6 +77,7 @@ export const agent = Effect.gen(function* () {
     parameters: Schema.Struct({}),
     success: Schema.String,
     sideEffects: "none",
+    timeout: "365 days",
     run: () =>
       Effect.as(Deferred.await(gate), "waited").pipe(Effect.onInterrupt(() => Deferred.succeed(stopped, undefined)))
   })
@@ -96,7 +97,7 @@ export const agent = Effect.gen(function* () {
     wait: "suspend",
     deadline: "30 days"
   })
-  const desk = Agent.make("desk", { tools: [pay, wait, buy, order] }).pipe(
+  const desk = Agent.make("desk", { tools: [pay, wait, buy, order], budget: { maxDuration: "365 days" } }).pipe(
     Agent.toolDefaults({ InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() })
   )
   return { desk, paid, tokens, release: Deferred.succeed(gate, undefined), stopped: Deferred.await(stopped) }
