@@ -98,13 +98,15 @@ describe("an installation", () => {
     const importing = (from: RegExp) =>
       packages.filter((name) => {
         const dist = join(installed(name), "dist")
-        return pathsWithin(dist)
-          // durable is an optional peer of this module alone
-          .filter((path) => /\.(?:js|d\.ts)$/.test(path) && !/DurableRuns\.(?:js|d\.ts)$/.test(path))
-          .flatMap((path) => [
-            ...readFileSync(join(dist, path), "utf8").matchAll(/(?:from|import\()\s*"([^".][^"]*)"/g)
-          ])
-          .some(([, specifier = ""]) => from.test(specifier))
+        return (
+          pathsWithin(dist)
+            // durable is an optional peer of this module alone
+            .filter((path) => /\.(?:js|d\.ts)$/.test(path) && !/DurableRuns\.(?:js|d\.ts)$/.test(path))
+            .flatMap((path) => [
+              ...readFileSync(join(dist, path), "utf8").matchAll(/(?:from|import\()\s*"([^".][^"]*)"/g)
+            ])
+            .some(([, specifier = ""]) => from.test(specifier))
+        )
       })
     expect(importing(/^effect\/(?:workflow|cluster|sql)\b/)).toEqual(["durable"])
     expect(importing(/^effect\/ai\/Mcp/)).toEqual(["interop"])

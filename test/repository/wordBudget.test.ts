@@ -32,10 +32,10 @@ const written = pages.filter(({ path }) => !reference.has(path))
 const byHand = pages.reduce((sum, page) => sum + page.byHand, 0)
 const forReference = pages.reduce((sum, page) => sum + page.words, 0) - byHand
 
-it("the pages that are written by hand have at most 45,000 words, those for reference at most 31,000", () => {
+it("the pages that are written by hand have at most 45,000 words, those for reference at most 32,500", () => {
   console.info(`${byHand} words by hand, ${forReference} for reference`)
   expect(byHand).toBeLessThanOrEqual(45_000)
-  expect(forReference).toBeLessThanOrEqual(31_000)
+  expect(forReference).toBeLessThanOrEqual(32_500)
 })
 
 it("a page has at most 1,500 words", () => {

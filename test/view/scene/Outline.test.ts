@@ -83,7 +83,11 @@ describe("the outline of a run that failed [P1275]", () => {
     const { events } = Recording.fromEvents([
       { ...call, at: 0, type: "run-start", turn: 0, input: "go", transcript: [] },
       { ...call, at: 1, type: "turn-start" },
-      ...[waits(2, "amount"), decides(3, "edit"), waits(4, "account"), decides(5, "approve"), waits(6, "night")],
+      waits(2, "amount"),
+      decides(3, "edit"),
+      waits(4, "account"),
+      decides(5, "approve"),
+      waits(6, "night"),
       { ...call, at: 7, type: "tool-start", arguments: {} }
     ])
     const { branches } = outlineOf(events)
