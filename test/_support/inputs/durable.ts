@@ -7,6 +7,8 @@ import * as Tool from "@kintsugi/core/Tool"
 import * as Snapshot from "@kintsugi/core/Snapshot"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
+import type { RunContext } from "../../../packages/core/src/event/RunContext.ts"
+import { asksOf } from "../../../packages/durable/src/asks.ts"
 import * as Durable from "../../../packages/durable/src/Durable.ts"
 import * as SnapshotKeys from "../../../packages/durable/src/SnapshotKeys.ts"
 import * as Errors from "../../../packages/durable/src/errors.ts"
@@ -68,6 +70,21 @@ const signedAndVerified = (text: string) =>
     return yield* signing?.verify(text, { ...signature, key: text.slice(0, 9) }) ?? Effect.void
   })
 
+// cast: these fields of a run are read
+const secondTurn = { agent: "clerk", turn: () => 2, conversation: { replace: () => {} } } as unknown as RunContext
+
+/** A request after a failed call, with as many words of the program as the text is long. */
+const asking = (text: string): Model.Request => {
+  const call = { type: "tool-call", id: "c1", name: "look", arguments: {} } as const
+  const settled = { type: "settled-call", call, settlement: { kind: "told", text } } as const
+  const words = Array.from(text.slice(0, text.length >> 5), (said) => ({ type: "text", text: said }) as const)
+  const messages: Message.Transcript = [
+    { role: "assistant", content: [settled] },
+    { role: "user", content: words }
+  ]
+  return { messages, tools: [], toolChoice: "auto" }
+}
+
 const unread = none("names and ids of the developer")
 
 export const durable: Table = {
@@ -81,6 +98,15 @@ export const durable: Table = {
     ...each(reached, "start"),
     ...each(effectOnly, "poll", "resume", "decide", "settle")
   },
+  "durable/src/asks.ts": {
+    asksOf: grows(texts, (text) => {
+      const { restore, words = [] } = asksOf(2, secondTurn, asking(text))
+      restore?.(words.map((word) => word.slice(1)))
+      return words
+    }),
+    ...each(fixed, "stampOf")
+  },
+  "durable/src/format.ts": each(reached, "begin"),
   "durable/src/ResultStores.ts": each(none("stores texts as they are"), "layerSql"),
   "durable/src/SnapshotClaims.ts": each(none("stores ids of snapshots, which a schema has read"), "layerSql"),
   "durable/src/SnapshotKeys.ts": {
