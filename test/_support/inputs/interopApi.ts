@@ -177,7 +177,10 @@ export const interopApi: Table = {
     simple: grows(values, (value) => Style.simple(parameter, value)),
     pairs: grows(values, (value) => Style.pairs(parameter, value))
   },
-  "interop/src/api/endpoint.ts": each(reached, "isPlain", "toolOf"),
+  "interop/src/api/endpoint.ts": {
+    ...each(none("reads an endpoint of the developer"), "isPlain"),
+    ...each(reached, "toolOf")
+  },
   "interop/src/api/failure.ts": {
     fromStatus: merged({
       bodies: grows(texts, (text) => Failure.fromStatus(where, { status: 422, text, retryAfter: undefined }, 0)),
