@@ -74,12 +74,12 @@ const signedAndVerified = (text: string) =>
 const secondTurn = { agent: "clerk", turn: () => 2, conversation: { replace: () => {} } } as unknown as RunContext
 
 /** A request after a failed call, with as many words of the program as the text is long. */
-const asking = (text: string): Model.Request => {
+const requestOf = (text: string): Model.Request => {
   const call = { type: "tool-call", id: "c1", name: "look", arguments: {} } as const
-  const settled = { type: "settled-call", call, settlement: { kind: "told", text } } as const
+  const told = { type: "settled-call", call, settlement: { kind: "told", text } } as const
   const words = Array.from(text.slice(0, text.length >> 5), (said) => ({ type: "text", text: said }) as const)
   const messages: Message.Transcript = [
-    { role: "assistant", content: [settled] },
+    { role: "assistant", content: [told] },
     { role: "user", content: words }
   ]
   return { messages, tools: [], toolChoice: "auto" }
@@ -100,7 +100,7 @@ export const durable: Table = {
   },
   "durable/src/asks.ts": {
     asksOf: grows(texts, (text) => {
-      const { restore, words = [] } = asksOf(2, secondTurn, asking(text))
+      const { restore, words = [] } = asksOf(2, secondTurn, requestOf(text))
       restore?.(words.map((word) => word.slice(1)))
       return words
     }),
