@@ -76,10 +76,10 @@ const secondTurn = { agent: "clerk", turn: () => 2, conversation: { replace: () 
 /** A request after a failed call, with as many words of the program as the text is long. */
 const requestOf = (text: string): Model.Request => {
   const call = { type: "tool-call", id: "c1", name: "look", arguments: {} } as const
-  const told = { type: "settled-call", call, settlement: { kind: "told", text } } as const
+  const failed = { type: "settled-call", call, settlement: { kind: "told", text } } as const
   const words = Array.from(text.slice(0, text.length >> 5), (said) => ({ type: "text", text: said }) as const)
   const messages: Message.Transcript = [
-    { role: "assistant", content: [told] },
+    { role: "assistant", content: [failed] },
     { role: "user", content: words }
   ]
   return { messages, tools: [], toolChoice: "auto" }
