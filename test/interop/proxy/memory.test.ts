@@ -38,38 +38,78 @@ const approving = (digests: ReadonlyArray<string>) => ({
   decisions: digests.map((digest) => ({ digest, decision: Approval.approve }))
 })
 
-it.effect("a run that fails after its decision waits as before, and the same decision counts later [P1533]", () =>
+const refusing = (digests: ReadonlyArray<string>) => ({
+  ...of,
+  decisions: digests.map((digest) => ({ digest, decision: Approval.refuse("too much") }))
+})
+
+it.effect("a run that fails after its tool has begun is over: no later request pays again [P1533]", () =>
   Effect.gen(function* () {
-    const { desk } = yield* agent
+    const { desk, paid } = yield* agent
+    const model = yield* make(paying, fails(overloaded))
+    const { decide, end, say, show, start } = yield* process({ desk, model: model.layer })
+    yield* start(asked)
+    const digests = digestsOf(yield* end(of))
+    const failed = yield* Effect.flip(decide(approving(digests)))
+    assert.strictEqual(failed._tag, "RunFailedError")
+    assert.deepStrictEqual(yield* Effect.flip(show(of)), failed)
+    const late = [
+      decide(approving(digests)),
+      decide(refusing(digests)),
+      say({ ...of, message: "No.", supersede: true })
+    ]
+    for (const request of late) {
+      const conflict = yield* Effect.flip(Effect.asVoid(request))
+      assert.deepInclude({ ...conflict }, { status: 409, reason: "over" })
+    }
+    assert.deepStrictEqual(paid, [500])
+  })
+)
+
+it.effect("a run that fails before a tool has begun waits as before, and a decision counts later [P1533]", () =>
+  Effect.gen(function* () {
+    const { desk, paid } = yield* agent
     const model = yield* make(paying, fails(overloaded), text("Paid."))
     const { decide, end, show, start } = yield* process({ desk, model: model.layer })
     yield* start(asked)
     const ending = yield* end(of)
-    const failed = yield* Effect.flip(decide(approving(digestsOf(ending))))
-    assert.strictEqual(failed._tag, "RunFailedError")
+    assert.strictEqual((yield* Effect.flip(decide(refusing(digestsOf(ending)))))._tag, "RunFailedError")
     assert.deepStrictEqual(yield* show(of), ending)
+    assert.deepStrictEqual(paid, [])
     assert.deepInclude({ ...(yield* decide(approving(digestsOf(ending)))) }, { _tag: "Answered", output: "Paid." })
+    assert.deepStrictEqual(paid, [500])
   })
 )
 
-it.effect("a process that ends in mid-decision leaves the run to the next one", () =>
-  Effect.gen(function* () {
-    const { desk } = yield* agent
-    const suspended = yield* store
-    const reached = yield* Deferred.make<void>()
-    const stuck = answers(() => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))
-    const model = yield* make(paying, stuck, text("Paid."))
-    const first = yield* process({ desk, model: model.layer, suspended })
-    yield* first.start(asked)
-    const digests = digestsOf(yield* first.end(of))
-    const deciding = yield* Effect.forkChild(Effect.exit(first.decide(approving(digests))))
-    yield* Deferred.await(reached)
-    yield* first.exit
-    yield* Fiber.join(deciding)
-    const second = yield* process({ desk, model: model.layer, suspended })
-    assert.deepInclude({ ...(yield* second.decide(approving(digests))) }, { _tag: "Answered", output: "Paid." })
-  })
-)
+for (const [decision, decided] of [
+  ["a refusal", refusing],
+  ["an approval", approving]
+] as const) {
+  it.effect(`a process that ends after ${decision} leaves the run to the next one, unless a tool has begun`, () =>
+    Effect.gen(function* () {
+      const { desk, paid } = yield* agent
+      const isBegun = decided === approving
+      const suspended = yield* store
+      const reached = yield* Deferred.make<void>()
+      const stuck = answers(() => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))
+      const model = yield* make(paying, stuck, ...(isBegun ? [] : [text("Not paid.")]))
+      const first = yield* process({ desk, model: model.layer, suspended })
+      yield* first.start(asked)
+      const digests = digestsOf(yield* first.end(of))
+      const deciding = yield* Effect.forkChild(Effect.exit(first.decide(decided(digests))))
+      yield* Deferred.await(reached)
+      yield* first.exit
+      yield* Fiber.join(deciding)
+      const second = yield* process({ desk, model: model.layer, suspended })
+      const late = yield* Effect.match(second.decide(decided(digests)), {
+        onFailure: ({ _tag }): string => _tag,
+        onSuccess: ({ _tag }) => _tag
+      })
+      assert.strictEqual(late, isBegun ? "RunNotFoundError" : "Answered")
+      assert.deepStrictEqual(paid, isBegun ? [500] : [])
+    })
+  )
+}
 
 it.effect("of two processes that decide, one resumes the run: the other learns that it was resumed", () =>
   Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Reads the events of a run at a cursor of its client. */
+/** Reads the events of a run: at a cursor of its client, and for what its tools have begun. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -32,3 +32,19 @@ export const eventsAt = <E, R>(
     if (first?.runId !== cursor.runId) return yield* Effect.fail(new RunNotFoundError({ run }))
     return read({ after, onGap: "state" })
   })
+
+/**
+ * Whether an attempt of a tool may have begun in the run. A call is begun from its start on, unless it waits for a decision or was denied.
+ * Events that are lost may have been of an attempt.
+ */
+export const hasBegun = (events: ReadonlyArray<AgentEvent.AgentEvent>): boolean => {
+  const begun = new Set<string>()
+  for (const event of events) {
+    if (event.type === "events-lost" || event.type === "tool-failed" || event.type === "tool-end") return true
+    if (!("callId" in event)) continue
+    const call = JSON.stringify([event.runId, event.callId])
+    if (event.type === "tool-start" || event.type === "approval-decided") begun.add(call)
+    if (event.type === "approval-requested" || event.type === "tool-denied") begun.delete(call)
+  }
+  return begun.size > 0
+}

@@ -6,11 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import { type Agent, Snapshot } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { drawn, failureOf, notCounted, pause, refusalOf } from "./ends.ts"
 import { RunConflictError, runFailed, RunNotFoundError, TooBusyError } from "./errors.ts"
-import { eventsAt } from "./events.ts"
+import { eventsAt, hasBegun } from "./events.ts"
 import type { AgentRuns, Of } from "./runs.ts"
 import { type Ending, shown } from "./schemas.ts"
 import { type SuspendedRun, SuspendedRuns } from "./suspended.ts"
@@ -119,7 +120,7 @@ export const runsInMemory = (
         return entry
       }).pipe(Effect.uninterruptible)
 
-    /** Stores a run that waits. One that has failed after a decision waits as before: its calls have the same idempotency keys then. */
+    /** Stores a run that waits. One that goes on and fails before a tool has begun waits as before; after that, it has ended. */
     const stored = (of: Of, entry: Entry, exit: Exit.Exit<Agent.Outcome<unknown>, unknown>, from?: SuspendedRun) => {
       const key = { agent: name, ...of }
       if (Exit.isSuccess(exit) && exit.value._tag === "Suspended") {
@@ -132,7 +133,10 @@ export const runsInMemory = (
       const isRefused = exit.cause.reasons.some(
         (reason) => Cause.isFailReason(reason) && reason.error instanceof DoorError.SnapshotRefusedError
       )
-      return isRefused ? Effect.void : suspended.put(key, { ...from, repeat: true })
+      if (isRefused) return Effect.void
+      return Effect.flatMap(Stream.runCollect(entry.run.events), (events) =>
+        hasBegun(events) ? suspended.remove(key) : suspended.put(key, { ...from, repeat: true })
+      )
     }
 
     const endOf = (

@@ -19,7 +19,7 @@ export interface SuspendedRun {
   readonly asked: string
   /** What `Agent.resume` goes on from. It has what no client may read. */
   readonly snapshot: Schema.Json
-  /** Whether it has gone on before, and failed. */
+  /** Whether it has gone on before, and failed before a tool had begun. */
   readonly repeat: boolean
 }
 
