@@ -19,7 +19,8 @@ export const refusalOf = (
   const refused = receipts.flatMap((receipt) => (receipt._tag === "NotCounted" ? [receipt] : []))
   if (refused.length === 0) return undefined
   const unfit = refused.filter(({ reason }) => reason === "nothing-to-run")
-  if (unfit.length < refused.length) return new RunConflictError({ run, reason: "not-counted", receipts, waiting })
+  // beside a decision that counts, something may have begun
+  if (unfit.length < receipts.length) return new RunConflictError({ run, reason: "not-counted", receipts, waiting })
   return new UnfitRequestError({
     issues: unfit.map(({ digest }) => ({ path: `decisions.${digest}`, expected: "Expected arguments that fit" }))
   })
