@@ -255,6 +255,9 @@ for (const [name, layer] of Object.entries(stores)) {
           { ...row("fourth"), run: "one" }
         ]
       )
+      // a subject with a slash is no other agent
+      yield* put({ agent: "desk", subject: "eu/ann", run: "one" }, row("fifth"))
+      assert.isUndefined(yield* get({ agent: "desk/eu", subject: "ann", run: "one" }))
       yield* remove(key("one"))
       assert.isUndefined(yield* get(key("one")))
       assert.deepStrictEqual(yield* get(key("one", "bob")), row("third"))

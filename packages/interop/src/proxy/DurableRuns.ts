@@ -226,13 +226,14 @@ const failedStored = (error: Stored): RunFailedError =>
 
 /**
  * Runs that wait, in `Conversations`. Runs in memory outlive their process by it. The documents of a subject are
- * those of the owner `runs/<agent>/<subject>`.
+ * those of the owner `runs/["<agent>","<subject>"]`.
  */
 export const layerSuspended: Layer.Layer<SuspendedRuns, never, Conversations> = Layer.effect(
   SuspendedRuns,
   Effect.map(Conversations, ({ documents }) => {
     const kind = "suspended"
-    const ownerOf = ({ agent, subject }: Omit<SuspendedKey, "run">): string => `runs/${agent}/${subject}`
+    const ownerOf = ({ agent, subject }: Omit<SuspendedKey, "run">): string =>
+      `runs/${JSON.stringify([agent, subject])}`
     const read = (value: Schema.Json) => Effect.orDie(decodeRun(value))
     return {
       put: (key, run) => Effect.orDie(documents.put({ owner: ownerOf(key), kind, name: key.run, value: { ...run } })),
