@@ -144,6 +144,23 @@ it.effect("a segment that would climb up the path is an argument to mend, and no
   })
 )
 
+it.live("over real servers, a redirect is not followed with the credentials and the body [P1790 P1792]", () =>
+  Effect.gen(function* () {
+    const stolen: Array<string | null> = []
+    const evil = yield* listen((request) => {
+      stolen.push(request.headers.get("x-tenant"))
+      return Response.json({ order: 1 })
+    })
+    const { url } = yield* listen(() => new Response(null, { status: 307, headers: { location: `${evil.url}/steal` } }))
+    const client = Layer.provide(authorised(url), FetchHttpClient.layer)
+    const buy = Tool.call(tools.books_buy, { payload: { isbn: "1", copies: 1 } })
+    const error = yield* Effect.flip(buy).pipe(Effect.provide(client))
+    assert(error instanceof ToolError.ExecutionError)
+    assert.deepInclude(error.cause, { reason: "redirect", status: 307, isRetryable: false })
+    assert.deepStrictEqual(stolen, [])
+  }).pipe(Effect.scoped)
+)
+
 it.effect("an interruption aborts the request [P1790]", () =>
   Effect.gen(function* () {
     const begun = yield* Deferred.make<AbortSignal>()

@@ -12,6 +12,7 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { Description, Summary } from "effect/http-api/OpenApi"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -181,7 +182,13 @@ const sending = (declared: Declared, headers: Schema.Top | undefined, settings: 
       // cast: the group is at the top level, and the endpoint takes what the parameters decode to
       const methods = client as unknown as Record<string, (request: unknown) => Effect.Effect<unknown, unknown>>
       const call = methods[endpoint.identifier]!
+      const init = yield* Effect.serviceOption(FetchHttpClient.RequestInit)
       const value = yield* call(params).pipe(
+        // A redirect would take the credentials of the client, and the body, to a host that the program does not name.
+        Effect.provideService(FetchHttpClient.RequestInit, {
+          ...(init._tag === "Some" ? init.value : {}),
+          redirect: "manual"
+        }),
         Effect.catchDefect((defect) =>
           Predicate.isError(defect) && defect.message.includes("path parameter")
             ? Effect.fail(Failure.unsendable(where, defect.message))
