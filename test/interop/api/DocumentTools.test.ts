@@ -92,7 +92,7 @@ it.effect("credentials, cookies and headers that are not allowed are in no schem
     const call = (params: object) => Tool.call(get, JSON.stringify(params)).pipe(Effect.provide(layer), Effect.flip)
     const spoofed = yield* call({ params: { "pet id": "1" }, query: { extra: { api_key: "mine" } } })
     assert.deepInclude(spoofed, { category: "parameter", recovery: "repair" })
-    for (const id of ["..", ".", ""])
+    for (const id of ["..", ".", "", "\ud800"])
       assert.deepInclude(yield* call({ params: { "pet id": id } }), { recovery: "repair" })
     const odd = yield* call({ params: { "pet id": "1" }, headers: { "X-Lang": "a\r\nx-token: b" } })
     assert.deepInclude(odd, { recovery: "repair" })

@@ -132,16 +132,18 @@ it.effect(
     })
 )
 
-it.effect("a segment that would climb up the path is an argument to mend, and nothing is sent [P1793]", () =>
-  Effect.gen(function* () {
-    const { asked, layer } = shop()
-    const error = yield* Effect.flip(Tool.call(tools.books_drop, { params: { isbn: ".." } })).pipe(
-      Effect.provide(layer)
-    )
-    assert(error instanceof ToolError.ExecutionError)
-    assert.deepInclude(error, { category: "parameter", recovery: "repair" })
-    assert.deepStrictEqual(asked, [])
-  })
+it.effect(
+  "a segment that would climb up the path, or cannot be in one, is an argument to mend, and nothing is sent [P1793]",
+  () =>
+    Effect.gen(function* () {
+      const { asked, layer } = shop()
+      for (const isbn of ["..", "\ud800"]) {
+        const error = yield* Effect.flip(Tool.call(tools.books_drop, { params: { isbn } })).pipe(Effect.provide(layer))
+        assert(error instanceof ToolError.ExecutionError)
+        assert.deepInclude(error, { category: "parameter", recovery: "repair" })
+      }
+      assert.deepStrictEqual(asked, [])
+    })
 )
 
 it.live("over real servers, a redirect is not followed with the credentials and the body [P1790 P1792]", () =>

@@ -183,14 +183,14 @@ const sending = (declared: Declared, headers: Schema.Top | undefined, settings: 
       const methods = client as unknown as Record<string, (request: unknown) => Effect.Effect<unknown, unknown>>
       const call = methods[endpoint.identifier]!
       const init = yield* Effect.serviceOption(FetchHttpClient.RequestInit)
-      const value = yield* call(params).pipe(
+      const value = yield* Effect.suspend(() => call(params)).pipe(
         // A redirect would take the credentials of the client, and the body, to a host that the program does not name.
         Effect.provideService(FetchHttpClient.RequestInit, {
           ...(init._tag === "Some" ? init.value : {}),
           redirect: "manual"
         }),
         Effect.catchDefect((defect) =>
-          Predicate.isError(defect) && defect.message.includes("path parameter")
+          Predicate.isError(defect) && (defect instanceof URIError || defect.message.includes("path parameter"))
             ? Effect.fail(Failure.unsendable(where, defect.message))
             : Effect.die(defect)
         ),

@@ -154,6 +154,8 @@ const requestOf = (
       else segments.set(parameter.name, text)
     }
   }
+  if ([...segments.values()].some((text) => !text.isWellFormed()))
+    return Result.fail("a parameter of the path has half of a surrogate pair, which no address can have")
   const isEmpty = (text: string) => text === "" || text === "." || text === ".."
   const path = operation.path.split("/").map((segment) => {
     const written = segment.replaceAll(/\{([^{}]*)\}/g, (_, name: string) =>
