@@ -17,6 +17,7 @@ import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine
 import { type AgentEvent, Message } from "@kintsugi/core"
 import { Conversations, type Store } from "../Conversations.ts"
 import * as Durable from "../Durable.ts"
+import { isOver } from "../knowing.ts"
 import { isStopped } from "../stopping.ts"
 import { addedBy, keep, Unsaved } from "./keeping.ts"
 import { Content, type ConversationProtocol } from "./protocol.ts"
@@ -44,6 +45,12 @@ export type Asked = typeof payload.Type
 /** The id of the run that answers a message: the same however often the message is delivered. No two messages have the same. */
 export const runIdOf = ({ conversation, id }: Pick<Asked, "conversation" | "id">): string =>
   `${encodeURIComponent(conversation)}/${encodeURIComponent(id)}`
+
+/** The message whose run has this id. */
+const askedOf = (runId: string) => {
+  const [conversation = "", id = ""] = runId.split("/").map(decodeURIComponent)
+  return { conversation, id, subject: "", message: "" }
+}
 
 /** The workflow of the messages that these runs answer. */
 export const messagesOf = (name: string, { workflow }: Runs) =>
@@ -125,13 +132,30 @@ export const served = (
 ): Layer.Layer<never, never, WorkflowEngine | Sharding | Conversations> => {
   const limited = Layer.effect(
     WorkflowEngine,
-    Effect.map(WorkflowEngine, (engine): WorkflowEngine["Service"] => {
+    Effect.gen(function* () {
+      const engine = yield* WorkflowEngine
+      const scope = yield* Effect.scope
       const atWork = Semaphore.makeUnsafe(concurrency)
+      // the engine wakes no workflow that waits for a run which was stopped
+      const waking = (runId: string, run: string) =>
+        Effect.gen(function* () {
+          const instance = WorkflowInstance.initial(runs.workflow, run)
+          if (!(yield* isStopped({ engine, executionId: run, instance }))) return
+          const executionId = yield* messages.executionId(askedOf(runId))
+          const trying = Effect.gen(function* () {
+            if (yield* isOver(engine, runs.workflow, run)) yield* engine.resume(messages, executionId)
+            return yield* isOver(engine, messages, executionId)
+          })
+          const schedule = Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(60)])
+          yield* Effect.repeat(trying, { schedule, until: (isSo) => isSo })
+        })
       return {
         ...engine,
         register: (workflow, execute) =>
           engine.register(workflow, (input, executionId) => {
-            const running = execute(input, executionId)
+            // cast: the payload of a run has its id
+            const { id } = input as { readonly id: string }
+            const running = Effect.ensuring(execute(input, executionId), Effect.forkIn(waking(id, executionId), scope))
             const instance = WorkflowInstance.initial(workflow, executionId)
             // a run that was stopped while it waited ends at once: it does nothing for which it would have to wait
             const inTurn = Effect.flatMap(isStopped({ engine, executionId, instance }), (isSo) =>

@@ -5,7 +5,7 @@ import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { Message } from "@kintsugi/core"
 import { Conversations, type Store } from "../Conversations.ts"
 import * as Durable from "../Durable.ts"
-import { knowing } from "../knowing.ts"
+import { isOver, knowing } from "../knowing.ts"
 import { type Messages, patiently, runIdOf, type Runs } from "./answering.ts"
 import { ConversationBusyError, UnknownMessageError } from "./errors.ts"
 import type { MessageState } from "./protocol.ts"
@@ -66,8 +66,11 @@ const serving = (
       yield* queue.end(first.id, mark)
       return yield* begin
     }
-    if (!first.isAtWork) yield* queue.put({ ...first, isAtWork: true })
     const { id, message, subject } = first
+    if (!first.isAtWork) yield* queue.put({ ...first, isAtWork: true })
+    else if (yield* isOver(engine, runs.workflow, yield* executionIdOf(id))) {
+      yield* engine.resume(messages, yield* messages.executionId({ conversation, subject, id, message }))
+    }
     yield* onEngine(messages.execute({ conversation, subject, id, message }, { discard: true }))
     // a message that is said before the run begins, or a stop, finds the run
     yield* onEngine(knowing(runs.workflow, yield* executionIdOf(id)))

@@ -27,7 +27,8 @@ export const linesOf = (messages: Message.Transcript): ReadonlyArray<string> =>
 
 /**
  * An agent that answers "answer n to <the last words of the user>". To "pay" it calls its unsafe tool first, which is at work until the
- * gate opens; to "fail" it fails, and to "die" it dies.
+ * gate opens; to "sign pay" a person has to approve
+ * that; to "fail" it fails, and to "die" it dies.
  */
 export const talking = (options: { readonly capacity?: number; readonly concurrency?: number } = {}) => {
   const requests: Array<ReadonlyArray<string>> = []
@@ -53,6 +54,17 @@ export const talking = (options: { readonly capacity?: number; readonly concurre
         return Effect.as(Deferred.await(gateOf(what)), `paid ${what}`)
       })
   })
+  const asked: Array<Durable.DurableRequest> = []
+  const sign = Tool.make("sign", {
+    description: "Signs.",
+    parameters: Schema.Struct({ what: Schema.String }),
+    success: Schema.String,
+    run: ({ what }) =>
+      Effect.suspend(() => {
+        paid.push(what)
+        return Effect.as(Deferred.await(gateOf(what)), `signed ${what}`)
+      })
+  }).pipe(Tool.requireApproval({ validFor: "9 days" }))
   const generate: Model.Service["generate"] = ({ messages }) =>
     Effect.suspend((): Effect.Effect<Message.Reply, LlmError.LlmError> => {
       prompts.add(messages.flatMap((message) => (message.role === "system" ? [message.text] : [])).join())
@@ -65,22 +77,26 @@ export const talking = (options: { readonly capacity?: number; readonly concurre
       if (last.startsWith("pay") && messages.at(-1)?.role === "user") {
         return Effect.succeed({ content: [call("pay", { what: last })], finish: "tool-calls", usage })
       }
+      if (last.startsWith("sign") && messages.at(-1)?.role === "user") {
+        return Effect.succeed({ content: [call("sign", { what: last })], finish: "tool-calls", usage })
+      }
       return Effect.succeed({ content: [Message.text(`answer to ${last}`)], finish: "stop", usage })
     })
   const model = Layer.succeed(Model.Model, streaming({ name: "talking", provider: "test", generate }))
-  const agent = Agent.make("clerk", { model, prompt: "Help.", tools: [pay], budget: { maxDuration: "30 days" } })
+  const agent = Agent.make("clerk", { model, prompt: "Help.", tools: [pay, sign], budget: { maxDuration: "30 days" } })
   const durable = Durable.workflow(Agent.resume(agent), {
     name: "clerk",
     input: ConversationEntity.turn(Schema.String),
     output: Schema.String,
-    inbox: true
+    inbox: true,
+    onApproval: (one) => Effect.sync(() => void asked.push(one))
   })
   const clerks = ConversationEntity.make(durable, { name: "clerks", ...options })
   const release = (what: string) => Deferred.doneUnsafe(gateOf(what), Effect.void)
   const releaseAll = Effect.sync(() => {
     for (const what of paid) release(what)
   })
-  return { clerks, durable, prompts, requests, paid, release, releaseAll }
+  return { asked, clerks, durable, prompts, requests, paid, release, releaseAll }
 }
 
 /** The conversations in memory, and the engine. */
