@@ -24,3 +24,20 @@ for (const isApproved of [false, true]) {
     }).pipe(played(talk))
   })
 }
+
+it.effect("a message in the queue that is said again stays what it is [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, say, send, withdraw } = talkTo(talk)
+    const first = yield* say("1", "pay rent")
+    assert.deepStrictEqual(yield* say("1", "pay rent"), first)
+    yield* send("2", "pay tax")
+    assert.deepStrictEqual(yield* say("2", "pay tax"), { _tag: "Waiting", before: 1 })
+    assert.deepStrictEqual(talk.paid, ["pay rent"])
+    yield* withdraw("2")
+    talk.release("pay rent")
+    assert.strictEqual(yield* answer("1"), "answer to pay rent")
+    yield* passing(3)
+    assert.deepStrictEqual(talk.paid, ["pay rent"])
+  }).pipe(played(talk))
+})

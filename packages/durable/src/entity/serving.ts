@@ -62,7 +62,7 @@ const serving = (
     const [first] = yield* queue.all
     if (first === undefined) return
     const mark = yield* queue.markOf(first.id)
-    if (mark !== undefined) {
+    if (mark !== undefined && !first.isAtWork) {
       yield* queue.end(first.id, mark)
       return yield* begin
     }
@@ -121,6 +121,9 @@ const serving = (
     say: (said: Said & { readonly message: string }) =>
       Effect.gen(function* () {
         yield* owned(said.subject)
+        const items = yield* queue.all
+        const index = items.findIndex((item) => item.id === said.id)
+        if (index >= 0) return yield* stateOf(items, index)
         const before = yield* markedAs(said.id)
         if (before !== undefined) return before
         const first = yield* atWork
