@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
 import { Durable, RunQueue } from "@kintsugi/durable"
-import { Deferred, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import { Deferred, Effect, Exit, Layer, Logger, Option, Schema, Scope } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
+import { WorkflowEngine } from "effect/workflow"
 import { calm } from "../_support/dialogue.ts"
 import { call, streaming } from "./_support/readingModel.ts"
 
@@ -139,6 +140,44 @@ it.effect("a run that waits for a person, and one that is stopped, hold no worke
     yield* passing(5)
     assert.deepInclude(yield* ends("1"), answer("done: sign"))
   }).pipe(Effect.provide(Layer.provideMerge(durable.layer, storage)))
+})
+
+it.effect("a run is not lost while the engine's storage is away, however often it is delivered [P1730]", () => {
+  const { begun, durable, ends } = story()
+  let away = true
+  let attempts = 0
+  const flaky = Layer.effect(
+    WorkflowEngine.WorkflowEngine,
+    Effect.map(WorkflowEngine.WorkflowEngine, (engine) => ({
+      ...engine,
+      // cast: a parameter list does not keep the type parameters of the function
+      execute: ((...given: Parameters<typeof engine.execute>) => {
+        if (!away) return engine.execute(...given)
+        attempts++
+        return Effect.die(new Error("the storage is away"))
+      }) as typeof engine.execute
+    }))
+  )
+  const warnings: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ message }) => void warnings.push(String(message)))])
+  const hours = (count: number) =>
+    Effect.gen(function* () {
+      for (let minute = 0; minute < count * 60; minute++) {
+        for (let k = 0; k < 6; k++) yield* calm
+        yield* TestClock.adjust("1 minute")
+      }
+    })
+  return Effect.gen(function* () {
+    yield* RunQueue.put(durable, { id: "1", input: "last" })
+    yield* worker({ durable }, 1)
+    yield* hours(2)
+    assert.isAbove(attempts, 20)
+    assert.deepStrictEqual(warnings, Array(attempts).fill("RunQueue: a worker could not take or start a run"))
+    away = false
+    yield* hours(1)
+    assert.deepStrictEqual(begun, ["last"])
+    assert.deepInclude(yield* ends("1"), answer("done: last"))
+  }).pipe(Effect.provide(Layer.mergeAll(Layer.provideMerge(durable.layer, Layer.provideMerge(flaky, storage)), logger)))
 })
 
 it.effect("an input that does not fit is not put there, and options that cannot be are refused", () => {

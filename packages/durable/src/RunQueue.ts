@@ -1,6 +1,7 @@
 /**
  * A queue of durable runs, on Effect's `PersistedQueue`. The queue delivers an element at least once; the element's id is the id of its run,
- * so a run that is delivered twice is one run.
+ * so a run that is delivered twice is one run. A run that cannot be started is delivered again, after 1 second at first and after 5 minutes at
+ * the most, until it is started. Each time a warning is logged.
  */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -19,7 +20,15 @@ type Queueing<Input extends AnyCodec, Output extends AnyCodec, E, R> = Durable.D
 
 /** The queue of a workflow. Runs that wait when the agent changes are those of the version with which they were put there. */
 const queueOf = <Input extends AnyCodec, Output extends AnyCodec, E, R>({ workflow }: Queueing<Input, Output, E, R>) =>
-  PersistedQueue.make({ name: `runs/${workflow._tag}`, schema: workflow.payloadSchema as AnyCodec })
+  PersistedQueue.make({
+    name: `runs/${workflow._tag}`,
+    schema: workflow.payloadSchema,
+    // otherwise the queue gives up a run while the storage of the engine is away
+    maxAttempts: unlimited
+  })
+
+/** The highest number that the column of attempts holds. */
+const unlimited = 2_147_483_647
 
 /**
  * Puts a run into the queue of its workflow. A second one with the same `id` is not put there, and neither after the run was done, until
