@@ -73,9 +73,10 @@ export const layerSql: Layer.Layer<SharedBudgets, never, SqlClient> = Layer.effe
  * `SharedBudgetExceededError`, before any request. `Model.fallback` then goes on to the next model, so put the budget around each model of a
  * fallback rather than the whole.
  *
- * At its end a call replaces its reservation by what it has used: by the usage of its reply or of its error, and by 0 if an error reports
- * none. A call that was interrupted, or broke off, without a reported usage counts as what it has reserved. So the budget is exceeded at most
- * by what calls in flight use beyond their reservations. A reply of a cache, and of a durable run's replay, uses nothing.
+ * At its end a call replaces its reservation by what it has used: by the usage of its reply or of its error. Without a reported usage a call
+ * that was interrupted, or broke off, counts as what it has reserved; so does a stream that fails after it gave parts of a reply. Any other
+ * call that fails without a reported usage counts as 0. So calls that report what they use exceed the budget at most by what calls in flight
+ * use beyond their reservations. A reply of a cache, and of a durable run's replay, uses nothing.
  *
  * A limit of cost needs the price of the model. Without it, and without a number in `reserve` for a price that replies report, a call fails
  * with an `InvalidRequestError` before any request. If the storage fails before a call, the call fails with an `UnknownLlmError`; if it fails
@@ -173,6 +174,7 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
       Stream.unwrap(
         Effect.gen(function* () {
           const collector = new Model.Collector()
+          let hasBegun = false
           const settle = yield* Effect.acquireRelease(
             reserve(request, model),
             // the reader has left, or the stream broke off
@@ -182,21 +184,22 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
           return parts.pipe(
             Stream.tap((part) => {
               collector.push(part)
+              hasBegun ||= part.type !== "usage"
               // later parts are not read
               return part.type === "finish" ? settle(collector.reply()) : Effect.void
             }),
-            Stream.tapCause((cause) => settle(collector.spent ?? failedWith(cause)))
+            Stream.tapCause((cause) => settle(collector.spent ?? failedWith(cause, hasBegun)))
           )
         })
       )
   }
 }
 
-/** What a call without a reply has used; `undefined` if it is unknown, because the call was interrupted. */
-const failedWith = (cause: Cause.Cause<LlmError.LlmError>): Counted | undefined => {
+/** What a call without a reply has used; `undefined` if it is unknown, because the call was interrupted or its reply had begun. */
+const failedWith = (cause: Cause.Cause<LlmError.LlmError>, hasBegun = false): Counted | undefined => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-  if (error === undefined) return undefined
-  return error.usage === undefined ? nothing : { usage: error.usage }
+  if (error?.usage !== undefined) return { usage: error.usage }
+  return error === undefined || hasBegun ? undefined : nothing
 }
 
 const settleOnce = (store: BudgetStore, terms: Terms, held: BudgetReservation, model: Model.Service): Settle => {

@@ -124,6 +124,17 @@ it.effect(
     }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
 )
 
+it.effect("a stream that fails after parts of a reply, without a usage, counts as what was reserved [P1720]", () =>
+  Effect.gen(function* () {
+    const said: Model.Part = { type: "text-delta", text: "x".repeat(20_000) }
+    const scripted = yield* make(...Array.from({ length: 10 }, () => fails(overloaded, said)))
+    const model = yield* built(scripted.layer)
+    for (let nth = 0; nth < 20; nth++) yield* Effect.exit(Stream.runDrain(model.stream(request)))
+    assert.lengthOf(scripted.requests, 10)
+    assert.deepStrictEqual(yield* spending(), { spent: 1000, reserved: 0 })
+  }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
+)
+
 it.effect("a reader that stops at the last part has settled the call [P1720]", () =>
   Effect.gen(function* () {
     const scripted = yield* make(using(3, 1))
