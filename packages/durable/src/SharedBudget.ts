@@ -143,7 +143,7 @@ type Surrounding = Exclude<Parameters<typeof Model.around>[1], (...given: Readon
 type Settle = (counted: Counted | undefined) => Effect.Effect<void>
 
 const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
-  /** Reserves before a call. */
+  /** Reserves before a call. It is not interrupted: an interruption within it would leave a reservation without a call. */
   const reserve = (request: Model.Request, model: Model.Service): Effect.Effect<Settle, LlmError.LlmError> =>
     Effect.gen(function* () {
       const { lease, limit, per, scale, unit } = terms
@@ -166,7 +166,7 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
   return {
     generate: (reply, request, model) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(reserve(request, model)), (settle) =>
+        Effect.flatMap(reserve(request, model), (settle) =>
           Effect.onExit(restore(reply), (exit) => settle(Exit.isSuccess(exit) ? exit.value : failedWith(exit.cause)))
         )
       ),
@@ -178,8 +178,7 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
           const settle = yield* Effect.acquireRelease(
             reserve(request, model),
             // the reader has left, or the stream broke off
-            (settle) => settle(collector.spent),
-            { interruptible: true }
+            (settle) => settle(collector.spent)
           )
           return parts.pipe(
             Stream.tap((part) => {

@@ -135,6 +135,40 @@ it.effect("a stream that fails after parts of a reply, without a usage, counts a
   }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
 )
 
+it.effect("a call that is interrupted while a slow storage reserves leaves no reservation [P1720]", () =>
+  Effect.gen(function* () {
+    const store = yield* SharedBudget.SharedBudgets
+    const calls = [
+      (model: Model.Service): Effect.Effect<unknown, unknown> => model.generate(request),
+      (model: Model.Service) => Stream.runDrain(model.stream(request))
+    ]
+    for (const call of calls) {
+      const [reserved, answered] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow: typeof store = {
+        ...store,
+        reserve: (asked) =>
+          Effect.tap(store.reserve(asked), () =>
+            Effect.andThen(Deferred.succeed(reserved, undefined), Deferred.await(answered))
+          )
+      }
+      const never = Layer.succeed(Model.Model, {
+        name: "m",
+        provider: "test",
+        generate: () => Effect.never,
+        stream: () => Stream.never
+      })
+      const model = yield* Effect.provideService(built(never), SharedBudget.SharedBudgets, slow)
+      const calling = yield* Effect.forkChild(call(model))
+      yield* Deferred.await(reserved)
+      const interrupting = yield* Effect.forkChild(Fiber.interrupt(calling))
+      yield* Effect.yieldNow
+      yield* Deferred.succeed(answered, undefined)
+      yield* Fiber.join(interrupting)
+      assert.strictEqual((yield* spending()).reserved, 0)
+    }
+  }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
+)
+
 it.effect("a reader that stops at the last part has settled the call [P1720]", () =>
   Effect.gen(function* () {
     const scripted = yield* make(using(3, 1))
