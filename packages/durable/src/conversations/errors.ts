@@ -1,4 +1,5 @@
 /** The errors of the store of conversations. Each one names the conversation. */
+import * as LlmError from "@kintsugi/core/LlmError"
 import * as Schema from "effect/Schema"
 
 const named = {
@@ -74,8 +75,8 @@ const storeFields = {
   ...named,
   /** The function that failed, such as `append`. */
   operation: Schema.String,
-  /** What the storage said, or what cannot be read of a row. */
-  cause: Schema.Defect()
+  /** What the storage said, or what cannot be read of a row. Encoded, it is a redacted summary, as the cause of an `LlmError` is. */
+  cause: LlmError.UnknownLlmError.fields.cause.schema
 }
 
 /**
