@@ -336,12 +336,18 @@ it("throws for limits that are no amounts and times [P1720]", () => {
     { tokens: 10, reserve: 0 },
     { tokens: 10, reserve: { outputTokens: NaN } },
     { cost: -1 },
+    { cost: 1e-10 },
+    { cost: 1, reserve: 1e-10 },
+    { tokens: 10, cost: 1 },
+    { tokens: 10, reserve: "9" },
+    { tokens: 10, reserve: true },
+    { tokens: 10, reserve: null },
     { cost: 1e10 },
     { tokens: 10, per: 0 },
     { tokens: 10, lease: "0.5 millis" }
   ]
   for (const one of invalid) {
-    // cast: the types refuse none of these numbers
+    // cast: the types refuse none of these numbers, and callers in JavaScript have no types
     const limit = { key, ...one } as SharedBudget.SharedLimit
     assert.throws(() => SharedBudget.spending(limit), RangeError, /^SharedBudget: /, JSON.stringify(one))
   }

@@ -57,9 +57,15 @@ export interface Terms {
 
 export const termsOf = ({ cost, key, lease = "10 minutes", per, prices, reserve, tokens }: SharedLimit): Terms => {
   const [unit, limit, scale] = tokens === undefined ? (["cost", cost, 1e9] as const) : (["tokens", tokens, 1] as const)
+  if (tokens !== undefined && cost !== undefined) {
+    throw new RangeError("SharedBudget: a limit has tokens or cost, not both; make a budget of each")
+  }
   amountOf(unit, limit, scale)
   if (prices !== undefined) Budget.make({ prices })
   if (Predicate.isNumber(reserve)) amountOf("reserve", reserve, scale)
+  else if (reserve !== undefined && !Predicate.isObject(reserve)) {
+    throw new RangeError(`SharedBudget: reserve must be a number or { outputTokens }, got ${String(reserve)}`)
+  }
   const { outputTokens } = Predicate.isObject(reserve) ? reserve : { outputTokens: 4096 }
   amountOf("outputTokens", outputTokens, 1)
   return {
@@ -75,8 +81,10 @@ export const termsOf = ({ cost, key, lease = "10 minutes", per, prices, reserve,
 }
 
 const amountOf = (name: string, given: number, scale: number): void => {
-  if (given > 0 && Number.isSafeInteger(Math.round(given * scale)) && (scale > 1 || Number.isSafeInteger(given))) return
-  const what = scale > 1 ? "US dollars above 0 and below 9 million" : "a whole number of tokens of at least 1"
+  const amount = Math.round(given * scale)
+  if (amount >= 1 && Number.isSafeInteger(amount) && (scale > 1 || Number.isSafeInteger(given))) return
+  const what =
+    scale > 1 ? "at least a billionth of a US dollar, and below 9 million" : "a whole number of tokens of at least 1"
   throw new RangeError(`SharedBudget: ${name} must be ${what}, got ${String(given)}`)
 }
 
