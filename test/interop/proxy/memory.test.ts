@@ -28,6 +28,11 @@ const process = (serving: Serving) =>
 
 const store = Effect.map(Layer.build(AgentRuns.layerSuspendedMemory()), Layer.succeedContext)
 
+const stores = {
+  "in memory": AgentRuns.layerSuspendedMemory(),
+  "in conversations": Layer.provide(DurableRuns.layerSuspended, Conversations.layerMemory())
+}
+
 const digestsOf = (ending: Effect.Success<ReturnType<Effect.Success<ReturnType<typeof process>>["end"]>>) =>
   ending._tag === "Waiting"
     ? ending.waiting.flatMap((one) => (one.type === "approval" ? [one.request.digest] : []))
@@ -162,6 +167,33 @@ it.effect(
     })
 )
 
+for (const [name, layer] of Object.entries(stores)) {
+  it.effect(`a message to a run that waits ${name} is read once, also by the next process`, () =>
+    Effect.gen(function* () {
+      const { desk } = yield* agent
+      const suspended = Layer.succeedContext(yield* Layer.build(layer))
+      const model = yield* make(paying, text("Paid."))
+      const first = yield* process({ desk, model: model.layer, suspended })
+      yield* first.start(asked)
+      const digests = digestsOf(yield* first.end(of))
+      const said = { ...of, message: "Hurry.", id: "said-1" }
+      for (const { end, exit, say } of [first, yield* process({ desk, model: model.layer, suspended })]) {
+        yield* say(said)
+        yield* end(of)
+        yield* say(said)
+        yield* end(of)
+        yield* exit
+      }
+      const last = yield* process({ desk, model: model.layer, suspended })
+      yield* last.say({ ...said, id: "said-2", message: "Wait." })
+      yield* last.end(of)
+      yield* last.decide(approving(digests))
+      const read = JSON.stringify(model.requests[1]?.messages)
+      assert.deepStrictEqual([read.split("Hurry.").length, read.split("Wait.").length], [2, 2])
+    })
+  )
+}
+
 it.effect("a run that cannot be stored ends with a bug, and leaves its room to others", () =>
   Effect.gen(function* () {
     const { desk } = yield* agent
@@ -230,11 +262,6 @@ it.effect("runs that have ended are found for so long, and only so many of them"
 
 const key = (run: string, subject = "ann") => ({ agent: "desk", subject, run })
 const row = (asked: string) => ({ asked, snapshot: { asked }, repeat: false })
-
-const stores = {
-  "in memory": AgentRuns.layerSuspendedMemory(),
-  "in conversations": Layer.provide(DurableRuns.layerSuspended, Conversations.layerMemory())
-}
 
 for (const [name, layer] of Object.entries(stores)) {
   it.effect(`a store ${name} has the runs of each subject`, () =>

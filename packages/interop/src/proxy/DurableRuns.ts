@@ -251,5 +251,10 @@ export const layerSuspended: Layer.Layer<SuspendedRuns, never, Conversations> = 
 )
 
 const decodeRun = Schema.decodeUnknownEffect(
-  Schema.Struct({ asked: Schema.String, snapshot: Schema.Json, repeat: Schema.Boolean })
+  Schema.Struct({
+    asked: Schema.String,
+    snapshot: Schema.Json,
+    repeat: Schema.Boolean,
+    said: Schema.optionalKey(Schema.Array(Schema.String))
+  })
 )

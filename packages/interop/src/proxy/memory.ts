@@ -90,14 +90,15 @@ export const runsInMemory = (
         if (entries.get(at) === entry) entries.delete(at)
       })
 
-    const begin = (of: Of, asked: string, starting: Starting, from?: SuspendedRun) =>
+    const begin = (of: Of, asked: string, starting: Starting, from?: SuspendedRun, said?: string) =>
       Effect.gen(function* () {
         if (atWork >= maxAtWork) return yield* Effect.fail(new TooBusyError({ retryAfter: pause }))
         atWork++
         const own = yield* Scope.fork(scope)
         const run = yield* Effect.provideService(starting, Scope.Scope, own)
         const end = yield* Deferred.make<Ending<unknown>, unknown>()
-        const entry: Entry = { run, asked, end, said: new Set(), isAtWork: true, isStopped: false, isSuspended: false }
+        const ids = new Set([...(from?.said ?? []), ...(said === undefined ? [] : [said])])
+        const entry: Entry = { run, asked, end, said: ids, isAtWork: true, isStopped: false, isSuspended: false }
         const at = locationOf(of)
         entries.set(at, entry)
         const ending = Effect.gen(function* () {
@@ -126,7 +127,7 @@ export const runsInMemory = (
       if (Exit.isSuccess(exit) && exit.value._tag === "Suspended") {
         entry.isSuspended = true
         const snapshot = Snapshot.toJson(exit.value.snapshot)
-        return suspended.put(key, { asked: entry.asked, snapshot, repeat: false })
+        return suspended.put(key, { asked: entry.asked, snapshot, repeat: false, said: [...entry.said] })
       }
       if (from === undefined) return Effect.void
       if (Exit.isSuccess(exit) || entry.isStopped) return suspended.remove(key)
@@ -231,12 +232,12 @@ export const runsInMemory = (
       say: ({ id, message, supersede = false, ...of }) =>
         Effect.gen(function* () {
           const { entry, row } = yield* found(of)
+          if (id !== undefined && (row === undefined ? entry.said.has(id) : row.said?.includes(id))) return
           if (row !== undefined) {
             const from = yield* read(row)
-            yield* begin(of, row.asked, resume({ from, say: { message, supersede }, repeat: row.repeat }), row)
+            yield* begin(of, row.asked, resume({ from, say: { message, supersede }, repeat: row.repeat }), row, id)
             return
           }
-          if (id !== undefined && entry.said.has(id)) return
           yield* Effect.mapError(entry.run.say(message, { supersede }), (error) =>
             error._tag === "RunOverError"
               ? new RunConflictError({ run: of.run, reason: "over" })

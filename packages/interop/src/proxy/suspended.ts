@@ -21,6 +21,8 @@ export interface SuspendedRun {
   readonly snapshot: Schema.Json
   /** Whether it has gone on before, and failed before a tool had begun. */
   readonly repeat: boolean
+  /** The ids of the messages that it has read or will read. */
+  readonly said?: ReadonlyArray<string>
 }
 
 /** The runs that wait. It has those of all agents of a program. A store that cannot be reached is a defect. */
