@@ -243,9 +243,14 @@ it.effect("a run that is slow to stop holds up no other request for the subject"
 it.effect("runs that have ended are found for so long, and only so many of them", () =>
   Effect.gen(function* () {
     const { desk } = yield* agent
-    const model = yield* make(...["1", "2", "3"].map((answer) => text(answer)))
-    const limits = { endedAge: "1 minute", maxEnded: 2 } as const
+    const model = yield* make(...["0", "1", "2", "3"].map((answer) => text(answer)))
+    const limits = { endedAge: "1 minute", maxEnded: 3 } as const
     const { end, show, start } = yield* process({ desk, model: model.layer, limits })
+    // another subject loses nothing
+    const other = { subject: "bob", run: "one" }
+    yield* start({ ...other, input: "What?" })
+    yield* end(other)
+    yield* TestClock.adjust(0)
     for (const run of ["one", "two", "three"]) {
       yield* start({ ...of, run, input: "What?" })
       yield* end({ ...of, run })
@@ -255,6 +260,7 @@ it.effect("runs that have ended are found for so long, and only so many of them"
       Effect.match(show({ ...of, run }), { onFailure: ({ _tag }): string => _tag, onSuccess: () => "found" })
     )
     assert.deepStrictEqual(yield* found, ["RunNotFoundError", "found", "found"])
+    assert.deepInclude({ ...(yield* show(other)) }, { output: "0" })
     yield* TestClock.adjust("1 minute")
     assert.deepStrictEqual(yield* found, ["RunNotFoundError", "RunNotFoundError", "RunNotFoundError"])
   })
@@ -291,6 +297,22 @@ for (const [name, layer] of Object.entries(stores)) {
     }).pipe(Effect.provide(layer))
   )
 }
+
+it.effect("a store in memory drops the oldest run of the subject that has the most [P1387]", () =>
+  Effect.gen(function* () {
+    const { get, put } = yield* AgentRuns.SuspendedRuns
+    yield* put(key("first", "bob"), row("first"))
+    for (const run of ["a", "b", "c"]) yield* put(key(run), row(run))
+    assert.isUndefined(yield* get(key("a")))
+    assert.isDefined(yield* get(key("b")))
+    assert.isDefined(yield* get(key("first", "bob")))
+    // of as many, the oldest
+    yield* put(key("new", "eve"), row("new"))
+    yield* put(key("new", "dan"), row("new"))
+    assert.isUndefined(yield* get(key("first", "bob")))
+    assert.isDefined(yield* get(key("c")))
+  }).pipe(Effect.provide(AgentRuns.layerSuspendedMemory({ maxRuns: 3 })))
+)
 
 it.effect("a store in memory drops the oldest runs beyond its limits [P1387]", () =>
   Effect.gen(function* () {

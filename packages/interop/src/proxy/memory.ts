@@ -9,6 +9,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type Agent, Snapshot } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
+import { firstOfMost } from "./crowded.ts"
 import { drawn, failureOf, notCounted, pause, refusalOf } from "./ends.ts"
 import { RunConflictError, runFailed, RunNotFoundError, TooBusyError } from "./errors.ts"
 import { eventsAt, hasBegun } from "./events.ts"
@@ -22,7 +23,7 @@ export interface RunLimits {
   readonly maxAtWork?: number
   /** How long a run is found after its end; 10 minutes by default. */
   readonly endedAge?: Duration.Input
-  /** The most runs that are found after their end; 1000 by default. Those that ended first are forgotten first. */
+  /** The most runs that are found after their end; 1000 by default. Beyond it, the first of the subject that has the most is forgotten. */
   readonly maxEnded?: number
 }
 
@@ -74,19 +75,23 @@ export const runsInMemory = (
           return Effect.ensuring(lock.semaphore.withPermit(self), unlock)
         })
     const entries = new Map<string, Entry>()
-    /** The runs that have ended, in this order: what makes each be forgotten before its time. */
-    const ended = new Set<Deferred.Deferred<void>>()
+    /** The runs that have ended, in this order: what makes each be forgotten before its time, and whose it is. */
+    const ended = new Map<Deferred.Deferred<void>, string>()
     let atWork = 0
 
     /** Remembers a run that has ended for a while. */
-    const forget = (at: string, entry: Entry) =>
+    const forget = (of: Of, entry: Entry) =>
       Effect.gen(function* () {
         const early = yield* Deferred.make<void>()
-        ended.add(early)
-        const [first] = ended
-        if (ended.size > maxEnded && first !== undefined) yield* Deferred.succeed(first, undefined)
+        ended.set(early, of.subject)
+        const [first] = (ended.size > maxEnded && firstOfMost(ended, ([, subject]) => subject)) || []
+        if (first !== undefined) {
+          ended.delete(first)
+          yield* Deferred.succeed(first, undefined)
+        }
         yield* Effect.raceFirst(Effect.sleep(endedAge), Deferred.await(early))
         ended.delete(early)
+        const at = locationOf(of)
         if (entries.get(at) === entry) entries.delete(at)
       })
 
@@ -99,8 +104,7 @@ export const runsInMemory = (
         const end = yield* Deferred.make<Ending<unknown>, unknown>()
         const ids = new Set([...(from?.said ?? []), ...(said === undefined ? [] : [said])])
         const entry: Entry = { run, asked, end, said: ids, isAtWork: true, isStopped: false, isSuspended: false }
-        const at = locationOf(of)
-        entries.set(at, entry)
+        entries.set(locationOf(of), entry)
         const ending = Effect.gen(function* () {
           const exit = yield* Effect.exit(run.outcome)
           const put = yield* Effect.exit(stored(of, entry, exit, from))
@@ -114,7 +118,7 @@ export const runsInMemory = (
         const watching = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(Effect.exit(restore(Effect.exit(run.outcome))), () =>
             // the server may be about to stop
-            Effect.andThen(Effect.andThen(run.interrupt, ending), restore(forget(at, entry)))
+            Effect.andThen(Effect.andThen(run.interrupt, ending), restore(forget(of, entry)))
           )
         )
         yield* Effect.forkIn(watching, scope, { startImmediately: true })

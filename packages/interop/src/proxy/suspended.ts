@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import { firstOfMost } from "./crowded.ts"
 
 /** Which run, of which agent and subject. */
 export interface SuspendedKey {
@@ -43,7 +44,7 @@ export class SuspendedRuns extends Context.Service<
 export interface SuspendedLimits {
   /** How long a run waits at most; 7 days by default. */
   readonly maxAge?: Duration.Input
-  /** How many runs wait at most; 1000 by default. Those that came first are dropped first. */
+  /** How many runs wait at most; 1000 by default. Beyond it, the oldest run of the subject that has the most is dropped. */
   readonly maxRuns?: number
 }
 
@@ -59,8 +60,13 @@ export const layerSuspendedMemory = ({
     const at = ({ agent, run, subject }: SuspendedKey): string => JSON.stringify([agent, subject, run])
     const swept = Effect.map(Clock.currentTimeMillis, (now) => {
       for (const [location, { since }] of rows) {
-        if (rows.size <= maxRuns && now - since < age) break
+        if (now - since < age) break
         rows.delete(location)
+      }
+      while (rows.size > maxRuns) {
+        const dropped = firstOfMost(rows.values(), ({ key }) => key.subject)
+        if (dropped === undefined) break
+        rows.delete(at(dropped.key))
       }
     })
     return {
