@@ -171,6 +171,38 @@ it.effect("what is beyond a bound, or needs what cannot be sent, is refused and 
   })
 )
 
+it.effect("operations that share an id are refused, and options that name it fail [P1791 P1794]", () =>
+  Effect.gen(function* () {
+    const { paths } = documentOf({})
+    for (const [id, read] of [
+      ["list", { operationId: "list" }],
+      ["get /safe", {}]
+    ] as const) {
+      const shared = { "/safe": { get: read }, "/danger": { delete: { operationId: id } } }
+      const make = (options: Partial<DocumentTools.Options>) =>
+        DocumentTools.fromDocument(documentOf({}, { paths: { ...shared, ...paths } }) as object, {
+          name: "p",
+          hosts,
+          ...options
+        })
+      const { refused, tools } = yield* make({})
+      assert.deepStrictEqual(
+        tools.map(({ name }) => name),
+        ["things"]
+      )
+      assert.deepStrictEqual(
+        refused.map((error) => error._tag === "ApiDocumentError" && [error.reason, error.pointer]),
+        [
+          ["operation", "#/paths/~1safe/get"],
+          ["operation", "#/paths/~1danger/delete"]
+        ]
+      )
+      assert.deepInclude(yield* Effect.flip(make({ include: [id] })), { reason: "operation" })
+      assert.deepInclude(yield* Effect.flip(make({ sideEffects: { [id]: "none" } })), { reason: "operation" })
+    }
+  })
+)
+
 it.effect("requests and redirects go to no host beyond the list [P1797]", () =>
   Effect.gen(function* () {
     for (const url of [

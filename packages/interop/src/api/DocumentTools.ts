@@ -121,9 +121,15 @@ const made = (document: unknown, options: Options, limits: Limits): OperationToo
     credentials: credentialsOf(references)
   }
   const all = operationsOf(references)
-  const ids = new Set(all.map(({ id }) => id))
-  for (const id of [...(include ?? []), ...Object.keys(sideEffects)])
+  const ids = new Set<string>()
+  const shared = new Set<string>()
+  for (const { id } of all) (ids.has(id) ? shared : ids).add(id)
+  const ambiguous = (id: string, pointer: string) =>
+    refusal(api, pointer, "operation", `more than one operation has the id '${id}'`)
+  for (const id of [...(include ?? []), ...Object.keys(sideEffects)]) {
     if (!ids.has(id)) throw refusal(api, "#/paths", "operation", `it has no operation '${id}'`)
+    if (shared.has(id)) throw ambiguous(id, "#/paths")
+  }
   const wanted = include === undefined ? undefined : new Set(include)
   const taken = wanted === undefined ? all : all.filter(({ id }) => wanted.has(id))
   if (taken.length > limits.maxTools)
@@ -136,7 +142,8 @@ const made = (document: unknown, options: Options, limits: Limits): OperationToo
   const operations: Array<Operation> = []
   const refused: Array<ApiDocumentError | InputTooLargeError> = []
   for (const listed of taken) {
-    const operation = readWithin(listed, settings)
+    const { id, operation: part } = listed
+    const operation = shared.has(id) ? ambiguous(id, part.pointer) : readWithin(listed, settings)
     if (!(operation instanceof ApiDocumentError) && !(operation instanceof InputTooLargeError))
       operations.push(operation)
     else if (wanted === undefined) refused.push(operation)

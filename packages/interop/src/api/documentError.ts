@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
  * - `reference`: a `$ref` leads out of the document, to nothing, or to itself.
  * - `host`: the server is not in the list of hosts, or its address cannot be used.
  * - `unsupported`: the operation needs what this library does not send: a media type or a style of parameters.
- * - `operation`: the options name an operation that the document does not have.
+ * - `operation`: the options name an operation that the document does not have, or several operations have the same id.
  * - `count`: the document has more operations than the options allow.
  */
 const Reason = Schema.Literals(["version", "reference", "host", "unsupported", "operation", "count"])
