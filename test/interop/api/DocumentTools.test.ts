@@ -203,6 +203,25 @@ it.effect("operations that share an id are refused, and options that name it fai
   })
 )
 
+it.effect("the schemas of all operations share one bound, beyond which operations are refused [P1796]", () =>
+  Effect.gen(function* () {
+    const shared = bodyOf({ $ref: "#/components/schemas/S" })
+    const document = {
+      ...documentOf({}),
+      paths: Object.fromEntries([1, 2, 3].map((n) => [`/p${n}`, { post: shared }])),
+      // 12 nodes with the reference, of which the values of the enum are a part
+      components: { schemas: { S: { enum: Array.from({ length: 9 }, (_, n) => n) } } }
+    }
+    const { refused, tools } = yield* DocumentTools.fromDocument(document, { name: "p", hosts, maxNodes: 30 })
+    assert.lengthOf(tools, 2)
+    const [error, ...more] = refused
+    assert.deepInclude(error, { _tag: "InputTooLargeError", bound: "nodes", limit: 30 })
+    assert.include(error?.message, "The OpenAPI document 'p'")
+    assert.deepStrictEqual(more, [])
+    assert.throws(() => DocumentTools.fromDocument(document, { name: "p", hosts, maxNodes: 0 }), RangeError)
+  })
+)
+
 it.effect("requests and redirects go to no host beyond the list [P1797]", () =>
   Effect.gen(function* () {
     for (const url of [

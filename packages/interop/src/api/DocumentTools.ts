@@ -67,6 +67,8 @@ export interface Options<Id extends string = string> extends Lengths {
   readonly sideEffects?: { readonly [_ in Id]?: Recovery.SideEffects }
   /** How many tools there may be; 128 by default. */
   readonly maxTools?: number
+  /** How many nodes the schemas of all tools may have together; 100,000 by default. An operation beyond them is refused. */
+  readonly maxNodes?: number
   /** The bounds of a tool's schema with its references followed, and the depth of an answer. */
   readonly bounds?: Partial<Bounds.Bounds>
 }
@@ -82,12 +84,13 @@ export const fromDocument = <const Document>(
   document: Document,
   options: Options<NoInfer<Ids<Document>>>
 ): Effect.Effect<OperationTools, ApiDocumentError | InputTooLargeError> => {
-  const { maxTools = 128 } = options
+  const { maxNodes = 100_000, maxTools = 128 } = options
   const bounds = Bounds.resolve(options.bounds)
   const limit = Answer.boundOf(options.maxResponseBytes)
-  if (!Number.isSafeInteger(maxTools) || maxTools < 1)
-    throw new RangeError(`DocumentTools: maxTools must be an integer of at least 1, got ${maxTools}`)
-  return Effect.try({ try: () => made(document, options, { bounds, limit, maxTools }), catch: asRefusal })
+  for (const [name, bound] of Object.entries({ maxNodes, maxTools }))
+    if (!Number.isSafeInteger(bound) || bound < 1)
+      throw new RangeError(`DocumentTools: ${name} must be an integer of at least 1, got ${bound}`)
+  return Effect.try({ try: () => made(document, options, { bounds, limit, maxNodes, maxTools }), catch: asRefusal })
 }
 
 /** A refusal as it is; all else is a defect. */
@@ -99,6 +102,7 @@ const asRefusal = (error: unknown): ApiDocumentError | InputTooLargeError => {
 interface Limits {
   readonly bounds: Bounds.Bounds
   readonly limit: number
+  readonly maxNodes: number
   readonly maxTools: number
 }
 
@@ -114,6 +118,7 @@ const made = (document: unknown, options: Options, limits: Limits): OperationToo
     api,
     references,
     bounds: limits.bounds,
+    total: { what, limit: limits.maxNodes, nodes: 0 },
     isOld: version.startsWith("3.0"),
     hosts: new Set(options.hosts.map((host) => host.toLowerCase())),
     baseUrl: options.baseUrl,

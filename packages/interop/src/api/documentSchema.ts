@@ -28,10 +28,22 @@ const plain = new Set(
   ).split(" ")
 )
 
+/** The nodes of the schemas of all operations of a document. They bound the time that the tools of a document take. */
+export interface Total {
+  readonly what: string
+  readonly limit: number
+  nodes: number
+}
+
+/** The nodes of a value that is copied, such as the values of an `enum`. The document is not deep. */
+const nodesOf = (value: unknown): number =>
+  Predicate.isObjectOrArray(value) ? Object.values(value).reduce((sum: number, one) => sum + nodesOf(one), 1) : 1
+
 /** The schemas of one operation. The targets of references become definitions, each once. */
 export class DocumentSchemas {
   readonly #references: References
   readonly #bounds: Bounds.Bounds
+  readonly #total: Total
   readonly #what: string
   readonly #isOld: boolean
   readonly #names = new Map<unknown, string>()
@@ -39,9 +51,10 @@ export class DocumentSchemas {
   readonly #definitions: Array<[string, unknown]> = []
   #nodes = 0
 
-  constructor(references: References, options: { bounds: Bounds.Bounds; what: string; isOld: boolean }) {
+  constructor(references: References, options: { bounds: Bounds.Bounds; total: Total; what: string; isOld: boolean }) {
     this.#references = references
     this.#bounds = options.bounds
+    this.#total = options.total
     this.#what = options.what
     this.#isOld = options.isOld
   }
@@ -61,6 +74,7 @@ export class DocumentSchemas {
   #convert(value: unknown, pointer: string, level: number): Json | boolean {
     if (level > this.#bounds.depth) throw this.#beyond("depth")
     if (++this.#nodes > this.#bounds.nodes) throw this.#beyond("nodes")
+    this.#count(1)
     if (!isJsonObject(value)) return value !== false
     const of = (child: unknown, key: string) => this.#convert(child, `${pointer}/${key}`, level + 1)
     const hidden = new Set<string>()
@@ -69,8 +83,10 @@ export class DocumentSchemas {
       if (key === "$ref" && Predicate.isString(item)) entries.push(["$ref", this.#reference(item, pointer)])
       else if (key === "description" || key === "title") {
         if (Predicate.isString(item)) entries.push([key, cut(item)])
-      } else if (plain.has(key)) entries.push([key, item])
-      else if (single.has(key)) {
+      } else if (plain.has(key)) {
+        this.#count(nodesOf(item))
+        entries.push([key, item])
+      } else if (single.has(key)) {
         if (isJsonObject(item) || Predicate.isBoolean(item)) entries.push([key, of(item, key)])
       } else if (lists.has(key)) {
         if (Array.isArray(item) && item.length > 0)
@@ -101,6 +117,12 @@ export class DocumentSchemas {
       this.#waiting.push({ name, part })
     }
     return `#/$defs/${name}`
+  }
+
+  #count(nodes: number): void {
+    const { limit, what } = this.#total
+    this.#total.nodes += nodes
+    if (this.#total.nodes > limit) throw InputTooLargeError.make({ what, bound: "nodes", limit })
   }
 
   #beyond(bound: "depth" | "nodes"): InputTooLargeError {

@@ -4,7 +4,7 @@ import type * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Render from "@kintsugi/core/Render"
 import * as Predicate from "effect/Predicate"
 import { refusal } from "./documentError.ts"
-import { cut, DocumentSchemas } from "./documentSchema.ts"
+import { cut, DocumentSchemas, type Total } from "./documentSchema.ts"
 import { field, isJsonObject, type Json, type ObjectPart, type Part, type References } from "./pointer.ts"
 import { addressOf } from "./server.ts"
 import type { Parameter } from "./style.ts"
@@ -38,6 +38,7 @@ export interface Settings {
   readonly api: string
   readonly references: References
   readonly bounds: Bounds.Bounds
+  readonly total: Total
   readonly isOld: boolean
   readonly hosts: ReadonlySet<string>
   readonly baseUrl: string | URL | undefined
@@ -90,6 +91,7 @@ export const read = (listed: Listed, settings: Settings): Operation => {
   const unsupported = (where: string, what: string) => refusal(api, where, "unsupported", what)
   const schemas = new DocumentSchemas(references, {
     bounds: settings.bounds,
+    total: settings.total,
     isOld: settings.isOld,
     what: `The input schema of operation '${cut(id)}' of the API '${api}'`
   })
