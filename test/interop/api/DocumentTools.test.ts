@@ -222,6 +222,37 @@ it.effect("the schemas of all operations share one bound, beyond which operation
   })
 )
 
+it.effect("a bad path item or security scheme refuses its operations, and no other [P1796]", () =>
+  Effect.gen(function* () {
+    const securitySchemes = { far: { $ref: "other.yaml#/a" }, key: { type: "apiKey", in: "query", name: "k" } }
+    const paths = {
+      "/far": { $ref: "http://evil.test/x" },
+      "/locked": { get: { operationId: "locked", security: [{ key: [] }, { far: [] }] } },
+      "/things": { get: { operationId: "things", security: [{ key: [] }] }, put: { operationId: "inherits" } }
+    }
+    const make = (options: Partial<DocumentTools.Options>) =>
+      DocumentTools.fromDocument(
+        documentOf({}, { paths, components: { securitySchemes }, security: [{ far: [] }] }) as object,
+        { name: "p", hosts, ...options }
+      )
+    const { refused, tools } = yield* make({})
+    assert.deepStrictEqual(
+      tools.map(({ name }) => name),
+      ["things"]
+    )
+    assert.deepStrictEqual(
+      refused.map((error) => error._tag === "ApiDocumentError" && [error.reason, error.pointer]),
+      [
+        ["reference", "#/paths/~1far"],
+        ["reference", "#/components/securitySchemes/far"],
+        ["reference", "#/components/securitySchemes/far"]
+      ]
+    )
+    assert.lengthOf((yield* make({ include: ["things"] })).tools, 1)
+    assert.deepInclude(yield* Effect.flip(make({ include: ["locked"] })), { reason: "reference" })
+  })
+)
+
 it.effect("requests and redirects go to no host beyond the list [P1797]", () =>
   Effect.gen(function* () {
     for (const url of [

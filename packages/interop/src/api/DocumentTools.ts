@@ -16,7 +16,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Answer from "./answer.ts"
 import { ApiDocumentError, refusal } from "./documentError.ts"
-import { credentialsOf, type Listed, type Operation, operationsOf, read, type Settings } from "./operation.ts"
+import { type Listed, type Operation, operationsOf, read, securityOf, type Settings } from "./operation.ts"
 import { effectOf, type Lengths, lengthOf } from "./options.ts"
 import { isJsonObject, References } from "./pointer.ts"
 import { send } from "./request.ts"
@@ -123,9 +123,10 @@ const made = (document: unknown, options: Options, limits: Limits): OperationToo
     hosts: new Set(options.hosts.map((host) => host.toLowerCase())),
     baseUrl: options.baseUrl,
     headers: new Set(options.headers?.map((header) => header.toLowerCase())),
-    credentials: credentialsOf(references)
+    ...securityOf(references)
   }
-  const all = operationsOf(references)
+  const found = operationsOf(references)
+  const all = found.filter((one): one is Listed => !(one instanceof ApiDocumentError))
   const ids = new Set<string>()
   const shared = new Set<string>()
   for (const { id } of all) (ids.has(id) ? shared : ids).add(id)
@@ -145,7 +146,8 @@ const made = (document: unknown, options: Options, limits: Limits): OperationToo
       `it has ${taken.length} operations, and ${limits.maxTools} may be tools: set the option include or maxTools`
     )
   const operations: Array<Operation> = []
-  const refused: Array<ApiDocumentError | InputTooLargeError> = []
+  const refused: Array<ApiDocumentError | InputTooLargeError> =
+    wanted === undefined ? found.filter((one) => one instanceof ApiDocumentError) : []
   for (const listed of taken) {
     const { id, operation: part } = listed
     const operation = shared.has(id) ? ambiguous(id, part.pointer) : readWithin(listed, settings)

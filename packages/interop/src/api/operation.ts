@@ -3,7 +3,7 @@ import type * as Bounds from "@kintsugi/core/Bounds"
 import type * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Render from "@kintsugi/core/Render"
 import * as Predicate from "effect/Predicate"
-import { refusal } from "./documentError.ts"
+import { ApiDocumentError, refusal } from "./documentError.ts"
 import { cut, DocumentSchemas, type Total } from "./documentSchema.ts"
 import { field, isJsonObject, type Json, type ObjectPart, type Part, type References } from "./pointer.ts"
 import { addressOf } from "./server.ts"
@@ -34,7 +34,7 @@ export interface Operation {
 }
 
 /** What all operations of a document share. */
-export interface Settings {
+export interface Settings extends Security {
   readonly api: string
   readonly references: References
   readonly bounds: Bounds.Bounds
@@ -43,17 +43,16 @@ export interface Settings {
   readonly hosts: ReadonlySet<string>
   readonly baseUrl: string | URL | undefined
   readonly headers: ReadonlySet<string>
-  /** The parameters that are credentials, as `place name`. */
-  readonly credentials: ReadonlySet<string>
 }
 
-/** The operations, in the order of the document. Path items that are references are read by the function, which may throw. */
-export const operationsOf = (references: References): ReadonlyArray<Listed> => {
+/** The operations, in the order of the document, and the refusals of path items that cannot be read. */
+export const operationsOf = (references: References): ReadonlyArray<Listed | ApiDocumentError> => {
   const root: Part = { value: references.root, pointer: "#" }
   const paths = field(root, "paths")
   if (paths === undefined || !isJsonObject(paths.value)) return []
-  return Object.keys(paths.value).flatMap((path): ReadonlyArray<Listed> => {
-    const item = references.object(field(paths, path))
+  return Object.keys(paths.value).flatMap((path): ReadonlyArray<Listed | ApiDocumentError> => {
+    const item = objectOf(references, field(paths, path))
+    if (item instanceof ApiDocumentError) return [item]
     if (item === undefined || !path.startsWith("/")) return []
     return methods.flatMap((method): ReadonlyArray<Listed> => {
       const operation = field(item, method)
@@ -65,17 +64,48 @@ export const operationsOf = (references: References): ReadonlyArray<Listed> => {
   })
 }
 
-/** The parameters that carry credentials, by the security schemes of the document. */
-export const credentialsOf = (references: References): ReadonlySet<string> => {
-  const found = new Set(["header authorization", "header proxy-authorization", "header cookie"])
-  const schemes = field(field({ value: references.root, pointer: "#" }, "components") ?? nothing, "securitySchemes")
-  if (schemes === undefined || !isJsonObject(schemes.value)) return found
-  for (const name of Object.keys(schemes.value)) {
-    const { value } = references.object(field(schemes, name)) ?? { value: {} as Json }
-    if (value["type"] === "apiKey" && Predicate.isString(value["name"]))
-      found.add(keyOf(String(value["in"]), value["name"]))
+/** The object of a part, or why its reference cannot be followed. */
+const objectOf = (references: References, part: Part | undefined): ObjectPart | ApiDocumentError | undefined => {
+  try {
+    return references.object(part)
+  } catch (error) {
+    if (error instanceof ApiDocumentError) return error
+    throw error
   }
-  return found
+}
+
+/** What the security schemes of a document say. */
+export interface Security {
+  /** The parameters that carry credentials, as `place name`. */
+  readonly credentials: ReadonlySet<string>
+  /** The schemes that cannot be read, by name. */
+  readonly unreadable: ReadonlyMap<string, ApiDocumentError>
+}
+
+/** Reads the security schemes of the document. */
+export const securityOf = (references: References): Security => {
+  const unreadable = new Map<string, ApiDocumentError>()
+  const credentials = new Set(["header authorization", "header proxy-authorization", "header cookie"])
+  const schemes = field(field({ value: references.root, pointer: "#" }, "components") ?? nothing, "securitySchemes")
+  if (schemes === undefined || !isJsonObject(schemes.value)) return { credentials, unreadable }
+  for (const name of Object.keys(schemes.value)) {
+    const scheme = objectOf(references, field(schemes, name))
+    if (scheme instanceof ApiDocumentError) unreadable.set(name, scheme)
+    else if (scheme?.value["type"] === "apiKey" && Predicate.isString(scheme.value["name"]))
+      credentials.add(keyOf(String(scheme.value["in"]), scheme.value["name"]))
+  }
+  return { credentials, unreadable }
+}
+
+/** The refusal of an operation that needs a security scheme which cannot be read: the scheme may make a parameter a credential. */
+const unreadableOf = (operation: Part, { references, unreadable }: Settings): ApiDocumentError | undefined => {
+  const security = field(operation, "security")?.value ?? references.root["security"]
+  if (!Array.isArray(security)) return undefined
+  return security
+    .filter(isJsonObject)
+    .flatMap((schemes) => Object.keys(schemes))
+    .map((name) => unreadable.get(name))
+    .find((error) => error !== undefined)
 }
 
 /** Names of headers have no case; those of queries are compared without it, to be careful. */
@@ -88,6 +118,8 @@ export const read = (listed: Listed, settings: Settings): Operation => {
   const { api, references } = settings
   const { id, item, method, operation, path } = listed
   const { pointer } = operation
+  const unreadable = unreadableOf(operation, settings)
+  if (unreadable !== undefined) throw unreadable
   const unsupported = (where: string, what: string) => refusal(api, where, "unsupported", what)
   const schemas = new DocumentSchemas(references, {
     bounds: settings.bounds,
