@@ -118,9 +118,12 @@ export const read = (listed: Listed, settings: Settings): Operation => {
   const { api, references } = settings
   const { id, item, method, operation, path } = listed
   const { pointer } = operation
+  const unsupported = (where: string, what: string) => refusal(api, where, "unsupported", what)
+  // A URL drops line breaks and tabs, and reads a backslash as a slash.
+  if (/[\\\p{Cc}]/u.test(path) || path.split("/").some((segment) => isDots(segment)))
+    throw unsupported(pointer, "its path has a segment that leads to another path")
   const unreadable = unreadableOf(operation, settings)
   if (unreadable !== undefined) throw unreadable
-  const unsupported = (where: string, what: string) => refusal(api, where, "unsupported", what)
   const schemas = new DocumentSchemas(references, {
     bounds: settings.bounds,
     total: settings.total,
@@ -177,6 +180,9 @@ export const read = (listed: Listed, settings: Settings): Operation => {
     } as RawSchema.RawSchema
   }
 }
+
+/** Whether a URL reads a segment of a path as `.` or `..`: a dot may be encoded. */
+export const isDots = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment)
 
 /** The properties of an object schema. */
 class Group {
@@ -247,6 +253,7 @@ export const form = "application/x-www-form-urlencoded"
 /** The words of the document are data: they are framed as such. */
 const descriptionOf = (method: string, path: string, { description, summary }: Json): string => {
   const words = [summary, description].filter(Predicate.isString).join("\n").trim()
-  const request = cut(`${method} ${path}`)
+  const isPlain = /^[!-;=?-~]*$/.test(path)
+  const request = isPlain ? cut(`${method} ${path}`) : `${method} ${Render.asData(cut(path))}`
   return words === "" ? request : `${request}\n${Render.asData(cut(words))}`
 }

@@ -14,7 +14,7 @@ import type * as Schema from "effect/Schema"
 import type { ApiError } from "./ApiError.ts"
 import * as Answer from "./answer.ts"
 import * as Failure from "./failure.ts"
-import { form, keyOf, type Operation } from "./operation.ts"
+import { form, isDots, keyOf, type Operation } from "./operation.ts"
 import { effectOf } from "./options.ts"
 import { isJsonObject, type Json } from "./pointer.ts"
 import { isAllowed } from "./server.ts"
@@ -156,12 +156,11 @@ const requestOf = (
   }
   if ([...segments.values()].some((text) => !text.isWellFormed()))
     return Result.fail("a parameter of the path has half of a surrogate pair, which no address can have")
-  const isEmpty = (text: string) => text === "" || text === "." || text === ".."
   const path = operation.path.split("/").map((segment) => {
     const written = segment.replaceAll(/\{([^{}]*)\}/g, (_, name: string) =>
       encodeURIComponent(segments.get(name) ?? "")
     )
-    return segment.includes("{") && isEmpty(written) ? undefined : written
+    return segment.includes("{") && (written === "" || isDots(written)) ? undefined : written
   })
   if (path.includes(undefined)) return Result.fail("a parameter of the path is empty, or leads to another path")
   const spoofed = query.find(([name]) => credentials.has(keyOf("query", name)))
