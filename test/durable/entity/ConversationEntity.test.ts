@@ -170,6 +170,18 @@ it.effect("a full queue takes no message, and says when to try again [P1384]", (
   }).pipe(played(talk))
 })
 
+it.effect("a blank word is refused at once, and the conversation goes on [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, say, send } = talkTo(talk)
+    yield* send("1", "pay rent")
+    const refused = yield* Effect.exit(say("2", " "))
+    assert.match(String(refused), /ConversationEntity.say to 'c-1': the message must be more than blank/)
+    talk.release("pay rent")
+    assert.strictEqual(yield* answer("1"), "answer to pay rent")
+  }).pipe(played(talk))
+})
+
 it.effect("a conversation of another subject is answered as if it did not exist [P1384]", () => {
   const talk = talking()
   return Effect.gen(function* () {
@@ -278,6 +290,8 @@ it.effect("refuses options that cannot be, and a workflow without inbox or event
     const agent = Agent.resume(Agent.make("clerk", {}))
     assert.throws(() => ConversationEntity.make(durable, { name: "n", capacity: 0 }), RangeError, "capacity")
     assert.throws(() => ConversationEntity.make(durable, { name: "n", concurrency: 0.5 }), RangeError, "concurrency")
+    for (const retryAfter of ["Infinity", -1] as const)
+      assert.throws(() => ConversationEntity.make(durable, { name: "n", retryAfter }), RangeError, "retryAfter")
     const deaf = Durable.workflow(agent, made)
     assert.throws(() => ConversationEntity.make(deaf, { name: "n" }), TypeError, "inbox: true")
     const silent = Durable.workflow(agent, { ...made, inbox: true, events: false })

@@ -99,6 +99,9 @@ export const make = <Said extends string | Message.UserContent, Output extends S
     throw new RangeError(`ConversationEntity '${name}': ${option} must be a whole number above 0, got ${value}`)
   }
   const retryAfter = Duration.toMillis(options.retryAfter ?? "5 seconds")
+  if (!Number.isFinite(retryAfter) || retryAfter < 0) {
+    throw new RangeError(`ConversationEntity '${name}': retryAfter must be a time of 0 or more, and finite`)
+  }
   // cast: the schemas of the runs are used as they are, and what the layer needs is in the type of the result
   const runs = durable as unknown as Runs
   const entity = entityOf(name)

@@ -95,12 +95,15 @@ export const send = <Said extends string | Message.UserContent, Output, E, R>(
 
 /**
  * Says something to the run at work, which reads it at its next safe point: the message is `Steered`. If no run is at work, the message is
- * sent. If the run ends without reading it, it comes next.
+ * sent. If the run ends without reading it, it comes next. It dies with a `TypeError` if the message is blank, as `Durable.say` does.
  */
 export const say = (
   self: AnyEntity,
   { conversation, ...said }: One & { readonly message: string }
-): Effect.Effect<MessageState, Unwritten, Sharding> => reaching(self, conversation, (client) => client.say(said))
+): Effect.Effect<MessageState, Unwritten, Sharding> =>
+  said.message.trim() === ""
+    ? Effect.die(new TypeError(`ConversationEntity.say to '${conversation}': the message must be more than blank`))
+    : reaching(self, conversation, (client) => client.say(said))
 
 /**
  * Stops the run at work, and returns whether there is one. The messages that wait stay, and the first of them comes next. With `dropQueue`
