@@ -169,6 +169,21 @@ it.effect("a call that is interrupted while a slow storage reserves leaves no re
   }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
 )
 
+it.effect("a picture in the result of a tool reserves as much as one of a user [P1720]", () =>
+  Effect.gen(function* () {
+    const scripted = yield* make(using(1, 1))
+    const model = yield* built(scripted.layer, { key, tokens: 20_000 })
+    const parts = [{ type: "image" as const, mediaType: "image/png", data: "x".repeat(1_000_000) }]
+    const call = { type: "tool-call" as const, id: "1", name: "shot", arguments: {} }
+    const settlement = { kind: "result" as const, text: "[image]", parts }
+    yield* model.generate({
+      ...request,
+      messages: [{ role: "assistant", content: [{ type: "settled-call", call, settlement }] }]
+    })
+    assert.deepStrictEqual(yield* spending(), { spent: 2, reserved: 0 })
+  }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
+)
+
 it.effect("a reader that stops at the last part has settled the call [P1720]", () =>
   Effect.gen(function* () {
     const scripted = yield* make(using(3, 1))

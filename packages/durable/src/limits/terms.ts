@@ -119,13 +119,21 @@ export const amountBefore = (terms: Terms, request: Model.Request, model: Model.
 
 /** About how many tokens a request has: one for 4 characters of its JSON, and 1,000 for a picture or file. */
 const tokensOf = ({ messages, output, tools }: Model.Request): number => {
-  const texts = messages.map((message) =>
-    message.role === "user"
-      ? message.content.map((part) => (part.type === "text" ? part.text : "x".repeat(4000)))
-      : message
-  )
+  const texts = messages.map((message) => {
+    if (message.role === "user") return message.content.map(shortened)
+    if (message.role !== "assistant") return message
+    return message.content.map((part) =>
+      part.type === "settled-call" && part.settlement.parts !== undefined
+        ? { ...part, settlement: { ...part.settlement, parts: part.settlement.parts.map(shortened) } }
+        : part
+    )
+  })
   return Math.ceil(JSON.stringify([texts, tools, output]).length / 4)
 }
+
+/** A part whose bytes are replaced by what they count. */
+const shortened = (part: { readonly type: string; readonly text?: string }) =>
+  part.type === "text" ? part.text : "x".repeat(4000)
 
 /** The highest cost of so many tokens: in the dearest tier, whether the provider reads, writes or has no cache. */
 const mostOf = (price: Budget.Price, inputTokens: number, outputTokens: number): number => {
