@@ -193,6 +193,20 @@ it.effect("a client reads the events that it may see, and their cursors go on", 
   })
 )
 
+it.effect("204 for `EventSource` after the last event that it may see", () =>
+  Effect.gen(function* () {
+    const shows = ({ type }: AgentEvent.AgentEvent) => type === "text-delta"
+    const { ann, send } = yield* serving([text("Forty-two.")], { shows })
+    const seen = yield* Stream.runCollect(ann.stream({ input: "What?", run: "one" }))
+    const statusAfter = (event: (typeof seen)[number] | undefined) =>
+      Effect.map(
+        send("/desk/one/events", { headers: { "last-event-id": event?.cursor ?? "" } }),
+        ({ status }) => status
+      )
+    assert.deepStrictEqual([yield* statusAfter(seen[0]), yield* statusAfter(seen.at(-1))], [200, 204])
+  })
+)
+
 it("every error of this library keeps the status of core's table [P1852]", () => {
   const rows = RecoveryAdvice.tags.map((tag) => RecoveryAdvice.describe(tag).httpStatus)
   const fields = Schema.Struct(AgentProxy.RunFailedError.fields)

@@ -74,7 +74,7 @@ const handlersOf = (runs: Runs, { shows = () => true }: Options) => {
           const shown = yield* Effect.exit(runs.show(of))
           const isAtWork = Exit.isSuccess(shown) && shown.value === undefined
           // what is over answers at once
-          const isRead = !isAtWork && Option.isNone(yield* Stream.runHead(yield* runs.events(of)))
+          const isRead = !isAtWork && Option.isNone(yield* Stream.runHead(Stream.filter(yield* runs.events(of), shows)))
           return { all, isRead }
         })
       ),
