@@ -1,13 +1,17 @@
 /** What of the backend outlives a request: runs that have ended, lines in the log, and the limit of calls of the model. */
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Message, Model } from "@kintsugi/core"
+import { Agent, LlmError, Message, Model, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import * as Chats from "@kintsugi/examples/backend/chats"
 import { layerModel } from "@kintsugi/examples/backend/config"
 import { layerOf, Running } from "@kintsugi/examples/backend/running"
+import { layerMemory } from "@kintsugi/examples/backend/shop"
+import * as AgentProxy from "@kintsugi/interop/AgentProxy"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { LoopbackServer } from "@kintsugi/providers/testing"
-import { ConfigProvider, Deferred, Effect, Latch, Logger, References } from "effect"
+import { ConfigProvider, Deferred, Effect, Latch, Layer, Logger, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { modelOf, raw, says, serving } from "./_support/backendServer.ts"
+import { modelOf, orders, raw, says, serving } from "./_support/backendServer.ts"
 
 const guide = Agent.make("guide", { prompt: "Answer." })
 
@@ -43,7 +47,7 @@ it.effect("backend: of the runs that have ended, only so many are found, the las
       [false, false, false, true, true]
     )
     assert.isUndefined(find({ ...of(4), subject: "bob" }))
-  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2 }), answering]))
+  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2, atWork: 9 }), answering]))
 )
 
 it.effect("backend: a run that has ended is found for so long", () =>
@@ -54,7 +58,56 @@ it.effect("backend: a run that has ended is found for so long", () =>
     assert.isDefined(find(of(0)))
     yield* TestClock.adjust("1 second")
     assert.isUndefined(find(of(0)))
-  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2 }), answering]))
+  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2, atWork: 9 }), answering]))
+)
+
+it.effect("backend: of the runs of chats, only so many are at work, and the next one is 429", () =>
+  Effect.gen(function* () {
+    const gate = yield* Latch.make()
+    const stuck = modelOf(() => Effect.as(gate.await, says("Forty-two.")))
+    const context = yield* Layer.build(
+      Layer.mergeAll(
+        layerOf({ age: "10 minutes", count: 2, atWork: 1 }),
+        AgentRuns.layerSuspendedMemory(),
+        layerMemory(orders),
+        Layer.succeed(AgentProxy.Subject, "ann"),
+        stuck
+      )
+    )
+    const chat = (id: string) => Effect.provideContext(Chats.chat([], "What?", id), context)
+    yield* chat("one")
+    const { retryAfter, status } = yield* Effect.flip(chat("two"))
+    assert.deepStrictEqual([status, retryAfter], [429, 5])
+    yield* gate.open
+    yield* TestClock.adjust("1 second")
+    yield* chat("three")
+  })
+)
+
+it.effect("backend: what waits is listed without the tokens of deferred calls", () =>
+  Effect.gen(function* () {
+    const tokens: Array<string> = []
+    const order = Tool.deferred("order", {
+      description: "Orders.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      start: (_params, { token }) => Effect.sync(() => `order ${tokens.push(token)}`),
+      wait: "suspend",
+      deadline: "30 days"
+    })
+    const { call, calls, make } = ScriptedModel
+    const model = yield* make(calls(call("order", {})))
+    const run = yield* Effect.provide(Agent.make("desk", { tools: [order] }).start("Order."), model.layer)
+    const outcome = yield* run.outcome
+    assert(outcome._tag === "Suspended")
+    const row = { asked: "", snapshot: Snapshot.toJson(outcome.snapshot), repeat: false }
+    yield* AgentRuns.SuspendedRuns.use(({ put }) => put({ agent: "desk", subject: "ann", run: "one" }, row))
+    const listed = yield* Effect.provideService(Chats.waiting, AgentProxy.Subject, "ann")
+    assert.strictEqual(listed[0]?.waiting[0]?.type, "deferred")
+    const [token = "no token"] = tokens
+    assert.include(JSON.stringify(row), token)
+    assert.notInclude(JSON.stringify(listed), token)
+  }).pipe(Effect.provide(AgentRuns.layerSuspendedMemory()))
 )
 
 it.effect("backend: each run that fails is one line in the log, with the id and the code that its client gets", () =>

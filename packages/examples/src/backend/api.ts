@@ -80,7 +80,7 @@ const chunks = HttpApiSchema.WithHeaders(HttpApiSchema.StreamUint8Array({ conten
 
 const chat = HttpApiGroup.make("chat", { topLevel: true })
   .add(
-    HttpApiEndpoint.post("chat", "/chat", { payload: Chat, success: chunks }),
+    HttpApiEndpoint.post("chat", "/chat", { payload: Chat, success: chunks, error: AgentProxy.TooBusyError }),
     /** The message of the run at work, from its beginning. Without one, the SDK wants 204. */
     HttpApiEndpoint.get("reopen", "/chat/:id/stream", { params: { id: ChatId }, success: chunks })
   )

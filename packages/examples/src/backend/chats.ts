@@ -43,7 +43,7 @@ export const chat = (from: Message.Transcript, input: string, id?: string) =>
     if (id === undefined) return eventsOf(starting, subject)
     const { start } = yield* Running
     const run = yield* start({ subject, chat: id }, starting, (run) => stored(run, subject))
-    return run.events
+    return run === undefined ? yield* Effect.fail(new AgentProxy.TooBusyError({ retryAfter: 5 })) : run.events
   })
 
 /** The events of the run at work of a chat; `undefined` if there is none. */
@@ -56,11 +56,21 @@ export const reopened = (chat: string) =>
 const isOver = <A, E>(outcome: Effect.Effect<A, E>) =>
   Effect.raceFirst(Effect.map(Effect.exit(outcome), Exit.isExit), Effect.as(Effect.yieldNow, false))
 
+/** Without the token of a deferred call: who has it can settle the call. */
+const shown = (one: Snapshot.Waiting): Snapshot.Waiting => {
+  if (one.type !== "deferred") return one
+  const { agent, callId, expiresAt, handle, runId, tool, type } = one
+  return { type, runId, agent, callId, tool, expiresAt, handle }
+}
+
 /** What the runs of a customer wait for. */
 export const waiting = Effect.gen(function* () {
   const subject = yield* AgentProxy.Subject
   const rows = yield* (yield* AgentRuns.SuspendedRuns).list({ agent: Desk.name, subject })
   return yield* Effect.forEach(rows, ({ run, snapshot }) =>
-    Effect.map(Effect.orDie(Snapshot.fromJson(snapshot)), (read) => ({ run, waiting: Snapshot.waitingOf(read) }))
+    Effect.map(Effect.orDie(Snapshot.fromJson(snapshot)), (read) => ({
+      run,
+      waiting: Snapshot.waitingOf(read).map(shown)
+    }))
   )
 })

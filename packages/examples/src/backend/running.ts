@@ -16,12 +16,12 @@ export interface ChatOf {
 export class Running extends Context.Service<
   Running,
   {
-    /** Starts the run of a chat, and does this at its end. */
+    /** Starts the run of a chat, and does this at its end. `undefined` if too many are at work. */
     readonly start: <R, R2>(
       of: ChatOf,
       starting: Effect.Effect<Run, never, R | Scope.Scope>,
       atEnd: (run: Run) => Effect.Effect<unknown, unknown, R2>
-    ) => Effect.Effect<Run, never, Exclude<R, Scope.Scope> | R2>
+    ) => Effect.Effect<Run | undefined, never, Exclude<R, Scope.Scope> | R2>
     readonly find: (of: ChatOf) => Run | undefined
   }
 >()("examples/backend/Running") {}
@@ -30,14 +30,17 @@ export class Running extends Context.Service<
 export interface Limits {
   readonly age: Duration.Input
   readonly count: number
+  /** How many runs are at work at a time. */
+  readonly atWork: number
 }
 
-export const layerOf = ({ age, count }: Limits): Layer.Layer<Running> =>
+export const layerOf = ({ age, atWork, count }: Limits): Layer.Layer<Running> =>
   Layer.effect(
     Running,
     Effect.gen(function* () {
       const server = yield* Effect.scope
       const runs = new Map<string, Run>()
+      let working = 0
       /** Of each run that has ended, in this order: what makes it be forgotten before its time. */
       const ended = new Set<Deferred.Deferred<void>>()
       const at = ({ chat, subject }: ChatOf) => JSON.stringify([subject, chat])
@@ -45,11 +48,14 @@ export const layerOf = ({ age, count }: Limits): Layer.Layer<Running> =>
         find: (of) => runs.get(at(of)),
         start: (of, starting, atEnd) =>
           Effect.gen(function* () {
+            if (working >= atWork) return undefined
+            working++
             const scope = yield* Scope.fork(server)
-            const run = yield* Effect.provideService(starting, Scope.Scope, scope)
+            const free = Effect.sync(() => working--)
+            const run = yield* Effect.onError(Effect.provideService(starting, Scope.Scope, scope), () => free)
             runs.set(at(of), run)
             const end = Effect.gen(function* () {
-              yield* Effect.exit(atEnd(run))
+              yield* Effect.ensuring(Effect.exit(atEnd(run)), free)
               const early = yield* Deferred.make<void>()
               ended.add(early)
               const [first] = ended
@@ -67,4 +73,4 @@ export const layerOf = ({ age, count }: Limits): Layer.Layer<Running> =>
   )
 
 /** For ten minutes, and a thousand runs: a chat of a few turns takes some 50 KB. */
-export const layer: Layer.Layer<Running> = layerOf({ age: "10 minutes", count: 1000 })
+export const layer: Layer.Layer<Running> = layerOf({ age: "10 minutes", count: 1000, atWork: 1000 })
