@@ -194,6 +194,22 @@ for (const [name, layer] of Object.entries(stores)) {
   )
 }
 
+it.effect("a run that cannot be started leaves its room to others", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const model = yield* make(text("Fine."))
+    let isBroken = true
+    const start: typeof desk.start = (input) =>
+      Effect.suspend(() => (isBroken ? Effect.die(new Error("no start")) : desk.start(input)))
+    const broken = new Proxy(desk, { get: (own, name) => (name === "start" ? start : Reflect.get(own, name)) })
+    const runs = yield* process({ desk: broken, model: model.layer, limits: { maxAtWork: 1 } })
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(runs.start(asked))))
+    isBroken = false
+    yield* runs.start(asked)
+    assert.strictEqual((yield* runs.end(of))._tag, "Answered")
+  })
+)
+
 it.effect("a run that cannot be stored ends with a bug, and leaves its room to others", () =>
   Effect.gen(function* () {
     const { desk } = yield* agent

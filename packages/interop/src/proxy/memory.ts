@@ -100,7 +100,11 @@ export const runsInMemory = (
         if (atWork >= maxAtWork) return yield* Effect.fail(new TooBusyError({ retryAfter: pause }))
         atWork++
         const own = yield* Scope.fork(scope)
-        const run = yield* Effect.provideService(starting, Scope.Scope, own)
+        const abandoned = Effect.andThen(
+          Effect.sync(() => atWork--),
+          Scope.close(own, Exit.void)
+        )
+        const run = yield* Effect.onError(Effect.provideService(starting, Scope.Scope, own), () => abandoned)
         const end = yield* Deferred.make<Ending<unknown>, unknown>()
         const ids = new Set([...(from?.said ?? []), ...(said === undefined ? [] : [said])])
         const entry: Entry = { run, asked, end, said: ids, isAtWork: true, isStopped: false, isSuspended: false }
