@@ -48,7 +48,7 @@ const names: Inputs<ReadonlyArray<string>> = {
   "long names": (size) => ["a".repeat(size / 2), "b".repeat(size / 2)]
 }
 
-const servers = [{ url: "http://api.test" }]
+const servers = [{ url: "https://api.test" }]
 
 /** A document with these paths. */
 const documentOf = (paths: object, fields: object = {}) => ({ openapi: "3.0.0", servers, paths, ...fields })
@@ -110,7 +110,14 @@ const specifications: Inputs<object> = {
   ...mapped({ ...values, ...deepValues }, (value) => withOne({ ...bodyOf(value), parameters: value, servers: value }))
 }
 
-const options = { name: "api", hosts: ["api.test"], bounds: wide, maxTools: 1_000_000, maxResponseBytes }
+const options = {
+  name: "api",
+  hosts: ["api.test"],
+  bounds: wide,
+  maxNodes: 100_000_000,
+  maxTools: 1_000_000,
+  maxResponseBytes
+}
 
 const ofDocument = (document: object) => Effect.runPromiseExit(DocumentTools.fromDocument(document, options))
 

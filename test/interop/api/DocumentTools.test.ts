@@ -11,7 +11,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { bodyOf, documentOf, pets } from "./_support/pets.ts"
 import { listen, served } from "./_support/shop.ts"
 
-const hosts = ["api.pets.test"]
+const hosts = ["http://api.pets.test"]
 
 const named = (tools: ReadonlyArray<DocumentTools.OperationTool>, name: string) => {
   const found = tools.find((tool) => tool.name === name)

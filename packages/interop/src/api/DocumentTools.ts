@@ -55,7 +55,7 @@ type Ids<Document> = [IdsIn<Document>] extends [never] ? string : IdsIn<Document
 export interface Options<Id extends string = string> extends Lengths {
   /** The name of the API, for models and errors. */
   readonly name: string
-  /** The hosts to which requests and redirects may go, such as `api.example.com` or `127.0.0.1:8080`. */
+  /** The hosts to which requests and redirects may go, such as `api.example.com`; a host without TLS as `http://api.example.com`. */
   readonly hosts: ReadonlyArray<string>
   /** The address of the API; by default the first server of the document. */
   readonly baseUrl?: string | URL

@@ -3,12 +3,20 @@ import * as Predicate from "effect/Predicate"
 import { refusal } from "./documentError.ts"
 import { field, isJsonObject, type Part } from "./pointer.ts"
 
-/** Whether requests may go to this address: over HTTP, without credentials in it, to a host of the list. */
-export const isAllowed = (url: URL, hosts: ReadonlySet<string>): boolean =>
-  (url.protocol === "https:" || url.protocol === "http:") &&
-  url.username === "" &&
-  url.password === "" &&
-  hosts.has(url.host)
+/**
+ * Whether requests may go to this address: without credentials in it, to a host of the list. Credentials of the client go in plain text only
+ * to this machine, and to hosts that the list names with `http://`.
+ */
+export const isAllowed = (
+  { host, hostname, password, protocol, username }: URL,
+  hosts: ReadonlySet<string>
+): boolean => {
+  if (username !== "" || password !== "") return false
+  if (hosts.has(`http://${host}`)) return protocol === "https:" || protocol === "http:"
+  return hosts.has(host) && (protocol === "https:" || (protocol === "http:" && loopback.has(hostname)))
+}
+
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
 
 interface Settings {
   readonly api: string
@@ -24,7 +32,8 @@ export const addressOf = (parts: ReadonlyArray<Part>, { api, baseUrl, hosts }: S
   if (!URL.canParse(text))
     throw refusal(api, pointer, "host", `the address '${text}' is no URL; set the option baseUrl`)
   const url = new URL(text)
-  if (!isAllowed(url, hosts)) throw refusal(api, pointer, "host", `the host '${url.host}' is not in the option hosts`)
+  if (!isAllowed(url, hosts))
+    throw refusal(api, pointer, "host", `the option hosts does not allow '${url.protocol}//${url.host}'`)
   return url
 }
 
