@@ -216,7 +216,11 @@ export const interop: Table = {
     "runFailed",
     "failedInside"
   ),
-  "interop/src/proxy/events.ts": each(none("reads a cursor by `Cursor.read`, which is measured"), "eventsAt"),
+  "interop/src/proxy/crowded.ts": each(none("looks at each item once"), "firstOfMost"),
+  "interop/src/proxy/events.ts": {
+    ...each(none("reads a cursor by `Cursor.read`, which is measured"), "eventsAt"),
+    ...each(none("looks at each event once"), "hasBegun")
+  },
   "interop/src/proxy/memory.ts": each(effectOnly, "runsInMemory"),
   "interop/src/proxy/schemas.ts": each(contracted, "answered", "startFields", "shown", "forClients"),
   "interop/src/proxy/suspended.ts": each(effectOnly, "SuspendedRuns", "layerSuspendedMemory"),

@@ -176,7 +176,7 @@ export const interopApi: Table = {
   ),
   "interop/src/api/documentError.ts": { ...each(schema, "ApiDocumentError"), ...each(reached, "refusal") },
   "interop/src/api/documentSchema.ts": each(reached, "cut", "DocumentSchemas"),
-  "interop/src/api/operation.ts": each(reached, "operationsOf", "credentialsOf", "keyOf", "read"),
+  "interop/src/api/operation.ts": each(reached, "operationsOf", "securityOf", "isDots", "keyOf", "read"),
   "interop/src/api/pointer.ts": each(reached, "isJsonObject", "field", "References"),
   "interop/src/api/request.ts": each(reached, "send"),
   "interop/src/api/server.ts": each(reached, "isAllowed", "addressOf"),
