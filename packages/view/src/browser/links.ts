@@ -13,7 +13,7 @@ const fragmentOf = (store: Store, query: string): string => {
     selectedEvent === undefined ? undefined : `e=${selectedEvent}`,
     zoom === undefined ? undefined : `z=${zoom}`,
     view === "timeline" ? undefined : `v=${view}`,
-    query.trim() === "" ? undefined : `q=${encodeURIComponent(query.trim())}`
+    query.trim() === "" ? undefined : `q=${encodeURIComponent(query.trim().toWellFormed())}`
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? "" : `#${parts.join("&")}`
 }

@@ -37,7 +37,10 @@ export const editorUrl = ({ editor, folder = "" }: Links, definedAt: string | un
   const [, path = "", line = "", column = ""] = /^(.+):(\d+):(\d+)$/.exec(definedAt ?? "") ?? []
   if (editor === undefined || path === "") return undefined
   const isAbsolute = path.startsWith("/") || /^[a-z]:/i.test(path)
-  const file = encodeURI(isAbsolute ? path : `${folder}/${path}`).replaceAll(/[?#&]/g, encodeURIComponent)
+  const file = encodeURI((isAbsolute ? path : `${folder}/${path}`).toWellFormed()).replaceAll(
+    /[?#&]/g,
+    encodeURIComponent
+  )
   const values: Readonly<Record<string, string>> = { file, line, column }
   return editor.replaceAll(/\{(file|line|column)\}/g, (_, name: string) => values[name] ?? "")
 }
@@ -58,7 +61,9 @@ export const editorOf = (named: string): string | undefined => {
 }
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
-  template.replaceAll(/\{(runId|from|to)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""))
+  template.replaceAll(/\{(runId|from|to)\}/g, (_, name: string) =>
+    encodeURIComponent((values[name] ?? "").toWellFormed())
+  )
 
 /** Whether a template is an address of the web. Any other one could start a program or a script. */
 export const isWeb = (template: string): boolean => /^https?:\/\/[^\s/]/i.test(template)
