@@ -72,7 +72,8 @@ export const play = (subject: Subject, { clients: mean, minutes, rate, seed }: S
         OPENAI_API_KEY: "load",
         OPENAI_BASE_URL: `http://127.0.0.1:${modelPort}`,
         MODEL: "load",
-        MODEL_CONCURRENCY: `${10 * mean}`
+        MODEL_CONCURRENCY: `${10 * mean}`,
+        CHATS_AT_WORK: `${10 * mean}`
       }
     })
     const clients = yield* start({

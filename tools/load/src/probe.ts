@@ -6,9 +6,11 @@ import { readdirSync } from "node:fs"
 import { answering } from "./answering.ts"
 
 export interface Measured {
-  /** Bytes in use after a collection, and bytes that the machine has given. */
+  /** Bytes in use after a collection. */
   readonly heap: number
+  /** Bytes that the machine has given before that collection, and those of them that V8 has taken for its heap. */
   readonly resident: number
+  readonly reserved: number
   /** Seconds of the processor. */
   readonly cpu: number
   /** Open files and sockets. */
@@ -17,12 +19,12 @@ export interface Measured {
 
 const measure = (): Measured => {
   const { system, user } = process.cpuUsage()
-  const resident = process.memoryUsage.rss()
+  const { heapTotal: reserved, rss: resident } = process.memoryUsage()
   const descriptors = readdirSync("/proc/self/fd").length
   // twice: finalizers of the first let go of more
   globalThis.gc?.()
   globalThis.gc?.()
-  return { heap: process.memoryUsage().heapUsed, resident, cpu: (user + system) / 1e6, descriptors }
+  return { heap: process.memoryUsage().heapUsed, reserved, resident, cpu: (user + system) / 1e6, descriptors }
 }
 
 answering({ measure })

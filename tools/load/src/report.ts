@@ -26,10 +26,12 @@ const mebi = (bytes: number): string => (bytes / 2 ** 20).toFixed(1)
 const share = (part: number): string => `${(part * 100).toFixed(1)} %`
 const millis = (value: number): string => (Number.isNaN(value) ? "-" : value.toFixed(1))
 
-/** How much more the late mark holds than the early one. */
-const growth = (played: Played, memory: "heap" | "resident"): number => played.late[memory] / played.early[memory] - 1
+type Memory = "heap" | "resident" | "reserved"
 
-const both = (played: Played, memory: "heap" | "resident"): string =>
+/** How much more the late mark holds than the early one. */
+const growth = (played: Played, memory: Memory): number => played.late[memory] / played.early[memory] - 1
+
+const both = (played: Played, memory: Memory): string =>
   `${mebi(played.early[memory])}, ${mebi(played.late[memory])} (${share(growth(played, memory))})`
 
 const rows: ReadonlyArray<readonly [name: string, of: (played: Played) => string]> = [
@@ -50,6 +52,7 @@ const rows: ReadonlyArray<readonly [name: string, of: (played: Played) => string
   ["streams: early, late", ({ early, late }) => `${early.streams}, ${late.streams}`],
   ["heap, MiB: early, late", (played) => both(played, "heap")],
   ["resident, MiB: early, late", (played) => both(played, "resident")],
+  ["of which V8's heap, with what is dead in it", (played) => both(played, "reserved")],
   [
     "descriptors: early, late, over",
     ({ early, late, over }) => [early, late, over].map((at) => at.descriptors).join(", ")

@@ -98,7 +98,15 @@ describe("the judge", () => {
 })
 
 describe("the report", () => {
-  const mark = (heap: number): Mark => ({ heap, resident: heap, cpu: 1, descriptors: 20, streams: 0, turns: 1 })
+  const mark = (heap: number): Mark => ({
+    heap,
+    resident: heap,
+    reserved: heap,
+    cpu: 1,
+    descriptors: 20,
+    streams: 0,
+    turns: 1
+  })
   const played = (subject: Played["subject"], late: number, runs = 1): Played => ({
     subject,
     judged: judge(runs, [{ run: 1, took: 1, end: { type: "answer" } }], [], []),

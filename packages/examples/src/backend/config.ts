@@ -4,6 +4,7 @@ import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { Anthropic, Gemini, OpenAi, OpenRouter, Resilience } from "@kintsugi/providers"
 import { Config, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Access, localHosts } from "./access.ts"
+import * as Running from "./running.ts"
 import * as StandIn from "./standIn.ts"
 
 /** 0 takes a free port. */
@@ -52,6 +53,11 @@ export const layerSuspended = Layer.unwrap(
     }),
     AgentRuns.layerSuspendedMemory
   )
+)
+
+/** How many chats are at work at a time; further ones are refused with 429. */
+export const layerRunning = Layer.unwrap(
+  Effect.map(Config.withDefault(Config.schema(positive, "CHATS_AT_WORK"), 1000), Running.layer)
 )
 
 /** The first provider whose key is set. */

@@ -22,6 +22,7 @@ The server of docs/guide/backend.md: agents over HTTP, until a signal stops it. 
 
   OPENAI_API_KEY (or ANTHROPIC_, GEMINI_, OPENROUTER_), MODEL   the model; without a key a stand-in answers
   MODEL_CONCURRENCY                                             how many calls of the model are at work at a time (32)
+  CHATS_AT_WORK                                                 how many chats are at work at a time (1000)
   PORT, HOST, HOSTS                                             where it listens, and its names (3000, 127.0.0.1)
   CUSTOMER_TOKENS                                               names and tokens of customers: ada=<token>,bob=<token>
   APPROVAL_TOKEN                                                what a decision about an approval has to bring

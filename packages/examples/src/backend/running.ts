@@ -73,4 +73,4 @@ export const layerOf = ({ age, atWork, count }: Limits): Layer.Layer<Running> =>
   )
 
 /** For ten minutes, and a thousand runs: a chat of a few turns takes some 50 KB. */
-export const layer: Layer.Layer<Running> = layerOf({ age: "10 minutes", count: 1000, atWork: 1000 })
+export const layer = (atWork: number): Layer.Layer<Running> => layerOf({ age: "10 minutes", count: 1000, atWork })

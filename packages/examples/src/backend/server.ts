@@ -11,9 +11,9 @@ import * as Access from "./access.ts"
 import { Api, type Chat, Desk } from "./api.ts"
 import * as Bugs from "./bugs.ts"
 import * as Chats from "./chats.ts"
+import * as Config from "./config.ts"
 import * as Live from "./live.ts"
 import * as Origins from "./origins.ts"
-import * as Running from "./running.ts"
 import * as Signing from "./signing.ts"
 import * as Strays from "./strays.ts"
 
@@ -90,6 +90,6 @@ const routes = Layer.mergeAll(
  * `gracefulShutdownTimeout` says, and interrupts the rest. Then all runs at work are interrupted: they settle their calls and end.
  */
 export const layer = HttpRouter.serve(routes).pipe(
-  Layer.provide([AgentRuns.layerMemory(Desk, Chats.served), Running.layer]),
+  Layer.provide([AgentRuns.layerMemory(Desk, Chats.served), Config.layerRunning]),
   Layer.provide(Telemetry.layer)
 )
