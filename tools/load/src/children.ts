@@ -25,6 +25,8 @@ export interface Program {
   /** The file for all that it prints. */
   readonly log: string
   readonly env: Readonly<Record<string, string>>
+  /** Options of Node besides. */
+  readonly options?: ReadonlyArray<string>
 }
 
 const probe = join(import.meta.dirname, "probe.ts")
@@ -34,12 +36,16 @@ const execArgv = ["--expose-gc", "--disable-warning=ExperimentalWarning", "--imp
 const inherited = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_API_KEY$|_BASE_URL$|^HOSTS?$|^CI$/.test(name)))
 
-export const start = ({ env, log, name, script }: Program): Effect.Effect<Child, never, Scope.Scope> =>
+export const start = ({ env, log, name, options = [], script }: Program): Effect.Effect<Child, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const output = openSync(log, "w")
       const stdio = ["ignore" as const, output, output, "ipc" as const]
-      const child = fork(join(root, script), { execArgv, stdio, env: { ...inherited(), NO_COLOR: "1", ...env } })
+      const child = fork(join(root, script), {
+        execArgv: [...execArgv, ...options],
+        stdio,
+        env: { ...inherited(), NO_COLOR: "1", ...env }
+      })
       return { child, ended: once(child, "exit") }
     }),
     ({ child, ended }) =>

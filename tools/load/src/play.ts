@@ -51,7 +51,11 @@ const arriving = (clients: Child, lasts: number, rate: number, seed: number): Ef
   })
 
 /** Plays one subject; says where it listens, and under which numbers its processes are known. */
-export const play = (subject: Subject, { clients: mean, minutes, rate, seed }: Settings, say: (line: string) => void) =>
+export const play = (
+  subject: Subject,
+  { clients: mean, memory, minutes, rate, seed }: Settings,
+  say: (line: string) => void
+) =>
   Effect.gen(function* () {
     mkdirSync(logs, { recursive: true })
     const log = (name: string) => join(logs, `${subject.name}-${name}.log`)
@@ -67,6 +71,7 @@ export const play = (subject: Subject, { clients: mean, minutes, rate, seed }: S
       name: subject.name,
       script: subject.script,
       log: log("server"),
+      options: memory === 0 ? [] : [`--max-old-space-size=${memory}`],
       env: {
         PORT: `${port}`,
         OPENAI_API_KEY: "load",

@@ -11,10 +11,12 @@ export interface Settings {
   /** How many runs arrive in a second, on average. */
   readonly rate: number
   readonly seed: number
+  /** MiB that V8 may take for old objects in the server; 0 leaves it to V8, which takes what the machine has. */
+  readonly memory: number
 }
 
 /** With it the machine of docs/reports/performance.md is 60 % busy at most, while the bare server answers. */
-const usual = { minutes: "10", clients: "1000", rate: "40", seed: "1" }
+const usual = { minutes: "10", clients: "1000", rate: "40", seed: "1", memory: "0" }
 
 /** The longest time that the model calls of a run may take on average, in seconds: the agent of the backend gives up after a minute. */
 const longest = 30
@@ -27,11 +29,12 @@ Load on the example backend, as in production: clients that read server-sent eve
   --clients=N        streams that are open at a time, on average (${usual.clients})
   --rate=N           runs that arrive in a second, on average (${usual.rate}); the model takes clients / rate seconds for each
   --seed=N           the seed of arrivals, faults and times (${usual.seed})
+  --memory=N         MiB that V8 may take for old objects in the server (no bound): production sets one
   --subject=A,B      ${subjects.map(({ name }) => name).join(", ")}, one after the other (all)
 `
 
 export const parse = (parameters: ReadonlyArray<string>): Settings => {
-  const options = { minutes: text, clients: text, rate: text, seed: text, subject: text }
+  const options = { minutes: text, clients: text, rate: text, seed: text, memory: text, subject: text }
   const given = { ...usual, ...read(parameters, help, options) }
   const settings: Settings = {
     subjects: chosen(
@@ -42,7 +45,8 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
     minutes: amount("minutes", given.minutes),
     clients: count("clients", given.clients),
     rate: amount("rate", given.rate),
-    seed: count("seed", given.seed)
+    seed: count("seed", given.seed),
+    memory: amount("memory", given.memory)
   }
   if (settings.minutes === 0 || settings.rate === 0) throw new Usage("--minutes and --rate must be above 0")
   if (settings.clients / settings.rate > longest) {
