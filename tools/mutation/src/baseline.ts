@@ -1,15 +1,12 @@
 /** The tests without a mutant: which pass, how long they take, which mutants they come by. Kept as long as nothing changed. */
-import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { filesIn } from "../../../scripts/files.ts"
+import { dirname, join } from "node:path"
+import { type File, filesIn } from "../../../scripts/files.ts"
+import { type Area, isTried, sharedTests } from "./areas.ts"
+import { hashOf } from "./hash.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache } from "./protocol.ts"
 import { withoutReasons } from "./reasons.ts"
-import { testFolders } from "./targets.ts"
-
-export const hashOf = (...texts: ReadonlyArray<string>): string =>
-  createHash("sha256").update(texts.join("\0")).digest("hex").slice(0, 16)
 
 interface Stored {
   readonly hash: string
@@ -26,24 +23,28 @@ export interface Surveyed {
   readonly hashes: ReadonlyMap<string, string>
 }
 
-const path = join(cache, "baseline.json")
-
-const readStored = (): Readonly<Record<string, Stored>> =>
+const readStored = (path: string): Readonly<Record<string, Stored>> =>
   existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {}
 
-/** The survey of all test files; only what changed is run. */
-export const survey = async (say: (line: string) => void): Promise<Surveyed> => {
-  const sources = filesIn("packages", (name) => name.endsWith(".ts")).map(
+/** The survey of the test files of an area, of which these sources are mutated; only what changed is run. */
+export const survey = async (
+  { name, tests: folders }: Area,
+  mutated: ReadonlyArray<File>,
+  say: (line: string) => void
+): Promise<Surveyed> => {
+  // the numbers of mutants depend on which sources are instrumented together
+  const path = join(cache, "baselines", `${name}-${hashOf(...mutated.map((file) => file.path))}.json`)
+  const sources = filesIn("packages", (file) => file.endsWith(".ts")).map(
     ({ path, text }) => path + withoutReasons(text)
   )
-  const all = testFolders.flatMap((folder) => filesIn(folder, (name) => name.endsWith(".ts")))
+  const all = [sharedTests, ...folders].flatMap((folder) => filesIn(folder, (file) => file.endsWith(".ts")))
   const shared = all.filter((file) => !file.path.endsWith(".test.ts")).map((file) => file.path + file.text)
   const base = hashOf(...sources, ...shared)
-  const files = all.filter((file) => file.path.endsWith(".test.ts"))
+  const files = all.filter((file) => isTried(file.path))
   const hashes = new Map(files.map((file) => [file.path, hashOf(file.text)]))
   /** What a test comes by depends on all that it may import. */
   const wholes = new Map(files.map((file) => [file.path, hashOf(base, file.text)]))
-  const before = readStored()
+  const before = readStored(path)
   const isUnchanged = (file: string) => before[file]?.hash === wholes.get(file)
   const changed = files.map((file) => file.path).filter((file) => !isUnchanged(file))
   const now: Record<string, Stored> = {}
@@ -62,7 +63,7 @@ export const survey = async (say: (line: string) => void): Promise<Surveyed> => 
     for (const file of changed) {
       now[file] = { hash: wholes.get(file) ?? "", tests: tests.filter((test) => test.file === file), statics }
     }
-    mkdirSync(cache, { recursive: true })
+    mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, JSON.stringify(now))
   }
   const surveys = Object.values(now)

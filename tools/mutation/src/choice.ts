@@ -1,7 +1,7 @@
 /** Which tests are tried with a mutant, and in which order. */
 import { posix } from "node:path"
 import type { Baseline } from "./protocol.ts"
-import { targetOf } from "./targets.ts"
+import { mirrorOf, tablesOf } from "./areas.ts"
 
 /** Test files that are loaded anew for each mutant that acts while modules are loaded, besides those of its folder. */
 const WORLD_FILES = 10
@@ -62,15 +62,11 @@ export const coverage = (
   return found
 }
 
-/** How much is about a source, and about what belongs to the same target. */
+/** How much is about a source, and about those of its folder. */
 const nearness = (source: string, shares: ReadonlyMap<string, number>): number => {
-  const target = targetOf(source)
-  const ofTarget = [...shares].filter(([file]) => target !== undefined && targetOf(file) === target)
-  return (shares.get(source) ?? 0) + ofTarget.reduce((sum, [, share]) => sum + share, 0)
+  const ofFolder = [...shares].filter(([file]) => posix.dirname(file) === posix.dirname(source))
+  return (shares.get(source) ?? 0) + ofFolder.reduce((sum, [, share]) => sum + share, 0)
 }
-
-/** The folder of the tests that mirrors the folder of a source. */
-const mirrorOf = (source: string): string => posix.dirname(source).replace(/^packages\/([^/]+)\/src/, "test/$1")
 
 /**
  * The test files that are most about a source: those of the folder that mirrors its own, and those of which the tests come by its
@@ -93,5 +89,5 @@ export const filesFor = (
     .slice(0, WORLD_FILES)
     .map(([file]) => file)
   const mirrored = [...scores.keys()].filter((file) => posix.dirname(file) === mirrorOf(source))
-  return [...new Set([...(targetOf(source)?.tables ?? []), ...mirrored, ...nearest])]
+  return [...new Set([...tablesOf(source).filter((file) => scores.has(file)), ...mirrored, ...nearest])]
 }

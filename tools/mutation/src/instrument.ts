@@ -1,5 +1,5 @@
 /** Puts all mutants of the sources into them, each behind a switch, with Stryker's instrumenter. */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type File, root } from "../../../scripts/files.ts"
@@ -89,7 +89,7 @@ export interface Placed {
   readonly replacement: string
 }
 
-/** Writes the instrumented files to the cache and gives the mutants in them. */
+/** Writes the instrumented files to the cache, in the stead of those before, and gives the mutants in them. */
 export const instrument = async (sources: ReadonlyArray<File>): Promise<ReadonlyArray<Placed>> => {
   const { Instrumenter } = await load("index.js")
   const { createParser } = await load("parsers/index.js")
@@ -101,6 +101,7 @@ export const instrument = async (sources: ReadonlyArray<File>): Promise<Readonly
   const instrumenter: Instrumenter = new Instrumenter(logger, createParser, print, transform)
   const files = sources.map(({ path, text }) => ({ name: path, content: text, mutate: true as const }))
   const out = await instrumenter.instrument(files, { plugins: null, excludedMutations: [], ignorers: [] })
+  rmSync(join(cache, "instrumented"), { recursive: true, force: true })
   for (const { content, name } of out.files) {
     const path = join(cache, "instrumented", name)
     mkdirSync(dirname(path), { recursive: true })

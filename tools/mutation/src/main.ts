@@ -1,90 +1,108 @@
-/**
- * Mutation testing: says how many small mistakes in the sources the tests find out, and fails when it is too few or when no comment
- * above its line explains a survivor; `reasons.ts` has the form of these comments.
- *
- *   npm run mutation                     everything; `docs/reports/mutation.md` tells what comes of it
- *   npm run mutation -- Backoff Budget   some of the targets of `tools/mutation/src/targets.ts`
- *
- *   --workers=2    processes at once; one without it
- *   --share=0.02   the share of the time of all tests that a mutant is given at most: what is most about its source, then a
- *                  test of each file by turns; 0.1 without it
- *   --no-rules     does not look for tests of rules that find out no mutant
- *   --write        writes docs/reports/mutation.md
- *   --date=…       the date that the page tells; today without it
- *   --fresh        forgets what is known from before
- *
- * What is known is kept in `.cache/mutation`: that a test found a mutant out, as long as neither the mutant's file nor the test's
- * changed; that none did, as long as the mutant's file and all tests are the same. What else changed is not looked at, as in
- * Stryker's incremental mode.
- */
+/** Mutation testing: says how many small mistakes in the sources the tests find out. `--help` lists the options. */
+import { spawnSync } from "node:child_process"
 import { rmSync, writeFileSync } from "node:fs"
-import { availableParallelism } from "node:os"
 import { join } from "node:path"
-import { filesIn, root } from "../../../scripts/files.ts"
+import { Effect } from "effect"
+import { main } from "../../../scripts/commandLine.ts"
+import { type File, filesIn, root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
+import { areaOf, areas, partOf } from "./areas.ts"
 import { survey } from "./baseline.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
-import { complaints, page, type Results, scoreOf } from "./report.ts"
 import { cache } from "./protocol.ts"
 import { reasonsIn } from "./reasons.ts"
-import { idleTests, readAccepted } from "./rules.ts"
-import { targetOf, targets } from "./targets.ts"
+import { complaints, page, scoreOf } from "./report.ts"
+import { type FileResult, idleReasons, keepResults, readResults, resultOf, sourceOf } from "./results.ts"
+import { parse, type Settings } from "./settings.ts"
 import { uncompilable } from "./types.ts"
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const option = (name: string): string | undefined =>
-  process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
-const isOn = (name: string): boolean => process.argv.includes(`--${name}`)
+const commit = (): string =>
+  spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8", cwd: root }).stdout.trim()
 
-const names = process.argv.slice(2).filter((one) => !one.startsWith("--"))
-const unknown = names.filter((name) => !targets.some((target) => target.name === name))
-if (unknown.length > 0) throw new Error(`no such target: ${unknown.join(", ")}`)
-const read = filesIn("packages", (path) => path.endsWith(".ts")).map(reasonsIn)
-const problems = read.flatMap((one) => one.problems)
-if (problems.length > 0) throw new Error(`reasons that cannot be read:\n${problems.join("\n")}`)
-if (!installIn("tools/mutation")) throw new Error("could not install the instrumenter: see the messages above")
-
-const isChosen = (file: string): boolean => names.length === 0 || names.includes(targetOf(file)?.name ?? "")
-const workers = Number(option("workers") ?? 1)
-const share = Number(option("share") ?? 0.1)
-
-if (isOn("fresh")) rmSync(cache, { recursive: true, force: true })
-const sources = filesIn("packages", (path) => targetOf(path) !== undefined)
-const placed = await instrument(sources)
-const surveyed = await survey(say)
-for (const { key, passed } of surveyed.tests) if (!passed) say(`fails without a mutant, and is left out: ${key}`)
-
-const tried = await tryAll(placed, isChosen, sources, surveyed, { say, share, workers })
-const survivors = new Set(tried.filter(({ status }) => status === "survived").map(({ mutant }) => mutant.id))
-const senseless = uncompilable(
-  placed.filter(({ mutant }) => survivors.has(mutant.id)),
-  sources
-)
-const outcomes = tried.filter(({ mutant }) => !senseless.has(mutant.id))
-const isHunting = !isOn("no-rules") && names.length === 0
-const idle = isHunting ? await idleTests(outcomes, surveyed, { say, workers }) : { idle: [], elsewhere: [], count: 0 }
-const results: Results = {
-  outcomes,
-  uncompilable: senseless.size,
-  idle,
-  reasons: read.flatMap(({ reasons }) => reasons),
-  // of tests that were not looked at, nothing is known
-  acceptedTests: isHunting ? readAccepted() : []
+interface Tried {
+  readonly results: ReadonlyArray<FileResult>
+  /** Reasons that explain nothing. */
+  readonly idle: ReadonlyArray<string>
 }
 
-for (const file of new Set(outcomes.map(({ mutant }) => mutant.file))) {
-  const { mutants, percent, survived } = scoreOf(outcomes.filter(({ mutant }) => mutant.file === file))
-  say(`${percent.toFixed(1).padStart(5)} %  ${String(survived).padStart(4)} of ${String(mutants).padStart(4)}  ${file}`)
+/** Tries the mutants of files of one area, and keeps what came of it. */
+const tryFiles = async (files: ReadonlyArray<File>, { share, workers }: Settings): Promise<Tried> => {
+  const [first] = files
+  const area = first === undefined ? undefined : areaOf(first.path)
+  if (area === undefined) return { results: [], idle: [] }
+  const placed = await instrument(files)
+  const surveyed = await survey(area, files, say)
+  for (const { key, passed } of surveyed.tests) if (!passed) say(`fails without a mutant, and is left out: ${key}`)
+  const tried = await tryAll(placed, files, surveyed, { say, share, workers })
+  const survivors = new Set(tried.filter(({ status }) => status === "survived").map(({ mutant }) => mutant.id))
+  const senseless = uncompilable(
+    placed.filter(({ mutant }) => survivors.has(mutant.id)),
+    files
+  )
+  const idle: Array<string> = []
+  const results = files.map((source) => {
+    const own = tried.filter(({ mutant }) => mutant.file === source.path)
+    const outcomes = own.filter(({ mutant }) => !senseless.has(mutant.id))
+    const { reasons } = reasonsIn(source)
+    idle.push(...idleReasons(outcomes, reasons))
+    return resultOf(source, outcomes, own.length - outcomes.length, reasons, commit())
+  })
+  keepResults(results, sources())
+  return { results, idle }
 }
-if (isOn("write")) {
-  const date = option("date") ?? new Date().toISOString().slice(0, 10)
-  const machine = `a machine with ${availableParallelism()} cores`
-  writeFileSync(join(root, "docs/reports/mutation.md"), page(results, { date, machine }))
+
+const sources = (): ReadonlyArray<File> => filesIn("packages", (path) => areaOf(path) !== undefined)
+
+/** The files that the command line asks for, in parts that are tried one after the other. */
+const partsOf = ({ paths, resume, shard: [k, n] }: Settings): ReadonlyArray<ReadonlyArray<File>> => {
+  const sourceThen = new Map(readResults().map(({ file, source }) => [file, source]))
+  const chosen = sources().filter(
+    ({ path }) => paths.length === 0 || paths.some((one) => path === one || path.startsWith(`${one}/`))
+  )
+  const shard = partOf(chosen, k, n).filter((source) => !resume || sourceThen.get(source.path) !== sourceOf(source))
+  return areas.flatMap((area) => {
+    const own = shard.filter(({ path }) => areaOf(path) === area)
+    const size = own.reduce((sum, { text }) => sum + text.length, 0)
+    const count = Math.max(1, Math.round(size / PART))
+    return Array.from({ length: count }, (_, at) => partOf(own, at + 1, count)).filter((part) => part.length > 0)
+  })
 }
-const wrong = complaints(results)
-for (const line of wrong) say(line)
-const { mutants, percent, survived } = scoreOf(outcomes)
-say(`${mutants} mutants, ${survived} survived: ${percent.toFixed(1)} %`)
-process.exitCode = wrong.length === 0 ? 0 : 1
+
+/** Characters of the sources that are instrumented together: with more, the tests become slow, and what they come by much. */
+const PART = 60_000
+
+const mutate = async (settings: Settings): Promise<number> => {
+  const problems = sources().flatMap((source) => reasonsIn(source).problems)
+  if (problems.length > 0) throw new Error(`reasons that cannot be read:\n${problems.join("\n")}`)
+  if (!installIn("tools/mutation")) throw new Error("could not install the instrumenter: see the messages above")
+  if (settings.fresh) rmSync(cache, { recursive: true, force: true })
+  const parts = settings.write ? [] : partsOf(settings)
+  const results: Array<FileResult> = []
+  const idle: Array<string> = []
+  for (const [at, part] of parts.entries()) {
+    say(`part ${at + 1} of ${parts.length}: ${part[0]?.path} to ${part.at(-1)?.path}`)
+    const tried = await tryFiles(part, settings)
+    results.push(...tried.results)
+    idle.push(...tried.idle)
+  }
+  if (settings.write) {
+    writeFileSync(join(root, "docs/reports/mutation.md"), page(readResults(), sources()))
+    results.push(...readResults())
+  }
+  for (const one of results) {
+    const { mutants, percent, survived } = scoreOf([one])
+    say(
+      `${percent.toFixed(1).padStart(5)} %  ${String(survived).padStart(4)} of ${String(mutants).padStart(4)}  ${one.file}`
+    )
+  }
+  const wrong = [...complaints(results, settings.write), ...idle]
+  for (const line of wrong) say(line)
+  const { mutants, percent, survived } = scoreOf(results)
+  say(`${mutants} mutants, ${survived} survived: ${percent.toFixed(1)} %`)
+  return wrong.length === 0 ? 0 : 1
+}
+
+await main(parse, (settings) => Effect.promise(() => mutate(settings)))

@@ -2,8 +2,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { File } from "../../../scripts/files.ts"
-import { hashOf, type Surveyed } from "./baseline.ts"
+import type { Surveyed } from "./baseline.ts"
 import { byTurns, coverage, filesFor, sharesOf, within } from "./choice.ts"
+import { hashOf } from "./hash.ts"
 import { identity, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
 import {
@@ -120,16 +121,14 @@ const runPart = async (
   }
 }
 
-/** What becomes of the mutants of the chosen files. */
+/** What becomes of the mutants of these sources. */
 export const tryAll = async (
   placed: ReadonlyArray<Placed>,
-  chosen: (file: string) => boolean,
   sources: ReadonlyArray<File>,
   surveyed: Surveyed,
   { say, share, workers }: Options
 ): Promise<ReadonlyArray<Outcome>> => {
-  const all = placed.map(({ mutant }) => mutant)
-  const mutants = all.filter(({ file }) => chosen(file))
+  const mutants = placed.map(({ mutant }) => mutant)
   const reached = coverage(surveyed.tests)
   const texts = new Map(sources.map(({ path, text }) => [path, withoutReasons(text)]))
   const stored = readStored()
@@ -176,7 +175,7 @@ export const tryAll = async (
     writeFileSync(unrepeatablePath, JSON.stringify([...leftOut], undefined, 2))
   }
   const times = surveyed.tests.filter(({ passed }) => passed)
-  const shares = sharesOf(times, new Map(all.map(({ file, id }) => [id, file])))
+  const shares = sharesOf(times, new Map(mutants.map(({ file, id }) => [id, file])))
   const cap = share * times.reduce((sum, { ms }) => sum + ms, 0)
   const finders = mutants.flatMap(({ file, id, line }) => {
     const by = outcomes.get(id)?.by

@@ -47,7 +47,7 @@ export const run = async (
   part: Pick<Plan, "mode" | "files"> & Partial<Plan>,
   tell: (line: Line) => void = () => {}
 ): Promise<Said> => {
-  const plan = { tests: [], jobs: [], worlds: [], hunts: [], ...part }
+  const plan = { tests: [], jobs: [], worlds: [], ...part }
   plans += 1
   const path = (kind: string) => join(cache, "plans", `${process.pid}-${plans}-${kind}`)
   mkdirSync(join(cache, "plans"), { recursive: true })

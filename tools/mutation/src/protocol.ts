@@ -42,21 +42,14 @@ export interface Job {
   readonly hits: ReadonlyArray<number>
 }
 
-/** A test of `Plan.tests`, run with one mutant after the other until it fails. */
-export interface Hunt {
-  readonly test: number
-  readonly mutants: ReadonlyArray<{ readonly id: string; readonly hits: number }>
-}
-
 export interface Plan {
-  readonly mode: "baseline" | "jobs" | "worlds" | "hunts"
+  readonly mode: "baseline" | "jobs" | "worlds"
   /** Test files to load. */
   readonly files: ReadonlyArray<string>
   readonly tests: ReadonlyArray<{ readonly key: string; readonly ms: number }>
   readonly jobs: ReadonlyArray<Job>
   /** Mutants that act while modules are loaded, each with the test files that are loaded anew with it. */
   readonly worlds: ReadonlyArray<{ readonly mutant: string; readonly files: ReadonlyArray<string> }>
-  readonly hunts: ReadonlyArray<Hunt>
   readonly results: string
   readonly heartbeat: string
 }
@@ -86,6 +79,5 @@ export type Line =
   | { readonly type: "tainted"; readonly mutant: string; readonly test: string }
   | { readonly type: "static"; readonly hits: Readonly<Record<string, number>> }
   | { readonly type: "test"; readonly test: Baseline }
-  | { readonly type: "hunted"; readonly test: string; readonly mutant?: string }
   | { readonly type: "leave" }
   | { readonly type: "done" }

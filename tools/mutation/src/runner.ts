@@ -7,7 +7,7 @@
 import { appendFileSync, readFileSync } from "node:fs"
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest"
 import { heartbeat } from "./heartbeat.ts"
-import { type Hunt, type Job, type Line, PLAN, type Plan, type Status } from "./protocol.ts"
+import { type Job, type Line, PLAN, type Plan, type Status } from "./protocol.ts"
 import { broken, switches } from "./switches.ts"
 
 /** How long a test may take with a mutant: a multiple of what it took without, and some more. */
@@ -170,31 +170,6 @@ export default class MutantRunner extends TestRunner {
     this.write({ type: "done" })
   }
 
-  /** Looks for a mutant that each test finds out. */
-  async hunts(cases: ReadonlyArray<Case>): Promise<void> {
-    const byKey = new Map(cases.map((one) => [one.key, one]))
-    for (const { mutants, test } of this.plan.hunts) {
-      const planned = this.plan.tests[test]
-      const one = planned === undefined ? undefined : byKey.get(planned.key)
-      if (one === undefined || planned === undefined) continue
-      const found = await this.firstFound(one, planned.ms, mutants)
-      this.write({ type: "hunted", test: one.key, ...(found === undefined ? {} : { mutant: found }) })
-      if (found !== undefined && !(await this.isSound(one))) {
-        this.write({ type: "leave" })
-        return
-      }
-    }
-    this.write({ type: "done" })
-  }
-
-  async firstFound(one: Case, ms: number, mutants: Hunt["mutants"]): Promise<string | undefined> {
-    for (const { hits, id } of mutants) {
-      const { status } = await this.tryMutant(id, [{ one, ms, hits }])
-      if (status !== "survived") return id
-    }
-    return undefined
-  }
-
   testsOf(job: Job, byKey: ReadonlyMap<string, Case>) {
     return job.tests.flatMap((index, at) => {
       const planned = this.plan.tests[index]
@@ -241,7 +216,6 @@ export default class MutantRunner extends TestRunner {
     for (const file of files) await this.onBeforeRunSuite(file)
     if (this.plan.mode === "worlds") await this.worlds(tests)
     else if (this.plan.mode === "jobs") await this.jobs(casesOf(tests, 0))
-    else if (this.plan.mode === "hunts") await this.hunts(casesOf(tests, 0))
     else {
       await this.baseline(casesOf(tests, 0))
       this.write({ type: "done" })

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type File, filesIn, root } from "../../../scripts/files.ts"
+import { areas } from "./areas.ts"
 import { binary } from "../../../scripts/tools.ts"
 import type { Placed } from "./instrument.ts"
 import { cache, type Mutant } from "./protocol.ts"
@@ -12,7 +13,7 @@ const folder = join(cache, "types")
 /** A copy of the packages' sources, so that mutants can stand beside what they import. */
 const copy = (): void => {
   rmSync(folder, { recursive: true, force: true })
-  for (const name of ["core", "providers"]) {
+  for (const { name } of areas) {
     const to = join(folder, "packages", name)
     for (const { path, text } of filesIn(`packages/${name}/src`, (path) => path.endsWith(".ts"))) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })

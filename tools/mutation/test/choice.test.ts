@@ -1,24 +1,39 @@
-/** What is mutated, and the tests that are chosen for it. */
+/** What is mutated, in which parts, and the tests that are chosen for it. */
 import { existsSync } from "node:fs"
-import { join, posix } from "node:path"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { pathsIn, root } from "../../../scripts/files.ts"
+import { filesIn, pathsIn, root } from "../../../scripts/files.ts"
+import { areaOf, areas, isTried, partOf, tablesOf } from "../src/areas.ts"
 import { filesFor } from "../src/choice.ts"
-import { targetOf, targets } from "../src/targets.ts"
 
-const sources = pathsIn("packages", (path) => path.endsWith(".ts"))
-const tests = pathsIn("test", (path) => path.endsWith(".test.ts"))
+describe.each(areas)("the area $name", ({ name, tests }) => {
+  it("has sources and tests", () => {
+    expect(pathsIn(`packages/${name}/src`, (path) => areaOf(path)?.name === name)).not.toEqual([])
+    for (const folder of tests) expect(pathsIn(folder, isTried)).not.toEqual([])
+  })
+})
 
-describe.each(targets)("the target $name", ({ name, tables = [] }) => {
-  it("has sources, and tests in the folders that mirror them", () => {
-    const own = sources.filter((path) => targetOf(path)?.name === name)
-    expect(own).not.toEqual([])
-    const folders = new Set(own.map((path) => posix.dirname(path).replace(/^packages\/(\w+)\/src/, "test/$1")))
-    expect([...folders].filter((folder) => !tests.some((path) => posix.dirname(path) === folder))).toEqual([])
+describe("what is mutated", () => {
+  it("is each source that was written by hand", () => {
+    expect(areaOf("packages/core/src/recovery/Backoff.ts")?.name).toBe("core")
+    expect(areaOf("packages/view/src/page/script.ts")).toBe(undefined)
+    expect(areaOf("packages/core/src/readme.md")).toBe(undefined)
+    expect(areaOf("packages/examples/src/01-hello.ts")).toBe(undefined)
+  })
+
+  it("is cut into parts that hold each file once, with no part of twice the size", () => {
+    const files = filesIn("packages/core/src", (path) => areaOf(path) !== undefined)
+    const parts = Array.from({ length: 9 }, (_, at) => partOf(files, at + 1, 9))
+    expect(parts.flat()).toEqual(files)
+    const sizes = parts.map((part) => part.reduce((sum, { text }) => sum + text.length, 0))
+    expect(Math.max(...sizes)).toBeLessThan(2 * Math.min(...sizes))
   })
 
   it("has tables that exist", () => {
+    const tables = tablesOf("packages/providers/src/codec/Family.ts")
+    expect(tables).not.toEqual([])
     expect(tables.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(tablesOf("packages/core/src/recovery/Backoff.ts")).toEqual([])
   })
 })
 
@@ -52,9 +67,12 @@ describe("the test files of a source", () => {
     )
   })
 
-  it("are also the tables of its target", () => {
-    const target = targets.find(({ tables }) => tables !== undefined)
-    const own = sources.find((path) => targetOf(path) === target) ?? ""
-    expect(filesFor(own, [], new Map())).toEqual(target?.tables)
+  it("are also its tables, where they were run", () => {
+    const [page = "", codes = ""] = tablesOf("packages/providers/src/codec/Family.ts")
+    const far = [test(page), test(`test/laws/x.test.ts`)]
+    const shares = new Map([["test/laws/x.test.ts > x", new Map([["packages/providers/src/codec/Family.ts", 1]])]])
+    const found = filesFor("packages/providers/src/codec/Family.ts", far, shares)
+    expect(found).toEqual([page, "test/laws/x.test.ts"])
+    expect(found).not.toContain(codes)
   })
 })

@@ -1,10 +1,10 @@
 /** Reasons of survivors, in the sources as they are and in planted ones. */
 import { describe, expect, it } from "vitest"
 import { filesIn } from "../../../scripts/files.ts"
+import { areaOf } from "../src/areas.ts"
 import type { Outcome } from "../src/protocol.ts"
 import { named, nameOf, reasonsIn, withoutReasons } from "../src/reasons.ts"
-import { complaints, unexplained } from "../src/report.ts"
-import { targetOf } from "../src/targets.ts"
+import { idleReasons, resultOf, sourceOf } from "../src/results.ts"
 
 const path = "packages/core/src/recovery/Backoff.ts"
 const source = (...lines: ReadonlyArray<string>) => ({ path, text: `${lines.join("\n")}\n` })
@@ -32,7 +32,7 @@ describe("the sources", () => {
 
   it("have reasons, and only where mutants are tried", () => {
     expect(reasons.length).toBeGreaterThan(40)
-    expect(reasons.filter(({ file }) => targetOf(file) === undefined)).toEqual([])
+    expect(reasons.filter(({ file }) => areaOf(file) === undefined)).toEqual([])
   })
 })
 
@@ -116,49 +116,36 @@ describe("the name of a mutant", () => {
   })
 })
 
-describe("a run", () => {
+describe("the result of a file", () => {
   const found = mutant("0", 2, "a > b", "false")
   const alive = mutant("1", 2, "a > b", "true")
-  const many = Array.from({ length: 20 }, (_, nth) => outcome("killed", mutant(`more ${nth}`, 9, "a", "b")))
-  const outcomes = [outcome("killed", found), outcome("survived", alive), ...many]
-  const complaintsOf = (...lines: ReadonlyArray<string>) =>
-    complaints({
-      outcomes,
-      uncompilable: 0,
-      idle: { idle: [], elsewhere: [], count: 0 },
-      acceptedTests: [],
-      reasons: reasonsIn(source(...lines)).reasons
-    })
+  const outcomes = [outcome("killed", found), outcome("survived", alive), outcome("timeout", mutant("2", 9, "a", "b"))]
+  const of = (...lines: ReadonlyArray<string>) => {
+    const file = source(...lines)
+    const { reasons } = reasonsIn(file)
+    return { result: resultOf(file, outcomes, 3, reasons, "abc"), idle: idleReasons(outcomes, reasons) }
+  }
 
-  it("is content where each survivor has its reason", () => {
-    expect(complaintsOf("// Mutant `true` survives: speed", "b()")).toEqual([])
+  it("counts, and is content where each survivor has its reason", () => {
+    const { idle, result } = of("// Mutant `true` survives: speed", "b()")
+    const { killed, mutants, survived, timeouts, uncompilable, unexplained } = result
+    expect([mutants, killed, timeouts, survived, uncompilable, unexplained]).toEqual([3, 1, 1, 1, 3, []])
+    expect(idle).toEqual([])
   })
 
-  it("reports a survivor without a reason, with the name for its comment", () => {
-    expect(complaintsOf("", "b()")).toEqual([`${path}:2: // Mutant \`true\` survives, without a reason: a > b => true`])
-    expect(unexplained({ outcomes, reasons: [] })).toEqual([alive])
+  it("has a survivor without a reason, with the name for its comment", () => {
+    expect(of("", "b()").result.unexplained).toEqual(["2: `true` for a > b"])
   })
 
-  it("reports a reason whose mutant is found out", () => {
-    expect(complaintsOf("// Mutants `true`, `false` survive: speed", "b()")).toEqual([
-      `${path}:2: is found out and needs no reason: a > b => false`
-    ])
+  it("knows its source, with and without reasons in it", () => {
+    expect(of("// Mutant `true` survives: speed", "b()").result.source).toBe(sourceOf(source("b()")))
+    expect(of("b()").result.source).not.toBe(sourceOf(source("c()")))
   })
 
-  it("reports a reason whose mutant is not there", () => {
-    expect(complaintsOf("// Mutants `true`, `a >= b` survive: speed", "b()")).toEqual([
+  it("refuses a reason whose mutant is found out, or is not there", () => {
+    expect(of("// Mutants `true`, `false`, `a >= b` survive: speed", "b()").idle).toEqual([
+      `${path}:2: is found out and needs no reason: a > b => false`,
       `${path}:2: a reason names no mutant of this line: a >= b`
-    ])
-  })
-
-  it("reports a reason in a file without mutants", () => {
-    const reasons = reasonsIn({
-      path: "packages/core/src/index.ts",
-      text: "// Mutant `a` survives: speed\nb()\n"
-    }).reasons
-    const results = { outcomes: many, uncompilable: 0, idle: { idle: [], elsewhere: [], count: 0 }, acceptedTests: [] }
-    expect(complaints({ ...results, reasons })).toEqual([
-      "packages/core/src/index.ts:2: a reason in a file that is not mutated"
     ])
   })
 })

@@ -1,0 +1,51 @@
+/** The page of the results, and what a run fails for. */
+import { describe, expect, it } from "vitest"
+import { complaints, page } from "../src/report.ts"
+import { type FileResult, sourceOf } from "../src/results.ts"
+
+const file = (name: string, text = name) => ({ path: `packages/core/src/${name}.ts`, text })
+const result = (name: string, killed: number, more: Partial<FileResult> = {}): FileResult => ({
+  file: file(name).path,
+  commit: "abc",
+  source: sourceOf(file(name)),
+  mutants: 100,
+  killed,
+  timeouts: 0,
+  survived: 100 - killed,
+  uncompilable: 0,
+  unexplained: [],
+  ...more
+})
+
+describe("a run", () => {
+  it("fails for a file that is below its least score, and for survivors without a reason", () => {
+    const weak = result("weak", 79, { unexplained: ["2: `true` for a > b"] })
+    expect(complaints([result("strong", 80), weak], false)).toEqual([
+      "packages/core/src/weak.ts: the score is 79.0 %, below 80 %",
+      "packages/core/src/weak.ts:2: `true` for a > b survives, without a reason"
+    ])
+  })
+
+  it("judges packages and everything where all is known", () => {
+    expect(complaints([result("a", 92)], true)).toEqual(["core: the score is 92.0 %, below 93 %"])
+    expect(complaints([result("a", 93), result("b", 93)], true)).toEqual([])
+  })
+})
+
+describe("the page", () => {
+  const lines = page(
+    [result("a", 90, { timeouts: 5, survived: 5, unexplained: ["1: `x` for y"] }), result("b", 100)],
+    [file("a"), file("b", "changed"), file("c")]
+  ).split("\n")
+
+  it("has a row for each file with its commit, and marks those that have changed since", () => {
+    expect(lines).toContain("| `a.ts` | 100 | 90 | 5 | 5 | 4 | 0 | 95.0 | abc |")
+    expect(lines).toContain("| `b.ts` | 100 | 100 | 0 | 0 | 0 | 0 | 100.0 | abc † |")
+    expect(lines).toContain("| **all** | 200 | 190 | 5 | 5 | 4 | 0 | 97.5 | 2 of 3 |")
+    expect(lines).toContain("| view | 0 | 0 | 0 | 0 | 0 | 0 | – | 0 of 0 |")
+  })
+
+  it("says how much was tried", () => {
+    expect(lines.find((line) => line.startsWith("Tried:"))).toMatch(/^Tried: 2 of 3 files. 1 files/)
+  })
+})
