@@ -9,7 +9,19 @@
  * so does a test that was skipped.
  */
 import { isCi } from "./report.ts"
-import { build, format, installations, lint, regexps, runAll, runTests, tests, types, words } from "./steps.ts"
+import {
+  build,
+  format,
+  installations,
+  lint,
+  portable,
+  regexps,
+  runAll,
+  runTests,
+  tests,
+  types,
+  words
+} from "./steps.ts"
 
 /** Seconds on 2 idle cores, once everything is installed. */
 const BUDGET = 150
@@ -18,7 +30,7 @@ const processes = ["processes", "timed", "types"]
 
 const checks = (): boolean => {
   if (process.argv[2] === "processes") return runAll([...installations, build]) && runTests(tests(processes))
-  const before = [format, lint, words, regexps, ...installations, types, build]
+  const before = [format, lint, words, portable, regexps, ...installations, types, build]
   return runAll(before) && (isCi() ? runTests(tests(["pure", ...processes])) : runTests(tests(["pure"]), BUDGET))
 }
 

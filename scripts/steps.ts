@@ -25,6 +25,9 @@ export const lint: Step = { title: "lint", script: binary("oxlint"), parameters:
 /** One word for each concept: what no linter knows. */
 export const words: Step = { title: "words", script: join(root, "scripts/words.ts"), parameters: [] }
 
+/** What the linter does not see: paths and signals of POSIX. */
+export const portable: Step = { title: "portable", script: join(root, "scripts/portable.ts"), parameters: [] }
+
 /** What the linter does not see: how long a regular expression takes on a long text. */
 export const regexps: Step = { title: "regular expressions", script: join(root, "scripts/regexps.ts"), parameters: [] }
 

@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { createServer } from "node:http"
 import { homedir, tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, sep } from "node:path"
 import { text } from "node:stream/consumers"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { root } from "../../scripts/files.ts"
@@ -247,7 +247,7 @@ ln -s ../package node_modules/archived
       const checkout = makeCheckout("alone")
       const cache = join(checkout, ".cache")
       // Where it cannot write to the home folder, pnpm chooses a folder above the checkout.
-      const parents = Array.from({ length: checkout.split("/").length - 1 }, (_, index) =>
+      const parents = Array.from({ length: checkout.split(sep).length - 1 }, (_, index) =>
         join(checkout, "../".repeat(index + 1))
       )
       const around = () => [

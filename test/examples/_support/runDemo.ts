@@ -69,7 +69,7 @@ export const run = (parameters: ReadonlyArray<string>, options: Options = {}): E
       options.onOutput?.(output.stdout)
       const { interruptAt } = options
       if (interruptAt === undefined || before.includes(interruptAt)) return
-      if (output.stdout.includes(interruptAt)) child.kill("SIGINT")
+      if (output.stdout.includes(interruptAt)) child.kill(ctrlC)
     })
     if (options.isUnread === true) child.stdout.destroy()
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -80,6 +80,9 @@ export const run = (parameters: ReadonlyArray<string>, options: Options = {}): E
     child.once("close", (code) => resume(Effect.succeed({ code, ...output, events: readEvents(events) })))
     return Effect.sync(() => child.kill("SIGKILL"))
   })
+
+/** What a terminal sends; Windows cannot send it to another process. */
+const ctrlC = process.platform === "win32" ? "SIGTERM" : "SIGINT"
 
 const readEvents = (path: string): ReadonlyArray<Encoded> =>
   existsSync(path)

@@ -125,8 +125,9 @@ describe("the command line", () => {
     const child = spawn(process.execPath, [main, "explain", looping], { stdio: ["ignore", "ignore", "pipe"] })
     onTestFinished(() => void child.kill("SIGKILL"))
     await once(child.stderr, "data")
-    child.kill("SIGINT")
-    expect(await once(child, "exit")).toEqual([null, "SIGINT"])
+    const ctrlC = process.platform === "win32" ? "SIGTERM" : "SIGINT"
+    child.kill(ctrlC)
+    expect(await once(child, "exit")).toEqual([null, ctrlC])
   })
 
   it("exits with 130 where it is interrupted, and writes nothing [P1253]", { timeout }, async () => {

@@ -73,6 +73,8 @@ describe("kintsugi report", () => {
       "zed://file/home/me/src/a%20b%23c.ts:31"
     ])
     expect(editorUrl({ editor: "vscode://file{file}:{line}" }, "/opt/x.ts:1:2")).toBe("vscode://file/opt/x.ts:1")
+    expect(editorUrl({ editor: "x://{file}", folder: "C:\\me" }, "src/a.ts:1:2")).toBe("x:///C:/me/src/a.ts")
+    expect(editorUrl({ editor: "x://{file}" }, "d:\\me\\a.ts:1:2")).toBe("x:///d:/me/a.ts")
     expect(editorUrl({ editor: "x://{file}" }, "/opt/\ud800.ts:1:2")).toBe("x:///opt/%EF%BF%BD.ts")
     expect([editorUrl({}, "a.ts:1:2"), editorUrl({ editor: "x://{file}" }, "javascript:alert(1)")]).toEqual([
       undefined,

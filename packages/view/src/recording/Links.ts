@@ -37,10 +37,10 @@ export const editorUrl = ({ editor, folder = "" }: Links, definedAt: string | un
   const [, path = "", line = "", column = ""] = /^(.+):(\d+):(\d+)$/.exec(definedAt ?? "") ?? []
   if (editor === undefined || path === "") return undefined
   const isAbsolute = path.startsWith("/") || /^[a-z]:/i.test(path)
-  const file = encodeURI((isAbsolute ? path : `${folder}/${path}`).toWellFormed()).replaceAll(
-    /[?#&]/g,
-    encodeURIComponent
-  )
+  const whole = (isAbsolute ? path : `${folder}/${path}`).toWellFormed()
+  // a path of Windows, with `/` as in the URL of a file
+  const slashed = /^[a-z]:/i.test(whole) ? `/${whole.replaceAll("\\", "/")}` : whole
+  const file = encodeURI(slashed).replaceAll(/[?#&]/g, encodeURIComponent)
   const values: Readonly<Record<string, string>> = { file, line, column }
   return editor.replaceAll(/\{(file|line|column)\}/g, (_, name: string) => values[name] ?? "")
 }
