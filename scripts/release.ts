@@ -4,14 +4,16 @@
  *
  *   npm run release:check
  *   npm run release:check -- --repository=https://…    the manifests have to name this repository, as npm's provenance asks
+ *   npm run release:check -- --bills=folder            writes the bill of materials of each package there, in CycloneDX
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { build } from "./build.ts"
 import { root } from "./files.ts"
 import { packages } from "./packages.ts"
+import { billFaults, billOf, cycloneDx } from "./sbom.ts"
 import { packageManager } from "./tools.ts"
 
 /** The manifest of a tarball, as far as a release asks for it. */
@@ -114,8 +116,15 @@ const linesIn = (text: string): ReadonlyArray<string> => text.split(/\r?\n/).fil
 /** No server listens on the discard port, so a dry run asks no registry and its outcome is the same everywhere. */
 const nowhere = "http://127.0.0.1:9/"
 
+interface Options {
+  /** Where the repository is published, if it is. */
+  readonly repository: string | undefined
+  /** The folder for the bills of materials. */
+  readonly bills: string | undefined
+}
+
 /** Packs a package into a folder; prints what a release would publish, and gives what is wrong with it. */
-const tryPackage = (name: string, folder: string, repository: string | undefined): ReadonlyArray<string> => {
+const tryPackage = (name: string, folder: string, { bills, repository }: Options): ReadonlyArray<string> => {
   const home = join(root, "packages", name)
   const { filename }: { readonly filename: string } = JSON.parse(
     pnpm(["pack", "--json", "--pack-destination", folder], home)
@@ -132,7 +141,14 @@ const tryPackage = (name: string, folder: string, repository: string | undefined
   > = JSON.parse(pnpm(["publish", join(folder, tarball), ...dry], home))
   for (const [title, { entryCount, size, unpackedSize, version }] of Object.entries(published))
     say(row([title, version, `${entryCount}`, kilobytes(size), kilobytes(unpackedSize)]))
-  return faultsOf({ name, files, sources, repository }).map((fault) => `@kintsugi/${name} ${fault}`)
+  const bill = billOf(name)
+  if (bills !== undefined) {
+    mkdirSync(bills, { recursive: true })
+    writeFileSync(join(bills, `${name}.cdx.json`), `${JSON.stringify(cycloneDx(bill), undefined, 2)}\n`)
+  }
+  return [...faultsOf({ name, files, sources, repository }), ...billFaults(bill, files)].map(
+    (fault) => `@kintsugi/${name} ${fault}`
+  )
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -140,14 +156,14 @@ const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0)} kB`
 const row = ([name = "", ...cells]: ReadonlyArray<string>): string =>
   [name.padEnd(22), ...cells.map((cell) => cell.padStart(10))].join("")
 
-const check = (repository: string | undefined): boolean => {
+const check = (options: Options): boolean => {
   if (!build()) return false
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-release-"))
   try {
     say(row(["package", "version", "files", "packed", "unpacked"]))
-    const faults = packages.flatMap((name) => tryPackage(name, folder, repository))
+    const faults = packages.flatMap((name) => tryPackage(name, folder, options))
     for (const fault of faults) say(fault)
-    if (repository === undefined)
+    if (options.repository === undefined)
       say("the dry run does not ask which repository the manifests name: see CONTRIBUTING.md")
     return faults.length === 0
   } finally {
@@ -156,6 +172,6 @@ const check = (repository: string | undefined): boolean => {
 }
 
 if (import.meta.main) {
-  const repository = process.argv.find((one) => one.startsWith("--repository="))?.slice("--repository=".length)
-  process.exitCode = check(repository) ? 0 : 1
+  const option = (name: string) => process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
+  process.exitCode = check({ repository: option("repository"), bills: option("bills") }) ? 0 : 1
 }

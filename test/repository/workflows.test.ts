@@ -12,6 +12,14 @@ describe.each(["ci", "release"])("the workflow %s", (name) => {
     assert.deepStrictEqual(await faultsIn(text(name)), [])
   })
 
+  it("pins every action to a commit, with its version beside it", () => {
+    const used = text(name).match(/uses: .*/g) ?? []
+    const steps = stepsIn(read(text(name))).filter(({ uses }) => uses !== undefined)
+    assert.strictEqual(used.length, steps.length)
+    assert.isAtLeast(used.length, 7)
+    for (const line of used) assert.match(line, /^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
   it("calls scripts that package.json has", () => {
     const workflow = read(text(name))
     assert.deepStrictEqual(unknownCommands(workflow, scripts), [])
@@ -43,7 +51,6 @@ describe("the linter", () => {
 })
 
 describe("the workflow release", () => {
-  const jobs = Object.entries(release.jobs)
   const rights = ({ jobs }: Workflow, right: string) =>
     Object.entries(jobs).flatMap(([name, { permissions = {} }]) => (permissions[right] === "write" ? [name] : []))
 
@@ -68,12 +75,5 @@ describe("the workflow release", () => {
       "changesets/action/pack"
     ])
     assert.strictEqual(release.jobs["publish"]?.needs, "pack")
-  })
-
-  it("pins every action to a commit, with its version beside it", () => {
-    const used = text("release").match(/uses: .*/g) ?? []
-    assert.strictEqual(used.length, stepsIn(release).filter(({ uses }) => uses !== undefined).length)
-    assert.isAtLeast(used.length, 3 * jobs.length)
-    for (const line of used) assert.match(line, /^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 })
