@@ -91,8 +91,8 @@ describe("the installation of this repository", () => {
         return isRun ? [own] : []
       })
     })
-    const known = new Set([...onlyBuiltDependencies, ...ignoredBuiltDependencies])
+    const listed = new Set([...onlyBuiltDependencies, ...ignoredBuiltDependencies])
     expect(new Set(running).size).toBeGreaterThan(0)
-    expect([...new Set(running)].filter((name) => !known.has(name))).toEqual([])
+    expect([...new Set(running)].filter((name) => !listed.has(name))).toEqual([])
   })
 })
