@@ -71,16 +71,19 @@ export const layerSql: Layer.Layer<SharedBudgets, never, SqlClient> = Layer.effe
 /**
  * Puts a shared budget before a model. A call that does not fit fails with a `QuotaExhaustedError` whose cause is a
  * `SharedBudgetExceededError`, before any request. `Model.fallback` then goes on to the next model, so put the budget around each model of a
- * fallback rather than the whole.
+ * fallback rather than the whole. A call that reserves more than the whole limit fails with an `InvalidRequestError`: no period has room for
+ * it.
  *
  * At its end a call replaces its reservation by what it has used: by the usage of its reply or of its error. Without a reported usage a call
- * that was interrupted, or broke off, counts as what it has reserved; so does a stream that fails after it gave parts of a reply. Any other
- * call that fails without a reported usage counts as 0. So calls that report what they use exceed the budget at most by what calls in flight
- * use beyond their reservations. A reply of a cache, and of a durable run's replay, uses nothing.
+ * that was interrupted, or broke off, counts as what it has reserved; so does a stream that fails after it gave parts of a reply. A call that
+ * is interrupted before its model is asked counts as 0, and so does any other call that fails without a reported usage. So calls that report
+ * what they use exceed the budget at most by what calls in flight use beyond their reservations. A reply of a cache, and of a durable run's
+ * replay, uses nothing.
  *
  * A limit of cost needs the price of the model. Without it, and without a number in `reserve` for a price that replies report, a call fails
  * with an `InvalidRequestError` before any request. If the storage fails before a call, the call fails with an `UnknownLlmError`; if it fails
- * after the call, that is logged, and the reservation counts until it expires. The clock is that of the process.
+ * after the call, that is logged, and the reservation counts until it expires. The clock is that of the process. Every 100th call of a layer
+ * removes periods that ended two leases ago.
  *
  * Throws a `RangeError` for invalid limits.
  *
@@ -137,12 +140,26 @@ export const spending = (
   })
 }
 
+/** How many calls of a layer reserve between two removals of periods that have ended. */
+const between = 100
+
 type Surrounding = Exclude<Parameters<typeof Model.around>[1], (...given: ReadonlyArray<never>) => unknown>
 
 /** Settles the reservation of a call, once. `undefined` is an unknown usage: then the reservation counts. */
 type Settle = (counted: Counted | undefined) => Effect.Effect<void>
 
 const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
+  let calls = 0
+  /** Removes periods that have ended, so that the table of many tenants does not grow. A late settlement finds the period two leases long. */
+  const tidied = (at: number): Effect.Effect<void> =>
+    ++calls % between === 0
+      ? Effect.matchEffect(store.removeOlder(at - 2 * terms.lease), {
+          onSuccess: () => Effect.void,
+          onFailure: (error) =>
+            Effect.logDebug("The shared budget has not removed old periods", { error: String(error) })
+        })
+      : Effect.void
+
   /** Reserves before a call. It is not interrupted: an interruption within it would leave a reservation without a call. */
   const reserve = (request: Model.Request, model: Model.Service): Effect.Effect<Settle, LlmError.LlmError> =>
     Effect.gen(function* () {
@@ -150,7 +167,9 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
       const key = yield* terms.key
       const amount = amountBefore(terms, request, model)
       if (amount === undefined) return yield* Effect.fail(unpriced(key, model))
+      if (amount > limit) return yield* Effect.fail(tooLarge(key, unit, amount / scale, limit / scale, model))
       const at = yield* Clock.currentTimeMillis
+      yield* tidied(at)
       const asked = { key, unit, per, since: sinceOf(at, per), amount, limit, at, lease }
       const held = yield* Effect.mapError(store.reserve(asked), (cause) =>
         LlmError.UnknownLlmError.make({ ...named(model), cause, detail: "the storage of its shared budget failed" })
@@ -166,21 +185,33 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
   return {
     generate: (reply, request, model) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(reserve(request, model), (settle) =>
-          Effect.onExit(restore(reply), (exit) => settle(Exit.isSuccess(exit) ? exit.value : failedWith(exit.cause)))
-        )
+        Effect.flatMap(reserve(request, model), (settle) => {
+          let isAsked = false
+          const begun = Effect.suspend(() => {
+            isAsked = true
+            return reply
+          })
+          return Effect.onExit(restore(begun), (exit) =>
+            settle(Exit.isSuccess(exit) ? exit.value : isAsked ? failedWith(exit.cause) : nothing)
+          )
+        })
       ),
     stream: (parts, request, model) =>
       Stream.unwrap(
         Effect.gen(function* () {
           const collector = new Model.Collector()
+          let isAsked = false
           let hasBegun = false
           const settle = yield* Effect.acquireRelease(
             reserve(request, model),
             // the reader has left, or the stream broke off
-            (settle) => settle(collector.spent)
+            (settle) => settle(isAsked ? collector.spent : nothing)
           )
-          return parts.pipe(
+          const begun = Stream.suspend(() => {
+            isAsked = true
+            return parts
+          })
+          return begun.pipe(
             Stream.tap((part) => {
               collector.push(part)
               hasBegun ||= part.type !== "usage"
@@ -229,6 +260,21 @@ const unpriced = (key: string, model: Model.Service): LlmError.LlmError =>
     detail: "give `prices`, or a number in `reserve` if its replies report their cost"
   })
 
+const tooLarge = (
+  key: string,
+  unit: Terms["unit"],
+  asked: number,
+  limit: number,
+  model: Model.Service
+): LlmError.LlmError =>
+  LlmError.InvalidRequestError.make({
+    ...named(model),
+    what: `The call of model '${model.name}' reserves ${asked} of the shared budget '${key}', whose whole limit is ${limit} ${worded(unit)}`,
+    detail: "shorten the request, reserve less, or raise the limit"
+  })
+
+const worded = (unit: Terms["unit"]): string => (unit === "tokens" ? "tokens" : "US dollars")
+
 const refused = (
   model: Model.Service,
   fields: Schema.Struct.Type<typeof exceededFields>,
@@ -236,7 +282,7 @@ const refused = (
 ): LlmError.LlmError => {
   const { asked, key, limit, reserved, spent, unit } = fields
   const message =
-    `The shared budget '${key}' has ${spent} of ${limit} ${unit === "tokens" ? "tokens" : "US dollars"} spent and ` +
+    `The shared budget '${key}' has ${spent} of ${limit} ${worded(unit)} spent and ` +
     `${reserved} reserved, so a call that reserves ${asked} does not fit`
   return LlmError.QuotaExhaustedError.make({
     ...named(model),

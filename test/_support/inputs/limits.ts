@@ -24,7 +24,7 @@ export const limits: Table = {
     ...each(none("holds the key and the numbers of a limit"), "SharedBudgetExceededError"),
     ...each(none("names a service that a layer provides"), "SharedBudgets")
   },
-  "durable/src/limits/tables.ts": each(none("makes tables, whose names are fixed"), "migrated"),
+  "durable/src/limits/tables.ts": each(none("makes and clears tables, whose names are fixed"), "migrated", "removed"),
   "durable/src/limits/leases.ts": each(none("computes with times, which are numbers"), "leaseAt"),
   "durable/src/limits/memory.ts": each(reached, "memoryStore"),
   "durable/src/limits/terms.ts": {

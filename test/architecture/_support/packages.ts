@@ -98,7 +98,7 @@ export const packages: ReadonlyArray<Package> = [
     ),
     within: {
       conversations: effect("Array Result crypto/Aead encoding/Base64 sql/Migrator sql/Statement"),
-      limits: effect("sql/Migrator"),
+      limits: effect("sql/Migrator sql/Statement"),
       entity: effect(
         "cluster/ClusterError cluster/ClusterSchema cluster/ClusterWorkflowEngine cluster/Entity cluster/Sharding cluster/TestRunner rpc/Rpc"
       ),

@@ -6,6 +6,7 @@ import { RateLimits } from "@kintsugi/durable"
 import { Resilience } from "@kintsugi/providers"
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { seed } from "../../_support/cases.ts"
@@ -74,6 +75,44 @@ it.effect("two processes share a limit of tokens, which replies count [P1721]", 
     yield* two.generate(request)
     assert.strictEqual((yield* Effect.flip(one.generate(request)))._tag, "RateLimitError")
   })
+)
+
+it.effect("rows that answer as no row does are removed, and the tables do not grow [P1721]", () =>
+  Effect.gen(function* () {
+    const path = yield* database
+    const client = yield* Layer.build(sqlite(path))
+    const sql = Context.get(client, SqlClient.SqlClient)
+    const store = yield* storeOf(RateLimits.layerSql.pipe(Layer.provide(Layer.succeedContext(client))))
+    const rows = Effect.all([sql`SELECT name FROM kintsugi_rates`, sql`SELECT name FROM kintsugi_learned_rates`])
+    const refillRate = Duration.seconds(1)
+    const take = { tokens: 1, limit: 10, refillRate }
+    const slow = { key: "slow", tokens: 10, limit: 10, refillRate: Duration.hours(1), allowOverflow: true }
+    yield* store.tokenBucket(slow)
+    yield* store.fixedWindow({ ...slow, limit: 20 })
+    // as a process of an older release makes it
+    yield* sql`INSERT INTO kintsugi_rates (name, kind, amount, instant, asked) VALUES ('older', 'bucket', 0, 0, 0)`
+    for (let nth = 0; nth < 120; nth++) {
+      const key = `tenant ${nth}`
+      yield* store.fixedWindow({ ...take, key })
+      yield* store.tokenBucket({ ...take, key, allowOverflow: false })
+      const retryAfter = Duration.seconds(1)
+      if (nth % 10 === 0) yield* store.adaptiveFeedback({ key, epoch: 0, tokens: 1, status: 429, retryAfter })
+      yield* TestClock.adjust("61 seconds")
+    }
+    const [rates, learned] = yield* rows
+    // those of the last 60 seconds and of the 100 takes after the last removal, and those that still count
+    assert.isAtMost(rates.length, 2 * 2 + 100 + 3)
+    assert.isAtMost(learned.length, 10)
+    assert.lengthOf(
+      rates.filter(({ name }) => name === "slow"),
+      2
+    )
+    assert.isDefined(rates.find(({ name }) => name === "older"))
+    // what still counts is as it was: an empty bucket, which 7,320 seconds have filled by 2
+    const [left] = yield* store.tokenBucket({ ...slow, tokens: 1 })
+    assert.strictEqual(left, 1)
+    assert.deepStrictEqual(yield* store.tokenBucket({ ...take, key: "tenant 0", allowOverflow: false }), [9, 0])
+  }).pipe(Effect.scoped)
 )
 
 it.effect("a process waits as long as a server has asked another one [P1721]", () =>

@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream"
 import { Durable, RateLimits, SharedBudget } from "@kintsugi/durable"
 import { Clock, Context, Duration, Effect, Exit, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
@@ -154,6 +155,47 @@ describe.skipIf(found === undefined)("a budget that three processes share on Pos
       )
       assert.lengthOf(exits.filter(Exit.isSuccess), 10)
     }).pipe(Effect.scoped, Effect.runPromise)
+  }, 120_000)
+
+  it("removes rows that have expired, three processes at once [P1720 P1721]", async () => {
+    const database = () => Durable.layerPostgres({ url: Redacted.make(url("postgres")), runner: "client" })
+    await Effect.gen(function* () {
+      const context = yield* Layer.build(database())
+      const sql = Context.get(context, SqlClient.SqlClient)
+      const process = Effect.suspend(() => Layer.build(Layer.provide(RateLimits.layerSql, database())))
+      const stores = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.map(process, (services) => Context.get(services, RateLimiter.RateLimiterStore))
+      )
+      const takes = (prefix: string) =>
+        Effect.forEach(
+          stores.flatMap((store, nth) => Array.from({ length: 150 }, (_, take) => ({ store, key: `${nth} ${take}` }))),
+          ({ key, store }) =>
+            store.tokenBucket({
+              key: `${prefix} ${key}`,
+              tokens: 1,
+              limit: 2,
+              refillRate: Duration.seconds(1),
+              allowOverflow: false
+            }),
+          { concurrency: 9 }
+        )
+      const rows = (prefix: string) =>
+        sql<{ readonly count: string }>`SELECT COUNT(*) AS count FROM kintsugi_rates WHERE name LIKE ${`${prefix} %`}`
+      const counted = (prefix: string) => Effect.map(rows(prefix), ([row]) => Number(row?.count))
+      yield* takes("early")
+      assert.strictEqual(yield* counted("early"), 450)
+      yield* TestClock.adjust("2 minutes")
+      yield* takes("later")
+      assert.deepStrictEqual([yield* counted("early"), yield* counted("later")], [0, 450])
+      const budgets = Context.get(
+        yield* Layer.build(Layer.provide(SharedBudget.layerSql, Layer.succeedContext(context))),
+        SharedBudget.SharedBudgets
+      )
+      for (let since = 0; since < 1200; since++) {
+        yield* budgets.reserve({ key: "old", unit: "tokens", per: 1, since, amount: 1, limit: 9, at: since, lease })
+      }
+      assert.deepStrictEqual([yield* budgets.removeOlder(1151), yield* budgets.removeOlder(1151)], [1000, 150])
+    }).pipe(Effect.provide(TestClock.layer()), Effect.scoped, Effect.runPromise)
   }, 120_000)
 })
 

@@ -46,6 +46,6 @@ export interface BudgetStore {
   /** Replaces a reservation by the amount that was used, in one atomic step. The amount also counts if the reservation has expired. */
   readonly settle: (held: BudgetReservation, used: number) => Effect.Effect<void, unknown>
   readonly read: (of: BudgetPeriod, at: number, lease: number) => Effect.Effect<BudgetSpending, unknown>
-  /** Removes the periods that ended before a time, and returns how many there were. */
+  /** Removes periods that ended before a time, at most 1,000 in one step, and returns how many it has removed. */
   readonly removeOlder: (than: number) => Effect.Effect<number, unknown>
 }

@@ -7,11 +7,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { RateLimiterError, RateLimiterStore, RateLimitStoreError } from "effect/persistence/RateLimiter"
 import type { SqlClient } from "effect/sql/SqlClient"
-import { learnedRates, migrated, rates } from "./tables.ts"
+import { learnedRates, migrated, rates, removed } from "./tables.ts"
 
 /** As in Effect: how long a learned rate is kept beyond its use, and the longest wait and window, in milliseconds. */
 const grace = 60_000
 const longest = 60 * 60 * 1000
+
+/** How many takes of a process lie between two removals of rows that have expired. */
+const between = 100
 
 /** A row of the table of rates. */
 interface Rate {
@@ -50,9 +53,30 @@ const delayOf = ({ cooldown_until, learned_limit, learned_window, observed }: Le
 export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlClient> = Effect.gen(function* () {
   const sql = yield* migrated("RateLimits.layerSql")
 
+  let takes = 0
+  /**
+   * Removes rows that answer as no row does: a window that is over, a full bucket, a learned rate that is forgotten. So the tables do not
+   * grow with the keys that were ever used. The grace is for processes whose clock is late. A failure leaves the rows to the next removal.
+   */
+  const tidied = (now: number): Effect.Effect<void> =>
+    ++takes % between === 0
+      ? Effect.matchEffect(
+          Effect.andThen(
+            removed(sql, rates, ["name", "kind"], sql`expires_at < ${now - grace}`),
+            removed(sql, learnedRates, ["name"], sql`expires_at < ${now - grace}`)
+          ),
+          {
+            onSuccess: () => Effect.void,
+            onFailure: (error) =>
+              Effect.logDebug("The table of rate limits has not removed old rows", { error: String(error) })
+          }
+        )
+      : Effect.void
+
   const fixedWindow: RateLimiterStore["Service"]["fixedWindow"] = ({ key, limit, refillRate, tokens }) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
+      yield* tidied(now)
       const rate = Duration.toMillis(refillRate)
       // 0 is no limit, as in Effect
       const most = limit === undefined || limit === 0 ? Number.MAX_VALUE : limit
@@ -60,12 +84,14 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
       const counted = sql`(CASE WHEN r.instant <= ${now} THEN 0 ELSE r.amount END)`
       const ends = sql`(CASE WHEN r.instant <= ${now} THEN ${now} ELSE r.instant END)`
       const isOver = sql`${counted} + ${tokens} > ${most}`
-      const [row] = yield* sql<Rate>`INSERT INTO ${sql(rates)} AS r (name, kind, amount, instant, asked)
-        VALUES (${key}, 'window', ${first}, ${now + rate * first}, ${tokens})
+      const instant = sql`CASE WHEN ${isOver} THEN ${ends} ELSE ${ends} + ${rate * tokens} END`
+      const [row] = yield* sql<Rate>`INSERT INTO ${sql(rates)} AS r (name, kind, amount, instant, asked, expires_at)
+        VALUES (${key}, 'window', ${first}, ${now + rate * first}, ${tokens}, ${now + rate * first})
         ON CONFLICT (name, kind) DO UPDATE SET
           asked = ${counted} + ${tokens},
           amount = CASE WHEN ${isOver} THEN ${counted} ELSE ${counted} + ${tokens} END,
-          instant = CASE WHEN ${isOver} THEN ${ends} ELSE ${ends} + ${rate * tokens} END
+          instant = ${instant},
+          expires_at = ${instant}
         RETURNING asked, instant`
       return [row?.asked ?? tokens, (row?.instant ?? now) - now] as const
     }).pipe(failing("fixedWindow"))
@@ -73,6 +99,7 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
   const tokenBucket: RateLimiterStore["Service"]["tokenBucket"] = ({ allowOverflow, key, limit, refillRate, tokens }) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
+      yield* tidied(now)
       const rate = Duration.toMillis(refillRate)
       const steps = sql`(${now} - r.instant) / ${rate}`
       const floored = sql.onDialectOrElse({
@@ -83,12 +110,15 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
       const left = sql`(CASE WHEN r.amount + ${added} > ${limit} THEN ${limit} ELSE r.amount + ${added} END)`
       const isFitting = allowOverflow ? sql`1 = 1` : sql`${left} >= ${tokens}`
       const first = allowOverflow || tokens <= limit ? limit - tokens : limit
-      const [row] = yield* sql<Rate>`INSERT INTO ${sql(rates)} AS r (name, kind, amount, instant, asked)
-        VALUES (${key}, 'bucket', ${first}, ${now}, ${limit - tokens})
+      const amount = sql`(CASE WHEN ${isFitting} THEN ${left} - ${tokens} ELSE ${left} END)`
+      const instant = sql`CASE WHEN ${left} >= ${limit} THEN ${now} ELSE r.instant + ${added} * ${rate} END`
+      const [row] = yield* sql<Rate>`INSERT INTO ${sql(rates)} AS r (name, kind, amount, instant, asked, expires_at)
+        VALUES (${key}, 'bucket', ${first}, ${now}, ${limit - tokens}, ${now + (limit - first) * rate})
         ON CONFLICT (name, kind) DO UPDATE SET
           asked = ${left} - ${tokens},
-          amount = CASE WHEN ${isFitting} THEN ${left} - ${tokens} ELSE ${left} END,
-          instant = CASE WHEN ${left} >= ${limit} THEN ${now} ELSE r.instant + ${added} * ${rate} END
+          amount = ${amount},
+          instant = ${instant},
+          expires_at = ${instant} + (${limit} - ${amount}) * ${rate}
         RETURNING asked, instant`
       return [row?.asked ?? limit - tokens, Math.max(0, now - (row?.instant ?? now))] as const
     }).pipe(failing("tokenBucket"))
@@ -96,6 +126,7 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
   const adaptiveConsume: RateLimiterStore["Service"]["adaptiveConsume"] = ({ fallbackWindow, key, tokens }) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
+      yield* tidied(now)
       const isCooled = sql`phase = 'cooldown' AND cooldown_until <= ${now}`
       const isIdle = sql`cooldown_until <= ${now}`
       const [row] = yield* sql<Learned>`UPDATE ${sql(learnedRates)} SET

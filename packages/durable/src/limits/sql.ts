@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { BudgetPeriod, BudgetStore } from "./BudgetStore.ts"
 import { leaseAt } from "./leases.ts"
-import { budgets, migrated } from "./tables.ts"
+import { budgets, migrated, removed } from "./tables.ts"
 
 /** PostgreSQL gives a BIGINT as a text. */
 interface Row {
@@ -55,7 +55,7 @@ export const sqlStore: Effect.Effect<BudgetStore, unknown, SqlClient> = Effect.g
     read,
     removeOlder: (than) =>
       Effect.map(
-        sql`DELETE FROM ${sql(budgets)} WHERE per > 0 AND since + per < ${than} RETURNING name`,
+        removed(sql, budgets, ["name", "unit", "per", "since"], sql`per > 0 AND since + per < ${than}`),
         (gone) => gone.length
       )
   }

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { fromRecord, make as migrator } from "effect/sql/Migrator"
 import { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
 
 export const budgets = "kintsugi_budgets"
 export const rates = "kintsugi_rates"
@@ -42,8 +43,26 @@ const migrations = fromRecord({
       learned_window DOUBLE PRECISION NOT NULL,
       expires_at DOUBLE PRECISION NOT NULL
     )`
+  }),
+  "0002_removal": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // a row of an older release has no time, and stays until a take changes it
+    yield* sql`ALTER TABLE ${sql(rates)} ADD COLUMN expires_at DOUBLE PRECISION`
+    yield* sql`CREATE INDEX ${sql(`${rates}_expiry`)} ON ${sql(rates)} (expires_at)`
+    yield* sql`CREATE INDEX ${sql(`${budgets}_end`)} ON ${sql(budgets)} ((since + per)) WHERE per > 0`
   })
 })
+
+/** How many rows one statement removes at most, so that a take with a long backlog is not held up. */
+const most = 1000
+
+/** Removes rows that a condition holds for, and returns them. Rows that another process changes or removes at this moment are left to it. */
+export const removed = (sql: SqlClient, table: string, key: ReadonlyArray<string>, isOld: Fragment) => {
+  const columns = sql.csv(key.map((column) => sql`${sql(column)}`))
+  const locked = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
+  return sql`DELETE FROM ${sql(table)} WHERE (${columns}) IN
+    (SELECT ${columns} FROM ${sql(table)} WHERE ${isOld} LIMIT ${most} ${locked}) RETURNING 1`
+}
 
 // not the table of the conversations, because each counts its own migrations
 const migrate = migrator({})({ loader: migrations, table: "kintsugi_migrations_limits" })
