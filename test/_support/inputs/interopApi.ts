@@ -3,6 +3,7 @@ import { Tool } from "@kintsugi/core"
 import { Effect, Layer, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Answer from "../../../packages/interop/src/api/answer.ts"
 import * as Failure from "../../../packages/interop/src/api/failure.ts"
 import * as HttpApiTools from "../../../packages/interop/src/api/HttpApiTools.ts"
 import * as Names from "../../../packages/interop/src/api/names.ts"
@@ -158,8 +159,9 @@ export const interopApi: Table = {
     ...each(none("is fromApi for one group"), "fromGroup")
   },
   "interop/src/api/answer.ts": {
-    ...each(fixed, "boundOf"),
-    ...each(reached, "within", "beginning", "textOf")
+    bytesOf: grows(values, (value) => Answer.bytesOf(value)),
+    ...each(fixed, "boundOf", "timeOf"),
+    ...each(reached, "within", "beginning", "textOf", "inTime")
   },
   "interop/src/api/DocumentTools.ts": {
     fromDocument: merged({
@@ -195,7 +197,7 @@ export const interopApi: Table = {
     }),
     misfit: grows(texts, (text) => Failure.misfit({ api: text, operation: text }, text)),
     ...each(none("joins a sentence of this library with the names of the operation, which are cut"), "unsendable"),
-    ...each(none("takes numbers, and the names of the operation, which are cut"), "tooLarge")
+    ...each(none("takes numbers, and the names of the operation, which are cut"), "tooLarge", "late")
   },
   "interop/src/api/names.ts": { namesOf: grows(names, (all) => Names.namesOf("api", all, all)) },
   "interop/src/api/options.ts": each(fixed, "lengthOf", "effectOf")

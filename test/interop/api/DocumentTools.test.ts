@@ -140,7 +140,7 @@ it.effect("a reference out of the document, to nothing or to itself is refused w
       assert.deepInclude(error, {
         _tag: "ApiDocumentError",
         reason: "reference",
-        pointer: "#/paths/~1things/get/requestBody/content/application~1json/schema/properties/a"
+        pointer: "#/paths/~1things/post/requestBody/content/application~1json/schema/properties/a"
       })
       assert.include(error.message, $ref)
     }

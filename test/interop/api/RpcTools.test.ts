@@ -2,12 +2,14 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import { ApiError } from "@kintsugi/interop/ApiError"
 import * as RpcTools from "@kintsugi/interop/RpcTools"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { Rpc, RpcClient, RpcGroup, RpcSerialization, RpcServer, RpcTest } from "effect/rpc"
+import { TestClock } from "effect/testing"
 import { listen } from "./_support/shop.ts"
 
 class NoSuchSeat extends Schema.TaggedError<NoSuchSeat>()("NoSuchSeat", { seat: Schema.Int }) {}
@@ -76,6 +78,62 @@ it.effect("an interruption of the call interrupts the procedure [P1799]", () =>
       const exit = yield* Fiber.await(fiber)
       assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
       yield* Deferred.await(stopped)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+)
+
+it.effect("an answer that takes longer than its time fails, and its procedure is interrupted [P1799]", () =>
+  Effect.gen(function* () {
+    const stopped = yield* Deferred.make<void>()
+    const Slow = RpcGroup.make(Rpc.make("slow"))
+    const layer = Slow.toLayer({
+      slow: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
+    })
+    yield* Effect.gen(function* () {
+      const client = yield* RpcTest.makeClient(Slow)
+      for (const [options, seconds] of [
+        [{}, 60],
+        [{ timeout: "5 seconds" }, 5]
+      ] as const) {
+        const fiber = yield* Effect.forkChild(
+          Effect.flip(Tool.call(RpcTools.fromGroup(Slow, client, options).slow, {}))
+        )
+        yield* TestClock.adjust(Duration.millis(seconds * 1000 - 1))
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust(1)
+        const error = yield* Fiber.join(fiber)
+        assert(error instanceof ToolError.ExecutionError && error.cause instanceof ApiError)
+        assert.deepInclude(error, { tool: "slow", category: "network", isRetryable: true })
+        assert.deepInclude(error.cause, { reason: "timeout", operation: "slow" })
+      }
+      yield* Deferred.await(stopped)
+      assert.throws(() => RpcTools.fromGroup(Slow, client, { timeout: 0 }), RangeError, "timeout")
+      assert.throws(() => RpcTools.fromGroup(Slow, client, { maxResponseBytes: 0 }), RangeError, "maxResponseBytes")
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+)
+
+it.effect("an answer beyond its bound fails, by the bytes of its JSON [P1799 P1391]", () =>
+  Effect.gen(function* () {
+    const Wide = RpcGroup.make(
+      Rpc.make("wide", { payload: { n: Schema.Int }, success: Schema.Struct({ on: Schema.Date, text: Schema.String }) })
+    )
+    const layer = Wide.toLayer({
+      wide: ({ n }) => Effect.succeed({ on: new Date(0), text: "ü".repeat(n) })
+    })
+    yield* Effect.gen(function* () {
+      const client = yield* RpcTest.makeClient(Wide)
+      const { wide } = RpcTools.fromGroup(Wide, client, { maxResponseBytes: 100 })
+      const head = JSON.stringify({ on: new Date(0), text: "" }).length
+      const most = Math.floor((100 - head) / 2)
+      assert.strictEqual((yield* Tool.call(wide, { payload: { n: most } })).text.length, most)
+      const error = yield* Effect.flip(Tool.call(wide, { payload: { n: most + 1 } }))
+      assert(error instanceof ToolError.ExecutionError)
+      assert.deepInclude(error.cause, { _tag: "InputTooLargeError", bound: "bytes", limit: 100 })
+      assert.include(error.message, "operation 'wide'")
+      const usual = RpcTools.fromGroup(Wide, client).wide
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Tool.call(usual, { payload: { n: 600_000 } }))))
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(Tool.call(usual, { payload: { n: 500_000 } }))))
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 )

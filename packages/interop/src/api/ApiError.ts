@@ -10,19 +10,20 @@ import * as Schema from "effect/Schema"
  * - `server`: any other status of 500 or above.
  * - `redirect`: the API redirects the request to another address, which this library does not follow.
  * - `result`: the answer does not fit what the API declares.
+ * - `timeout`: no whole answer came within the `timeout` of the tools. The request may have taken effect.
  */
-const Reason = Schema.Literals(["arguments", "authentication", "busy", "server", "redirect", "result"])
+const Reason = Schema.Literals(["arguments", "authentication", "busy", "server", "redirect", "result", "timeout"])
 
 /** The cause of an `ExecutionError` of a tool that calls an API. The `ExecutionError` takes its category and its advice. */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   message: Schema.String,
-  /** The name of the API. */
+  /** The name of the API; `RPC` for the procedures of a group, which has no name. */
   api: Schema.String,
   /** The endpoint or the operation, under the name that the API has for it. */
   operation: Schema.String,
   reason: Reason,
   status: Schema.optionalKey(Schema.Finite),
-  category: Schema.Literals(["parameter", "client", "server", "validation"]),
+  category: Schema.Literals(["parameter", "client", "server", "validation", "network"]),
   isRetryable: Schema.optionalKey(Schema.Boolean),
   recovery: Schema.optionalKey(Schema.Literals(["repair", "none"])),
   suggestedDelay: Schema.optionalKey(Schema.Duration)

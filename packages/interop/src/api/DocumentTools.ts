@@ -10,6 +10,7 @@ import * as Redaction from "@kintsugi/core/Redaction"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import * as Tool from "@kintsugi/core/Tool"
 import { type ExecutionError, executionErrorOf } from "@kintsugi/core/ToolError"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
@@ -87,10 +88,14 @@ export const fromDocument = <const Document>(
   const { maxNodes = 100_000, maxTools = 128 } = options
   const bounds = Bounds.resolve(options.bounds)
   const limit = Answer.boundOf(options.maxResponseBytes)
+  const timeout = Answer.timeOf(options.timeout)
   for (const [name, bound] of Object.entries({ maxNodes, maxTools }))
     if (!Number.isSafeInteger(bound) || bound < 1)
       throw new RangeError(`DocumentTools: ${name} must be an integer of at least 1, got ${bound}`)
-  return Effect.try({ try: () => made(document, options, { bounds, limit, maxNodes, maxTools }), catch: asRefusal })
+  return Effect.try({
+    try: () => made(document, options, { bounds, limit, maxNodes, maxTools, timeout }),
+    catch: asRefusal
+  })
 }
 
 /** A refusal as it is; all else is a defect. */
@@ -104,6 +109,7 @@ interface Limits {
   readonly limit: number
   readonly maxNodes: number
   readonly maxTools: number
+  readonly timeout: Duration.Duration
 }
 
 const made = (document: unknown, options: Options, limits: Limits): OperationTools => {
@@ -198,7 +204,7 @@ const toolOf = (name: string, operation: Operation, { limits, options, settings 
     success: Schema.Json,
     ...lengthOf(options),
     run: (params: Schema.Json, { callId }) =>
-      Effect.mapError(send(sending, params), (error) =>
+      Effect.mapError(Answer.inTime(where, limits.timeout)(send(sending, params)), (error) =>
         executionErrorOf({ tool: name, kind: "web-service", callId, args: params }, error)
       )
   })

@@ -3,6 +3,7 @@
  * program has made. A failure of the connection is an `ExecutionError`.
  */
 import type * as Recovery from "@kintsugi/core/Recovery"
+import type { InputTooLargeError } from "@kintsugi/core/DoorError"
 import * as Tool from "@kintsugi/core/Tool"
 import { ExecutionError, executionErrorOf } from "@kintsugi/core/ToolError"
 import * as Effect from "effect/Effect"
@@ -12,12 +13,14 @@ import type * as RpcClient from "effect/rpc/RpcClient"
 import type * as RpcGroup from "effect/rpc/RpcGroup"
 import * as RpcSchema from "effect/rpc/RpcSchema"
 import * as Schema from "effect/Schema"
+import * as Answer from "./answer.ts"
+import { tooLarge, type Where } from "./failure.ts"
 import { namesOf } from "./names.ts"
 import type { EffectsFor } from "./httpTypes.ts"
 import { type Lengths, lengthOf } from "./options.ts"
 
 /** Options of `fromGroup`. */
-export interface Options<Tag extends string = string> extends Pick<Lengths, "maxResultChars" | "putAside"> {
+export interface Options<Tag extends string = string> extends Lengths {
   /** The procedures to take; all by default. */
   readonly include?: ReadonlyArray<Tag>
   /** What procedures do, for the model. By default a text that says the name. */
@@ -75,7 +78,9 @@ type ProcedureTool<R extends Rpc.Any, O> = Tool.Tool<
 
 /**
  * Makes tools of the procedures of a group. The params of a tool are `{ payload }`, or `{}` for a procedure without a payload. Procedures
- * that stream are left out. Throws a `TypeError` for a name in the options that no procedure has.
+ * that stream are left out. `maxResponseBytes` bounds the JSON of an answer once your client has read it; what the client holds before is
+ * bounded by its `RpcSerialization`. Throws a `TypeError` for a name in the options that no procedure has, and a `RangeError` for an
+ * invalid bound.
  */
 export const fromGroup = <Rpcs extends Rpc.Any, E, const O extends Options<Plain<Rpcs>["_tag"]> = {}>(
   group: RpcGroup.RpcGroup<Rpcs>,
@@ -109,7 +114,7 @@ export const fromGroup = <Rpcs extends Rpc.Any, E, const O extends Options<Plain
   ) as ProcedureTools<Plain<Rpcs>, O>
 }
 
-interface AnyOptions extends Pick<Lengths, "maxResultChars" | "putAside"> {
+interface AnyOptions extends Lengths {
   readonly include?: ReadonlyArray<string>
   readonly descriptions?: { readonly [tag: string]: string | undefined }
   readonly sideEffects?: { readonly [tag: string]: Recovery.SideEffects | undefined }
@@ -128,7 +133,7 @@ const methodOf = (client: object, tag: string): Method => {
   return method as Method
 }
 
-interface Given extends Pick<Lengths, "maxResultChars" | "putAside"> {
+interface Given extends Lengths {
   readonly description: string
   readonly sideEffects: Recovery.SideEffects
 }
@@ -141,6 +146,9 @@ const toolOf = (name: string, rpc: Rpc.AnyWithProps, call: Method, { description
   const errors = [errorSchema, ...[...middlewares].map(({ error }) => error)]
   const isDeclared = Schema.is(codecOf(Schema.Union(errors.map((schema) => Schema.toType(schema)))))
   const takesNothing = payloadSchema.ast._tag === "Void"
+  const where = { api: "RPC", operation: tag }
+  const inTime = Answer.inTime(where, Answer.timeOf(given.timeout))
+  const within = bounded(codecOf(successSchema), Answer.boundOf(given.maxResponseBytes), where)
   const options = {
     foreignName: tag,
     description,
@@ -152,7 +160,7 @@ const toolOf = (name: string, rpc: Rpc.AnyWithProps, call: Method, { description
     ...lengthOf(given),
     run: (params: unknown, { callId }: Tool.ToolContext) =>
       Effect.mapError(
-        Effect.suspend(() => call(takesNothing ? undefined : payloadOf(params))),
+        Effect.flatMap(inTime(Effect.suspend(() => call(takesNothing ? undefined : payloadOf(params)))), within),
         (error): unknown =>
           isDeclared(error)
             ? error
@@ -169,6 +177,17 @@ const toolOf = (name: string, rpc: Rpc.AnyWithProps, call: Method, { description
       )
   } as const
   return Tool.make(name, options)
+}
+
+/** Fails for a value whose JSON is longer than `limit` bytes. A value that its schema refuses is left to the tool. */
+const bounded = (success: Schema.Codec<unknown, unknown>, limit: number, where: Where) => {
+  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(success))
+  return (value: unknown): Effect.Effect<unknown, InputTooLargeError> =>
+    Effect.flatMap(Effect.option(encode(value)), (json) =>
+      json._tag === "Some" && Answer.bytesOf(json.value) > limit
+        ? Effect.fail(tooLarge(where, "bytes", limit))
+        : Effect.succeed(value)
+    )
 }
 
 const isJson = Schema.is(Schema.Json)

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
  * - `version`: it is no OpenAPI document of version 3.0 or 3.1.
  * - `reference`: a `$ref` leads out of the document, to nothing, or to itself.
  * - `host`: the server is not in the list of hosts, or its address cannot be used.
- * - `unsupported`: the operation needs what this library does not send: a media type or a style of parameters.
+ * - `unsupported`: the operation needs what this library does not send: a media type, a style of parameters, a body of a GET.
  * - `operation`: the options name an operation that the document does not have, or several operations have the same id.
  * - `count`: the document has more operations than the options allow.
  */

@@ -64,6 +64,7 @@ export const toolOf = (
   const headers = pick(declared, given.headers ?? [])
   const where: Failure.Where = { api: declared.api, operation: endpoint.identifier }
   const limit = Answer.boundOf(given.maxResponseBytes)
+  const inTime = Answer.inTime(where, Answer.timeOf(given.timeout))
   const isDeclared = Schema.is(codecOf(Schema.Union(declared.errors.map((schema) => Schema.toType(schema)))))
   const send = sending(declared, headers, { baseUrl: given.baseUrl, limit, where })
   const options = {
@@ -77,7 +78,7 @@ export const toolOf = (
     failure: codecOf(Schema.Union([...declared.errors, ExecutionError])),
     ...lengthOf(given),
     run: (params: unknown, { callId }: Tool.ToolContext) =>
-      Effect.mapError(send(params), (error): unknown =>
+      Effect.mapError(inTime(send(params)), (error): unknown =>
         error instanceof ExecutionError || (declared.errors.length > 0 && isDeclared(error))
           ? error
           : executionErrorOf(

@@ -76,6 +76,10 @@ export const misfit = (where: Where, issues: string): ApiError =>
     ...final
   })
 
+/** Makes the error for an answer that did not come in time. */
+export const late = (where: Where, timeout: Duration.Duration): ApiError =>
+  make(where, `no whole answer within ${Duration.format(timeout)}`, { reason: "timeout", category: "network" })
+
 /** Makes the error for an answer beyond a bound. */
 export const tooLarge = (where: Where, bound: keyof Bounds.Bounds, limit: number): InputTooLargeError =>
   InputTooLargeError.make({ what: `The answer of ${called(where)}`, bound, limit })

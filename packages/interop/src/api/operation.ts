@@ -122,6 +122,11 @@ export const read = (listed: Listed, settings: Settings): Operation => {
   // A URL drops line breaks and tabs, and reads a backslash as a slash.
   if (/[\\\p{Cc}]/u.test(path) || path.split("/").some((segment) => isDots(segment)))
     throw unsupported(pointer, "its path has a segment that leads to another path")
+  // a client on `fetch` refuses both
+  if (method === "TRACE") throw unsupported(pointer, "a request with the method TRACE cannot be sent")
+  const isBare = method === "GET" || method === "HEAD"
+  if (isBare && field(operation, "requestBody") !== undefined)
+    throw unsupported(pointer, `a request with the method ${method} cannot be sent with a body`)
   const unreadable = unreadableOf(operation, settings)
   if (unreadable !== undefined) throw unreadable
   const schemas = new DocumentSchemas(references, {

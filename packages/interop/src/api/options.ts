@@ -1,9 +1,15 @@
 /** The options that the tools of all kinds of APIs share. */
 import type * as Recovery from "@kintsugi/core/Recovery"
 import type * as Tool from "@kintsugi/core/Tool"
+import type * as Duration from "effect/Duration"
 
-/** How long results may be. */
+/** How long results may be, and how long they may take. */
 export interface Lengths {
+  /**
+   * How long a whole answer may take; 60 seconds by default. After that the request is stopped, and the call fails with an `ExecutionError`
+   * whose cause is an `ApiError`.
+   */
+  readonly timeout?: Duration.Input
   /** The longest answer, in bytes; 1 MiB by default. A longer one fails with an `ExecutionError`. */
   readonly maxResponseBytes?: number
   /** The longest text of a result that the model reads, in characters; unlimited by default. */

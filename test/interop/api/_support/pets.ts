@@ -76,11 +76,15 @@ export const pets = {
   }
 } as const
 
-/** A document with one operation, `GET /things` with the id `things` unless the fields say otherwise. */
+/** A document with one operation, `GET /things` or `POST /things` with a body, with the id `things` unless the fields say otherwise. */
 export const documentOf = (operation: object, fields: object = {}) => ({
   openapi: "3.1.0",
   servers: [{ url: "http://api.pets.test" }],
-  paths: { "/things": { get: { operationId: "things", responses: {}, ...operation } } },
+  paths: {
+    "/things": {
+      ["requestBody" in operation ? "post" : "get"]: { operationId: "things", responses: {}, ...operation }
+    }
+  },
   ...fields
 })
 
