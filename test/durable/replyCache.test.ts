@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
+import { Agent, Compaction, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { ReplyCache } from "@kintsugi/durable"
 import { Context, Duration, Effect, Exit, Layer, Logger, Stream } from "effect"
@@ -93,6 +93,31 @@ it.effect("after a call of a tool the model is asked, unless that is allowed of 
     assert.deepStrictEqual([none, other], [Exit.succeed(3), Exit.succeed(3)])
     // the script has a step that is not asked for, which ends its scope with a defect
     for (const allowed of [true, ["look"]]) assert.isTrue(Exit.isFailure(yield* asked(allowed)), String(allowed))
+  }).pipe(Effect.provide(Persistence.layerMemory))
+)
+
+it.effect("a call that a compaction has left out counts as one that is there [P1710]", () =>
+  Effect.gen(function* () {
+    const forgetting = Compaction.make("forget", ({ transcript }) => transcript.filter(({ role }) => role === "user"))
+    const { tool } = scripted("look", Effect.succeed("rain"), Effect.succeed("rain"))
+    const tooLong = LlmError.ContextTooLongError.make({ model: "scripted" })
+    // the call itself comes from the cache the second time
+    const script = [batch("look"), fails(tooLong), text("Rain."), fails(tooLong), text("Rain.")]
+    const model = yield* make(...script)
+    const clerk = Agent.make("clerk", { tools: [tool], model: ReplyCache.layer(model.layer, acme) }).pipe(
+      Agent.onLlmError({ ContextTooLongError: Recovery.compact(forgetting) })
+    )
+    assert.deepStrictEqual([yield* clerk("go"), yield* clerk("go")], ["Rain.", "Rain."])
+    assert.deepStrictEqual(
+      model.requests.map(({ messages, uncompacted }) => [messages.length, uncompacted?.[1]?.role]),
+      [
+        [1, undefined],
+        [2, undefined],
+        [1, "assistant"],
+        [2, undefined],
+        [1, "assistant"]
+      ]
+    )
   }).pipe(Effect.provide(Persistence.layerMemory))
 )
 

@@ -29,7 +29,8 @@ export interface CacheOptions {
   readonly timeToLive?: Duration.Input
   /**
    * Whether a request is answered from the cache although its conversation has tool calls: with `true`, or if these tools alone were called.
-   * By default it is not, because the reply of a model after a call may stand for something that was done once.
+   * By default it is not, because the reply of a model after a call may stand for something that was done once. Calls that a compaction has
+   * left out count too.
    */
   readonly afterTools?: boolean | ReadonlyArray<string>
 }
@@ -92,7 +93,7 @@ const surrounding = (
 ): Surrounding => {
   /** The key of a request; `undefined` for one that is not cached. */
   const keyOf = (request: Model.Request, { name, provider }: Model.Service): Effect.Effect<CachedReply | undefined> =>
-    request.background !== undefined || !mayRepeat(request.messages, afterTools)
+    request.background !== undefined || !mayRepeat(request.uncompacted ?? request.messages, afterTools)
       ? Effect.undefined
       : Effect.gen(function* () {
           const whose = Predicate.isString(tenant) ? tenant : yield* tenant

@@ -4,6 +4,7 @@ import * as Coercion from "../../../packages/core/src/coercion/Coercion.ts"
 import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
 import { memberOf } from "../../../packages/core/src/coercion/member.ts"
+import { endsAs, spelling } from "../../../packages/core/src/coercion/Spelling.ts"
 import { unwrapped } from "../../../packages/core/src/coercion/Unwrapped.ts"
 import { failingIn, isAbsence, isExtra, isExtraAt, meantAt } from "../../../packages/core/src/coercion/failing.ts"
 import { numberOf, quoted, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
@@ -57,9 +58,18 @@ export const coreCoercion: Table = {
   "core/src/coercion/Unwrapped.ts": {
     unwrapped: grows(
       texts,
-      (text) => [unwrapped(passing(text)), unwrapped(passing(`{"name":"a","arguments":${JSON.stringify([text])}}`))],
+      (text) => {
+        const passed = `{"name":"a","arguments":${JSON.stringify([text])}}`
+        const twice = `{"name":"call_tool","arguments":{"name":"call_tool","arguments":${passed}}}`
+        return [text, passed, twice].map((args) => unwrapped(passing(args)))
+      },
       repaired
-    )
+    ),
+    ...each(reached, "passedOn")
+  },
+  "core/src/coercion/Spelling.ts": {
+    spelling: grows(texts, (text) => spelling(text)("pay", "shop"), 128),
+    endsAs: grows(texts, (text) => endsAs(text, "pay"), 128)
   },
   "core/src/coercion/member.ts": {
     memberOf: grows(values, (value) => memberOf(JSON.stringify({ a: value, b: [value] }), "b"))

@@ -46,6 +46,19 @@ describe("a call of call_tool", () => {
     assert.strictEqual(unwrapped(other), other)
   })
 
+  it("is read within three calls of call_tool, however that is spelled, and not within more [P1385 P1393]", () => {
+    const nested = (depth: number): Schema.Json =>
+      depth === 0 ? { cents: 5 } : { name: depth === 1 ? "pay" : "call_tool", arguments: nested(depth - 1) }
+    for (const name of ["call_tool", "functions.call_tool", "CallTool", "tools:call-tool"]) {
+      for (const depth of [1, 2, 3]) {
+        assert.deepStrictEqual(unwrapped(calling(nested(depth), name)), calling({ cents: 5 }, "pay"), name)
+      }
+      assert.deepStrictEqual(unwrapped(calling(nested(4), name)), calling(nested(1), "call_tool"), name)
+    }
+    const other = calling(nested(1), "recall_tool")
+    assert.strictEqual(unwrapped(other), other)
+  })
+
   it("keeps what else the provider has sent with it [P1385]", () => {
     const opaque = { provider: "google", data: { signature: "s" } }
     assert.deepInclude(unwrapped({ ...calling('{"name":"pay"}'), opaque }), { opaque, name: "pay" })

@@ -32,6 +32,14 @@ it.run("at the share of the window, by what the provider has told and an estimat
       ["system", "user go", "page 1", "page 2"],
       ["system", "user go", "page 3"]
     ])
+    // layers around the model may read the whole conversation
+    const whole = model.requests.map(({ uncompacted }) => uncompacted && outline(uncompacted))
+    assert.deepStrictEqual(whole, [
+      undefined,
+      undefined,
+      undefined,
+      ["system", "user go", "page 1", "page 2", "page 3"]
+    ])
     const [event] = log.of("compacted")
     assert.deepInclude(event, { compaction: "dropOldest", turn: 4, ahead: { tokens: 800, window: 1000 } })
     assert.deepStrictEqual([event?.before.messages, event?.after.messages], [5, 3])

@@ -1,6 +1,6 @@
 /** Each invariant finds what is wrong: recordings of sound runs in which one thing is changed. */
 import { assert, it } from "@effect/vitest"
-import { Agent, type AgentEvent, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
+import { Agent, type AgentEvent, type Message, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import { FaultSweep, Invariants, ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import type { Recording } from "../../../packages/core/src/testing/recorder.ts"
@@ -15,21 +15,25 @@ const pay = Tool.make("pay", {
   run: ({ n }) => Effect.as(Effect.sleep(20), `paid ${n}`)
 })
 
-const agent = Agent.make("worker", { skills: [Skill.make("work", { description: "d", tools: [pay] })] }).pipe(
-  Agent.toolDefaults({ orElse: Recovery.tell() })
-)
+const working = (tools: readonly [typeof pay]) =>
+  Agent.make("worker", { skills: [Skill.make("work", { description: "d", tools })] }).pipe(
+    Agent.toolDefaults({ orElse: Recovery.tell() })
+  )
+
+const agent = working([pay])
 
 /** All recordings of a sweep, which holds none of them against anything. */
-const recordings = Effect.gen(function* () {
+const recordings = Effect.fnUntraced(function* (of: typeof agent, wrote: ReadonlyArray<Message.ToolCall>) {
   const all: Array<Recording> = []
   const keep: Invariants.Invariant = (recording) => {
     all.push(recording)
     return []
   }
-  const script = [calls(call("pay", { n: 1 }, "c1"), call("pay", { n: 2 }, "c2")), text("done")]
-  yield* FaultSweep.run(agent, { input: "go", script, invariants: { keep } })
+  yield* FaultSweep.run(of, { input: "go", script: [calls(...wrote), text("done")], invariants: { keep } })
   return all
 })
+
+const direct = [call("pay", { n: 1 }, "c1"), call("pay", { n: 2 }, "c2")]
 
 const {
   "each start has an end": closed,
@@ -209,7 +213,7 @@ const mutations: ReadonlyArray<Mutation> = [
 
 it.effect("every invariant finds its violation, and none finds one in a sound run [P1105]", () =>
   Effect.gen(function* () {
-    const all = yield* recordings
+    const all = yield* recordings(agent, direct)
     const clean = all.find(({ exit, seen }) => exit !== undefined && Exit.isSuccess(exit) && seen === undefined)
     assert(clean !== undefined)
     for (const holds of Object.values(Invariants.all)) {
@@ -221,6 +225,24 @@ it.effect("every invariant finds its violation, and none finds one in a sound ru
     // none of them is there in vain
     const used = new Set(mutations.map(([, holds]) => holds))
     assert.sameMembers([...used], Object.values(Invariants.all))
+  })
+)
+
+it.effect("a call of an unsafe tool on demand is compared by the name of the tool [P1385 P602]", () =>
+  Effect.gen(function* () {
+    const wrote = [
+      call("call_tool", { name: "pay", arguments: { n: 1 } }, "c1"),
+      call("functions.call_tool", { name: "pay", arguments: { n: 2 } }, "c2")
+    ]
+    const all = yield* recordings(working(Tool.onDemand([pay])), wrote)
+    for (const recording of all) assert.deepStrictEqual(safe(recording), [])
+    const clean = all.find(({ exit }) => exit !== undefined && Exit.isSuccess(exit))
+    assert(clean !== undefined)
+    const [, , toNone] = mutations.find(([title]) => title.startsWith("an effect that is settled as none")) ?? []
+    assert.deepStrictEqual(toNone && safe(toNone(clean)), [
+      "'pay' is unsafe and may have taken effect, but call c1 is settled as interrupted",
+      "'pay' is unsafe and may have taken effect, but call c2 is settled as interrupted"
+    ])
   })
 )
 

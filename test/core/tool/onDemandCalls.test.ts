@@ -199,13 +199,13 @@ it.effect(
     })
 )
 
-it.run("a built-in tool is called by its own name only, and call_tool does not call itself [P1385]", (run) =>
+it.run("a built-in tool is called by its own name only, also within two calls of call_tool [P1385]", (run) =>
   Effect.gen(function* () {
     const agent = Agent.make("desk", { tools: [Tool.complete, ...Tool.onDemand([paying().tool])] })
     const model = yield* make(
       calls(
         written("on demand", "complete", { summary: "over" }),
-        written("on demand", "call_tool", { name: "pay", arguments: {} }, "c2")
+        written("on demand", "call_tool", { name: "complete", arguments: { summary: "over" } }, "c2")
       ),
       calls(call("complete", { summary: "over" }))
     )

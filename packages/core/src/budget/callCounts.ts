@@ -26,14 +26,24 @@ export class CallCounts {
   /** Counts a call of a tool by an agent, unless its cap admits no more. */
   take(cap: CallCap, agents: ReadonlyArray<string>): boolean {
     const counts = (this.#calls ??= new Map<CallCap, CappedTool>())
+    const calls = this.#callsOf(cap, agents)
     const own = counts.get(cap) ?? this.#calledBy(cap, agents)
-    const calls =
-      own?.calls ?? Math.max(0, ...this.#before.flatMap(({ calls, tool }) => (tool === cap.tool ? calls : [])))
     const all = own?.agents ?? []
     const isWithin = calls < cap.max
     const agentsNow = isIn(all, agents) ? all : [...all, agents]
     counts.set(cap, { tool: cap.tool, agents: agentsNow, calls: isWithin ? calls + 1 : calls })
     return isWithin
+  }
+
+  /** Whether the cap of a tool admits another call by an agent. */
+  admits(cap: CallCap, agents: ReadonlyArray<string>): boolean {
+    return this.#callsOf(cap, agents) < cap.max
+  }
+
+  #callsOf(cap: CallCap, agents: ReadonlyArray<string>): number {
+    const named = this.#before.filter(({ tool }) => tool === cap.tool)
+    const own = this.#calls?.get(cap) ?? named.find((one) => isIn(one.agents, agents))
+    return own?.calls ?? Math.max(0, ...named.map(({ calls }) => calls))
   }
 
   /** The earlier count of this agent's tool, unless the count is known to be another tool's. */

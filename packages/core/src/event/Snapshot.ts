@@ -11,6 +11,7 @@ import { shared } from "../budget/Meter.ts"
 import * as Approval from "../data/Approval.ts"
 import { digestOfRequest } from "../data/Digest.ts"
 import { freeze, isDeep } from "../data/Foreign.ts"
+import { endsAs } from "../coercion/Spelling.ts"
 import { unwrapped } from "../coercion/Unwrapped.ts"
 import { genuine } from "./Genuine.ts"
 import * as Message from "../data/Message.ts"
@@ -142,12 +143,12 @@ const wholeReply = (self: Snapshot, path: Path): Effect.Effect<void, Schema.Sche
   })
 }
 
-/** Whether a request is the one that its digest was made of. */
+/** Whether a request is the one that its digest was made of. Its tool has the name that the model wrote, or may have misspelt. */
 const isIntact = (
   request: Approval.ApprovalRequest,
   { call, key, runId }: { readonly runId: string; readonly key: string; readonly call: Message.ToolCall }
 ): Effect.Effect<boolean> =>
-  request.runId !== runId || request.key !== key || request.callId !== call.id || request.tool !== call.name
+  request.runId !== runId || request.key !== key || request.callId !== call.id || !endsAs(call.name, request.tool)
     ? Effect.succeed(false)
     : Effect.map(digestOfRequest(request, call.arguments), (digest) => digest === request.digest)
 

@@ -13,6 +13,8 @@ export interface Request {
   readonly messages: Message.Transcript
   readonly tools: ReadonlyArray<Message.ToolSpec>
   readonly toolChoice: ToolChoice
+  /** The whole conversation, if a compaction has left out parts of it in `messages`. Layers around a model may read it; no model does. */
+  readonly uncompacted?: Message.Transcript
   /** The form of the final text, if it has to be JSON. Providers without such a feature ignore it. */
   readonly output?: OutputSpec
   /**

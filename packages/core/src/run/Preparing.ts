@@ -258,12 +258,17 @@ const narrowed = (
   { toolset }: Looping,
   usual: Model.Request,
   { options, toolChoice, tools }: TurnChoice
-): Model.Request => ({
-  ...usual,
-  ...(tools === undefined ? {} : { tools: usual.tools.filter(({ name }) => isLeft(toolset, tools, name)) }),
-  ...(toolChoice === undefined ? {} : { toolChoice }),
-  ...(options === undefined ? {} : { options })
-})
+): Model.Request => {
+  const left = tools === undefined ? usual.tools : usual.tools.filter(({ name }) => isLeft(toolset, tools, name))
+  const demanded = Predicate.isObject(toolChoice) ? toolset.entries.get(toolChoice.tool)?.tool : undefined
+  return {
+    ...usual,
+    // providers refuse a demand for a tool that the request does not list
+    tools: demanded?.onDemand === undefined ? left : [...left, demanded.spec()],
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(options === undefined ? {} : { options })
+  }
+}
 
 const isLeft = ({ entries }: Toolset.Toolset, offered: ReadonlyArray<string>, name: string): boolean => {
   const entry = entries.get(name)

@@ -249,7 +249,7 @@ const length = 32
 
 const siteOf = (running: Looping, wrote: Message.ToolCall, key: string, index: number): CallSite => {
   const { mode, run, start, state } = running
-  const call = Toolset.callOf(running.toolset, wrote)
+  const { call, changes } = Toolset.madeBy(running.toolset, wrote)
   // call ids repeat over turns, and with some models within one
   const callKey = `${run.runId}/${run.turn()}/${index}`
   // each call has a slot
@@ -259,6 +259,7 @@ const siteOf = (running: Looping, wrote: Message.ToolCall, key: string, index: n
   return {
     call,
     ...(call.name === wrote.name ? {} : { calledAs: wrote.name }),
+    ...(changes.length === 0 ? {} : { mended: changes }),
     key,
     run: { ...run, callId: call.id, callKey, within: key, repairing: undefined },
     repairing: run.repairing,

@@ -23,7 +23,8 @@ export const compact = (
   }
   const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
   return shorten(compaction, overflow, within, (messages) => {
-    call.request = { ...call.request, messages }
+    const { messages: before, uncompacted = before } = call.request
+    call.request = { ...call.request, messages, uncompacted }
     conversation?.compact(messages)
   })
 }

@@ -282,6 +282,11 @@ export class RunState implements State {
     return this.#mayWithhold ? Message.withoutWithheld(read) : read
   }
 
+  /** The whole conversation without withheld words, once there was a compaction. */
+  get uncompacted(): Message.Transcript | undefined {
+    return this.#compacted === undefined ? undefined : this.said()
+  }
+
   /** How many compactions there were at the beginning of the current turn. */
   get compactionsAhead(): number {
     return this.ahead?.turn === this.turn ? this.ahead.made : 0

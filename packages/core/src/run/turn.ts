@@ -90,7 +90,9 @@ const beginning = <A, E>(
 export const usualRequest = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
   const { providerCalls, specs } = toolset
   const usual: Model.Request = { messages: state.visible, tools: specs, toolChoice: "auto" }
-  const plain = providerCalls === undefined ? usual : { ...usual, providerCalls }
+  const { uncompacted } = state
+  const asked = uncompacted === undefined ? usual : { ...usual, uncompacted }
+  const plain = providerCalls === undefined ? asked : { ...asked, providerCalls }
   return output === undefined ? plain : withOutput(plain, output)
 }
 

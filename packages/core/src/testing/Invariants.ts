@@ -5,6 +5,8 @@ import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as AgentEvent from "../event/AgentEvent.ts"
 import { Operations, type Watcher } from "../telemetry/Operations.ts"
+import { endsAs } from "../coercion/Spelling.ts"
+import { unwrapped } from "../coercion/Unwrapped.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Recording } from "./recorder.ts"
@@ -161,7 +163,7 @@ const safe: Invariant = ({ events, starts }) =>
     const calls = ofType(events, "turn-end")
       .filter((event) => event.runId === runId && event.turn === turn)
       .flatMap(({ message }) => settlementsOf(message))
-      .filter(({ call }) => call.id === callId && call.name === tool)
+      .filter(({ call }) => call.id === callId && endsAs(unwrapped(call).name, tool))
     const isSaidUndone = calls.length > 0 && calls.every(({ settlement }) => settlement.kind === "interrupted")
     const mayHave = end === "success" || lookedUp === "took effect" || (end === "cut off" && lookedUp === undefined)
     return mayHave && isSaidUndone

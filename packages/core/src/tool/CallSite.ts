@@ -1,5 +1,6 @@
 /** The place of a tool call in its run: what the call can read of the run. It is made once for each call and passed on unchanged. */
 import type * as FailureHistory from "../budget/FailureHistory.ts"
+import type { PassedOn } from "../coercion/Unwrapped.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
@@ -13,6 +14,8 @@ export interface CallSite extends SiteAtGate {
   readonly call: Message.ToolCall
   /** The name that the model wrote, if it differs from the name of the tool. */
   readonly calledAs?: string
+  /** What had to be mended to read the call out of one of `call_tool`; absent if nothing had. */
+  readonly mended?: PassedOn["changes"]
   /** The idempotency key: equal for all attempts of the call, different between calls. */
   readonly key: string
   /** The run as the tool and its sub-agents see it: without `repairing`, even if this call is made by a fixer. */

@@ -8,6 +8,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Meter } from "../budget/Meter.ts"
 import type * as Coercion from "../coercion/Coercion.ts"
+import type { PassedOn } from "../coercion/Unwrapped.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
@@ -84,6 +85,8 @@ export interface ToolDefinition {
   readonly isAdded?: true
   /** How a model finds the tool; absent for tools that requests list. */
   readonly onDemand?: OnDemand
+  /** For the search of tools on demand: the same tool, which finds only tools that may be called in the turn of a call. */
+  readonly among?: (isCallable: (tool: ToolDefinition) => boolean) => ToolDefinition
   /** Whether the tool answers calls of a kind that the provider declares. Its name is that kind, and requests do not list the tool. */
   readonly isProvided?: true
   /** How to make the images and files of a result; absent for tools whose results are texts. */
@@ -135,7 +138,7 @@ export interface OnDemand {
   /** The tools that find and call those among these tools that are on demand. */
   readonly among: (tools: ReadonlyArray<ToolDefinition>) => ReadonlyArray<ToolDefinition>
   /** The call that a call of `call_tool` makes; any other call stays as it is. */
-  readonly unwrap: (call: Message.ToolCall) => Message.ToolCall
+  readonly unwrap: (call: Message.ToolCall) => PassedOn
 }
 
 /** How results with images and files are made and adapted. `Tool.parts` brings the code along, so a bundle without it is smaller. */
@@ -256,10 +259,7 @@ export interface Pin {
 }
 
 /** What a gate reads of the `CallSite` of a call. */
-export interface SiteAtGate {
-  readonly call: Message.ToolCall
-  readonly key: string
-  readonly run: RunContext
+export interface SiteAtGate extends Made {
   readonly isSuspendable: boolean
   readonly from: CallCheckpoint | undefined
   readonly decisions: Decisions | undefined

@@ -13,6 +13,7 @@ import type { CallSite } from "./CallSite.ts"
 import type { AdaptsParts, OnDemand, PutAside, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import type { CallCap } from "../budget/Meter.ts"
+import type { PassedOn } from "../coercion/Unwrapped.ts"
 import * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -123,13 +124,18 @@ export const isOffered = (
   { isAdded, name }: Pick<ToolDefinition, "name" | "isAdded">
 ): boolean => offered === undefined || offered.includes(name) || (isAdded === true && offered.length > 0)
 
-/** The call that a call of `call_tool` makes; any other call stays as it is. Built-in tools and those of a provider are called by their own names only. */
-export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall => {
-  if (self.unwrap === undefined) return call
-  const made = self.unwrap(call)
-  const tool = entryOf(self, made)?.tool
-  return tool?.isBuiltIn === true || tool?.isProvided === true ? call : made
+/**
+ * The call that a call of `call_tool` makes, and what had to be mended to read it; any other call stays as it is. Built-in tools and those of
+ * a provider are called by their own names only.
+ */
+export const madeBy = (self: Toolset, call: Message.ToolCall): PassedOn => {
+  const made = self.unwrap === undefined || entryOf(self, call)?.tool.isAdded !== true ? undefined : self.unwrap(call)
+  const tool = made && entryOf(self, made.call)?.tool
+  return made === undefined || tool?.isBuiltIn === true || tool?.isProvided === true ? { call, changes: [] } : made
 }
+
+/** The call of `madeBy` alone. */
+export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall => madeBy(self, call).call
 
 /** The name of the tool that a call means. If there is no such tool, it is the name that the model wrote. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
@@ -171,12 +177,19 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
     return entryOf(self, made) === entry ? made : undefined
   })
   if (held !== undefined) return refuse(site, held)
-  const { pin } = entry.tool
+  const { among, pin } = entry.tool
+  if (among !== undefined) return beginTool(self, { ...entry, tool: among((tool) => isCallable(tool, site)) }, site)
   if (pin === undefined) return beginTool(self, entry, site)
   return Effect.flatMap(RunContext.within(site.run, pin.check(entry.tool, site)), (tool) =>
     Predicate.isString(tool) ? refuse(site, tool) : beginTool(self, { ...entry, tool }, site)
   )
 }
+
+/** Whether a call of a tool would run, as far as that is known before the call. */
+const isCallable = (tool: ToolDefinition, site: CallSite): boolean =>
+  isOffered(site, tool) &&
+  !site.history.withheld.has(tool.name) &&
+  (tool.callCap === undefined || site.run.meter.callCounts.admits(tool.callCap, Call.agentsOf(site.run)))
 
 const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
   run.meter.callCounts.take(cap, Call.agentsOf(run))

@@ -81,7 +81,11 @@ const decode = (self: ToolCall, state: Raw): Attempt => {
     if (Result.isFailure(read)) return Effect.fail(read.failure)
     const now = decoded(state, read.success)
     self.state = now
-    const { changes } = read.success
+    const { call, mended } = self.site
+    const changes =
+      mended === undefined || state.args !== call.arguments
+        ? read.success.changes
+        : [...mended, ...read.success.changes]
     return changes.length === 0
       ? ask(self, now)
       : Effect.andThen(

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { callTool, unwrapped } from "../coercion/Unwrapped.ts"
+import { callTool, passedOn } from "../coercion/Unwrapped.ts"
 import { demand, options as checkOptions } from "../data/Demand.ts"
 import type * as Message from "../data/Message.ts"
 import { once } from "../data/Once.ts"
@@ -34,7 +34,7 @@ interface OnDemandOptions {
  * Takes tools out of the requests of an agent. In their place the model has `search_tools`, which gives the schemas of the tools that fit a
  * query, and `call_tool`, which calls one of them. So requests with hundreds of tools stay short, and each begins like the one before it: a
  * provider's cache keeps counting. A call is one of the tool itself: its table, gates, limits, events and idempotency key are those of a
- * direct call.
+ * direct call. A search leaves out tools that may not be called in its turn. A tool that `Agent.prepareTurn` demands is listed in that turn.
  *
  * Tools of several calls of `onDemand` are searched together. Throws a `TypeError` for a tool that a provider runs, and a `RangeError` for a
  * `limit` below 1. An agent whose tools on demand have different options is a `TypeError`.
@@ -73,7 +73,7 @@ export const onDemand = <const Tools extends ReadonlyArray<AnyTool>>(
     }
     return [searchOf(catalogue, search, limit), caller]
   }
-  const demanded: OnDemand = { options, among, unwrap: unwrapped }
+  const demanded: OnDemand = { options, among, unwrap: passedOn }
   const made = tools.map((tool: unknown) => {
     demand("Tool.onDemand: tools", "made by this module", tool, isTool(tool))
     const { definition } = tool as AnyTool
@@ -109,7 +109,18 @@ const name = "search_tools"
 const searchOf = (catalogue: ReadonlyArray<ToolDefinition>, search: Search, limit: number): ToolDefinition => {
   const tools = new Map(catalogue.map((tool) => [tool.name, tool]))
   const find = once(() => search(catalogue.map((tool) => tool.spec())))
-  return added(
+  const finding =
+    (isCallable: (tool: ToolDefinition) => boolean) =>
+    ({ query }: { readonly query: string }) =>
+      Effect.gen(function* () {
+        const given = yield* Effect.try({ try: () => find()(query.slice(0, longest)), catch: (error) => error })
+        const found = yield* Returned.valueOf(given, names, "The search of Tool.onDemand")
+        const wanted = [...new Set(found)].flatMap((one) => tools.get(one) ?? [])
+        const specs = yield* Effect.forEach(wanted.filter(isCallable).slice(0, limit), specNow)
+        const shown = specs.filter((spec) => spec !== undefined)
+        return shown.length === 0 ? { tools: [], hint: none } : { tools: within(shown) }
+      })
+  const tool = added(
     define(name, {
       description:
         "Finds tools that are not listed here. It gives their names and parameters: call them with call_tool.",
@@ -118,17 +129,15 @@ const searchOf = (catalogue: ReadonlyArray<ToolDefinition>, search: Search, limi
       }),
       success: Found,
       sideEffects: "none",
-      run: ({ query }) =>
-        Effect.gen(function* () {
-          const given = yield* Effect.try({ try: () => find()(query.slice(0, longest)), catch: (error) => error })
-          const found = yield* Returned.valueOf(given, names, "The search of Tool.onDemand")
-          const wanted = [...new Set(found)].flatMap((one) => tools.get(one) ?? []).slice(0, limit)
-          const specs = yield* Effect.forEach(wanted, specNow)
-          const shown = specs.filter((spec) => spec !== undefined)
-          return shown.length === 0 ? { tools: [], hint: none } : { tools: within(shown) }
-        })
+      run: finding(() => true)
     })
   )
+  // the schema of the tool has decoded what `run` gets
+  const among: ToolDefinition["among"] = (isCallable) => ({
+    ...tool,
+    run: finding(isCallable) as ToolDefinition["run"]
+  })
+  return { ...tool, among }
 }
 
 /** The definition of a tool as its server has it now; `undefined` if that is refused, or gone. */

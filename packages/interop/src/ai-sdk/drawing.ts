@@ -2,6 +2,7 @@
 import type { AgentEvent, Message } from "@kintsugi/core"
 import * as Bounds from "@kintsugi/core/Bounds"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
+import * as Tool from "@kintsugi/core/Tool"
 import * as Result from "effect/Result"
 import { type Block, type Chunk, facts, type FinishReason, type Options } from "./chunk.ts"
 import { sourcesOf } from "./sources.ts"
@@ -186,7 +187,9 @@ export class Drawing {
     for (const part of content) {
       if (part.type === "tool-call") {
         this.#close()
-        this.#call(this.#idFor(part.id, turn), part.name, part.arguments)
+        // a call of a tool on demand is shown as one of that tool
+        const call = Tool.callOf(part)
+        this.#call(this.#idFor(call.id, turn), call.name, call.arguments)
       } else if (!this.#isStreamed && (part.type === "text" || part.type === "reasoning")) {
         this.#close()
         this.#write(part.type, part.type === "text" ? this.#unseen(part.text) : part.text)
