@@ -2,12 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Approval, type Message } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Layer, Option, Stream } from "effect"
+import { Effect, Exit, Option, Stream } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { database as databaseIn } from "./_support/upgrades/database.ts"
-import { inputs, made } from "./_support/upgrades/runs.ts"
+import { inputs, made, queued, served } from "./_support/upgrades/runs.ts"
 
 const records = join(import.meta.dirname, "_support/upgrades/records")
 
@@ -25,8 +25,9 @@ const restored = (record: string) =>
   )
 
 /** Gives the runs what they wait for, and waits for their ends. */
-const goingOn = Effect.fnUntraced(function* (folder: string) {
-  const { durable, order, ran, requests } = made(false)
+const goingOn = Effect.fnUntraced(function* (folder: string, hasQueue: boolean) {
+  const workflows = made(false)
+  const { durable, order, over, packing, ran, requests } = workflows
   const program = Effect.gen(function* () {
     const ids: Array<readonly [string, string]> = []
     for (const input of inputs) ids.push([input, yield* durable.workflow.executionId({ id: input, input })])
@@ -55,9 +56,14 @@ const goingOn = Effect.fnUntraced(function* (folder: string) {
       const all = yield* Stream.runCollect(Durable.events(durable, executionId))
       events[input] = all.map(({ type }) => type)
     }
+    if (hasQueue) {
+      // the worker takes the runs of the queue by itself, one after the other
+      yield* over
+      for (const input of queued) ends[input] = yield* packing.workflow.execute({ id: input, input })
+    }
     return { ends, events, ran, requests, waits }
   })
-  return yield* Effect.provide(program, Layer.provideMerge(durable.layer, Durable.layerPglite({ folder })))
+  return yield* Effect.provide(program, served(workflows, folder))
 })
 
 /** The texts of the calls and the words that a request has. */
@@ -70,6 +76,9 @@ const textsOf = (messages: Message.Transcript): ReadonlyArray<string> =>
 
 const gone = "permanent: there is no such order; consider asking the user for clarification"
 
+/** The release that made the records of format 1 had no queue of runs. */
+const withoutQueue = ["format-1.sql"]
+
 const unknown = (tools: string) => `unknown tool: nothing; available tools: ${tools}`
 
 describe.each(readdirSync(records).map((record) => ({ record })))("the record $record", ({ record }) => {
@@ -78,7 +87,8 @@ describe.each(readdirSync(records).map((record) => ({ record })))("the record $r
     () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const { ends, events, ran, requests, waits } = yield* goingOn(yield* restored(record))
+          const hasQueue = !withoutQueue.includes(record)
+          const { ends, events, ran, requests, waits } = yield* goingOn(yield* restored(record), hasQueue)
           assert.deepStrictEqual(waits, {
             approval: ["approval"],
             deferred: ["deferred"],
@@ -91,15 +101,19 @@ describe.each(readdirSync(records).map((record) => ({ record })))("the record $r
             deferred: "deferred is done",
             retry: "retry is done",
             "in mid-tool": "OutcomeUnknownError of pay",
-            child: "child is done"
+            child: "child is done",
+            ...(hasQueue ? Object.fromEntries(queued.map((input) => [input, `${input} is done`])) : {})
           })
-          // nothing runs twice, and the unsafe tool that was at work never
-          assert.deepStrictEqual(ran.toSorted(), ["flaky", "refund", "refund"])
+          // a safe tool that was at work runs again, nothing else runs twice, and the unsafe tool that was at work never
+          assert.deepStrictEqual(ran.toSorted(), ["flaky", ...(hasQueue ? ["pack"] : []), "refund", "refund"])
           // each run asks its model for what comes after its wait, and shows it what it has read before
           assert.deepStrictEqual(
             requests.map(textsOf).toSorted((one, other) => (one.join() < other.join() ? -1 : 1)),
             [
+              // the run that had not begun
+              ...(hasQueue ? [[]] : []),
               ["approval is done"],
+              ...(hasQueue ? [["packed"]] : []),
               [gone, unknown("look, refund, order, flaky, pay, helper"), gone, "refunded"],
               [gone, unknown("look, refund"), gone, "refunded"],
               ["shipped"],

@@ -1,16 +1,18 @@
 /** Begins the runs on PGlite in a folder, and prints a line when all of them wait. Then it waits to be killed. */
-import { Durable } from "@kintsugi/durable"
-import { Effect, Layer } from "effect"
+import { Durable, RunQueue } from "@kintsugi/durable"
+import { Effect } from "effect"
 import process from "node:process"
-import { inputs, made } from "./runs.ts"
+import { inputs, made, queued, served } from "./runs.ts"
 
-const { durable, ran } = made(true)
+const workflows = made(true)
+const { durable, packing, ran } = workflows
 const [, , folder = ""] = process.argv
 /** The calls after which all runs wait. */
-const last = 7
+const last = 8
 
 const main = Effect.gen(function* () {
   for (const input of inputs) yield* Durable.start(durable, { id: input, input })
+  for (const input of queued) yield* RunQueue.put(packing, { id: input, input })
   while (ran.length < last) yield* Effect.sleep("100 millis")
   // what the last call gave is stored a moment later
   yield* Effect.sleep("3 seconds")
@@ -18,5 +20,4 @@ const main = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-const engine = Durable.layerPglite({ folder })
-Effect.runFork(Effect.provide(main, Layer.provideMerge(durable.layer, engine)))
+Effect.runFork(Effect.provide(main, served(workflows, folder)))

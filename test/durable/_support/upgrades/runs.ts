@@ -1,7 +1,8 @@
 /** The agent whose runs wait in the records of older releases. It is the same in the release that made a record and in the one that reads it. */
 import { Agent, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
-import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Durable, RunQueue } from "@kintsugi/durable"
+import { Deferred, Effect, Layer, Schema, Stream } from "effect"
+import { PersistedQueue } from "effect/persistence"
 
 class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 
@@ -25,14 +26,23 @@ const scripts: Readonly<Record<string, ReadonlyArray<Message.Reply["content"]>>>
   deferred: [[call("order")]],
   retry: [[call("flaky")]],
   "in mid-tool": [[call("pay")]],
-  child: [[{ type: "tool-call", id: "c1", name: "helper", arguments: { input: "approval" } }]]
+  child: [[{ type: "tool-call", id: "c1", name: "helper", arguments: { input: "approval" } }]],
+  "queue at work": [[call("pack")]],
+  "queue waiting": []
 }
 
-/** The inputs of the runs that wait. */
-export const inputs: ReadonlyArray<string> = Object.keys(scripts)
+/** The inputs of the runs in the queue, in its order. A worker has taken the first one, and the second one has not begun. */
+export const queued: ReadonlyArray<string> = ["queue at work", "queue waiting"]
 
-/** A workflow, what its model is asked, and which tools run. `isWaiting`: the tools do not end, as at the death of their process. */
+/** The inputs of the other runs that wait. */
+export const inputs: ReadonlyArray<string> = Object.keys(scripts).filter((input) => !queued.includes(input))
+
+/**
+ * A workflow and one whose runs are queued, what their model is asked, and which tools run. `isWaiting`: the tools do not end, as at the
+ * death of their process. `over`: the model has answered the last run of the queue.
+ */
 export const made = (isWaiting: boolean) => {
+  const over = Deferred.makeUnsafe<void>()
   const requests: Array<Message.Transcript> = []
   const ran: Array<string> = []
   const generate: Model.Service["generate"] = ({ messages }) =>
@@ -41,6 +51,7 @@ export const made = (isWaiting: boolean) => {
       const said = messages.find(({ role }) => role === "user")
       const input = said?.role === "user" ? Message.textOf(said) : ""
       const content = scripts[input]?.[messages.filter(({ role }) => role === "assistant").length]
+      if (input === queued.at(-1)) Deferred.doneUnsafe(over, Effect.void)
       return {
         content: content ?? [Message.text(`${input} is done`)],
         finish: content === undefined ? "stop" : "tool-calls",
@@ -82,6 +93,10 @@ export const made = (isWaiting: boolean) => {
     sideEffects: "unsafe",
     run: () => Effect.andThen(run("pay"), isWaiting ? Effect.never : Effect.succeed("paid"))
   })
+  const pack = Tool.make("pack", {
+    ...about,
+    run: () => Effect.andThen(run("pack"), isWaiting ? Effect.never : Effect.succeed("packed"))
+  })
   // a record is read years later
   const budget = { maxDuration: "3650 days" } as const
   const helper = Agent.make("helper", {
@@ -100,5 +115,17 @@ export const made = (isWaiting: boolean) => {
     ]
   })
   const durable = Durable.workflow(clerk, { name: "clerk", input: Schema.String, output: Schema.String })
-  return { durable, order, ran, requests }
+  const packer = Agent.make("packer", { budget, model, tools: [pack] })
+  const packing = Durable.workflow(packer, { name: "packer", input: Schema.String, output: Schema.String })
+  return { durable, order, over: Deferred.await(over), packing, ran, requests }
+}
+
+/** The database in a folder, with the workflows of `made` and one worker of their queue. */
+export const served = ({ durable, packing }: Pick<ReturnType<typeof made>, "durable" | "packing">, folder: string) => {
+  const queue = Layer.provide(PersistedQueue.layer, PersistedQueue.layerStoreSql())
+  const worker = RunQueue.layerWorker(packing, { concurrency: 1 })
+  return Layer.mergeAll(durable.layer, packing.layer, worker).pipe(
+    Layer.provideMerge(queue),
+    Layer.provideMerge(Durable.layerPglite({ folder }))
+  )
 }
