@@ -99,8 +99,8 @@ it.effect("a run that a newer release has begun waits for that release, and lose
     const reads: Reads = (name, stored) => {
       if (name !== "begin") return stored
       const row = stored as { readonly value: { readonly format: number } }
-      assert.strictEqual(row.value.format, 2)
-      return isNewer ? { ...row, value: { ...row.value, format: 3 } } : stored
+      assert.strictEqual(row.value.format, 3)
+      return isNewer ? { ...row, value: { ...row.value, format: 4 } } : stored
     }
     const { layer } = yield* watched(false, undefined, reads)
     const logged: Array<unknown> = []
@@ -117,7 +117,10 @@ it.effect("a run that a newer release has begun waits for that release, and lose
       yield* Durable.decide(durable, request, Approval.approve)
       yield* quiet
       assert.strictEqual(Option.getOrUndefined(yield* Durable.poll(durable, id))?._tag, "Suspended")
-      assert.match(String(logged), /Run '.+' of workflow 'clerk' was begun by a newer release \(format 3/)
+      assert.match(
+        String(logged),
+        /Run '.+' of workflow 'clerk' was recorded by a newer release or a newer agent \(format 4/
+      )
       assert.strictEqual(served.requests.length, 3)
       isNewer = false
       yield* Durable.resume(durable, id)

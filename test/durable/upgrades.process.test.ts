@@ -77,7 +77,7 @@ const textsOf = (messages: Message.Transcript): ReadonlyArray<string> =>
 const gone = "permanent: there is no such order; consider asking the user for clarification"
 
 /** The release that made the records of format 1 had no queue of runs. */
-const withoutQueue = ["format-1.sql"]
+const withoutQueue = new Set(["format-1.sql"])
 
 const unknown = (tools: string) => `unknown tool: nothing; available tools: ${tools}`
 
@@ -87,7 +87,7 @@ describe.each(readdirSync(records).map((record) => ({ record })))("the record $r
     () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const hasQueue = !withoutQueue.includes(record)
+          const hasQueue = !withoutQueue.has(record)
           const { ends, events, ran, requests, waits } = yield* goingOn(yield* restored(record), hasQueue)
           assert.deepStrictEqual(waits, {
             approval: ["approval"],

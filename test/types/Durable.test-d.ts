@@ -134,4 +134,16 @@ describe("what does not compile", () => {
     // @ts-expect-error -- the agent gives a text
     Durable.workflow(withPlain, { ...text, output: Schema.Finite })
   })
+
+  it("a migration of another tool's parameters [P1714]", () => {
+    const about = { description: "Finds.", success: Schema.String, run: () => Effect.succeed("found") } as const
+    const find = Tool.make("find", { ...about, parameters: Schema.Struct({ ids: Schema.Array(Schema.String) }) })
+    const from = { tool: "look", parameters: Schema.Struct({ id: Schema.String }) }
+    const call = Durable.migrateCall({ from, to: find, migrate: ({ id }) => ({ ids: [id] }) })
+    Durable.workflow(withPlain, { ...text, migrations: [{ calls: [call] }, {}] })
+    // @ts-expect-error -- `find` takes `ids`
+    Durable.migrateCall({ from, to: find, migrate: ({ id }) => ({ id }) })
+    // @ts-expect-error -- the earlier parameters have no `ids`
+    Durable.migrateCall({ from, to: find, migrate: ({ ids }) => ({ ids }) })
+  })
 })

@@ -36,7 +36,8 @@ import { begin, newest } from "./format.ts"
 import { intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
 import { orLost } from "./losing.ts"
-import { type Events, Memory } from "./memory.ts"
+import { Memory } from "./memory.ts"
+import type { DurableRequest, WorkflowOptions } from "./options.ts"
 import type { AtWork, Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
@@ -47,54 +48,20 @@ import { waitingNow } from "./waiting.ts"
 
 export { FolderInUseError } from "./engine/errors.ts"
 export { layerMemory, layerPglite, layerPostgres } from "./engine/layers.ts"
+export { type CallMigration, migrateCall, type Migration } from "./migration.ts"
+export { DurableRequest } from "./options.ts"
 export { events } from "./reader.ts"
 export { say, unread } from "./say.ts"
 export { interrupt } from "./stopping.ts"
 export {
   ChangedAgentError,
+  MigrationError,
   OtherWorkflowError,
   ReplayError,
   UnfitInputError,
   UnknownRunError,
   UnreadableStepError
 } from "./errors.ts"
-
-/** A request for approval, with the run that waits for its decision and the workflow of that run. It is the input of `decide`. */
-export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
-
-/** The schema of a durable run's request for approval. It is for a wire or a database. */
-export const DurableRequest = Schema.Struct({
-  /** The workflow under which the run was started, with its version. */
-  workflow: Schema.String,
-  executionId: Schema.String,
-  request: Approval.ApprovalRequest
-})
-
-/** The options of `Durable.workflow`, which makes a workflow of an agent. */
-interface Options<Name extends string, Input, Output, R> {
-  /** The name under which the engine stores the runs. Two workflows with the same name and version would read each other's runs. */
-  readonly name: Name
-  /**
-   * The version of the agent; none by default. Change it with every change to the steps of its runs: tools, tables, or prompts that lead to
-   * other steps. A run continues under the version with which it was started, as long as a workflow of that version is served.
-   */
-  readonly version?: string
-  /** The schemas of the agent's input and output. */
-  readonly input: Input
-  readonly output: Output
-  /** Receives each call that needs a decision, at least once; `decide` answers it. By default no function receives it. */
-  readonly onApproval?: (asked: DurableRequest) => Effect.Effect<void, never, R>
-  /**
-   * Whether `Durable.say` can send messages to the runs; `false` by default. If it can, each safe point of a run records the messages that
-   * the run reads there. So a change of this option changes the steps of the runs.
-   */
-  readonly inbox?: boolean
-  /**
-   * Whether the events of the runs are stored, for `Durable.events`; `true` by default. `maxCharacters` bounds the JSON in the log of a
-   * run, and is 16 Mi by default. With `false` no event is stored, and the models are asked for whole replies instead of streams.
-   */
-  readonly events?: Events
-}
 
 /** The payload of an agent's workflow: the id of the run, and the input of the agent. */
 type Payload<Input extends Schema.Top> = Schema.Struct<{ readonly id: Schema.String; readonly input: Input }>
@@ -136,10 +103,10 @@ export const workflow = <
   Given = {}
 >(
   agent: A & Agent.AnyPart,
-  options: Present<Given, keyof Options<string, unknown, unknown, unknown> | "error"> &
-    Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
+  options: Present<Given, keyof WorkflowOptions<string, unknown, unknown, unknown> | "error"> &
+    WorkflowOptions<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approval.Approver>> => {
-  const { events = true, inbox = false, name, version } = options
+  const { events = true, inbox = false, migrations = [], name, version } = options
   // cast: by the type `For`, this is a schema if the agent has failures of its own
   const error = options.error as AnyCodec | undefined
   // cast: the services of this function are in the type of the layer, and so in the context in which the layer is built
@@ -188,6 +155,9 @@ export const workflow = <
             ...asked,
             lines,
             hasInbox: inbox,
+            migrations,
+            replies: new Map(),
+            asked: new Set<string>(),
             parents: new Map<string, string>(),
             format: { number: newest }
           }

@@ -14,9 +14,11 @@ import * as Schema from "effect/Schema"
 import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
 import { isNoted, note, stillThere } from "./losing.ts"
-import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
+import { migratedArguments } from "./migrating.ts"
+import type { AnyCodec } from "./outcomes.ts"
+import { acted, activity, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
 import { isSuperseded } from "./saying.ts"
-import { isWithdrawn, list, untilOver, waitingFor } from "./waiting.ts"
+import { isWithdrawn, list, requestsOf, untilOver, waitingFor } from "./waiting.ts"
 
 /**
  * The stored answer to a request: the decision, when it came, and its id. Without a decision, the request has expired, or was withdrawn.
@@ -63,6 +65,50 @@ const askedAbout = ({ key }: Approval.ApprovalRequest): string => `${key}/approv
  * that was stored before counts. Gives `undefined` if a message of the user has withdrawn the request.
  */
 export const decided = (
+  replay: Replay,
+  line: Line,
+  request: Approval.ApprovalRequest,
+  endsAt: number | undefined,
+  tell: Effect.Effect<void>
+): Effect.Effect<Approval.Decision | "expired" | undefined> =>
+  Effect.gen(function* () {
+    const before = replay.migrations.length === 0 ? undefined : yield* decidedBefore(replay, request)
+    const decision = yield* deciding(replay, line, before ?? request, endsAt, tell)
+    if (before === undefined || decision === undefined || decision === "expired") return decision
+    if (decision.type !== "approve" || decision.arguments === undefined) return decision
+    const { runId, tool } = before
+    const edited = yield* migratedArguments(replay, { runId, step: nameOf(before), tool }, decision.arguments)
+    return { ...decision, arguments: edited }
+  })
+
+/** The result of a step which says that a replay has come to its place only after a migration. */
+const undecided = "undecided"
+
+/**
+ * The request about this call that an earlier version of the agent has made and whose decision the run has taken then: the call goes on with
+ * that decision. A request without one is withdrawn, because the person has looked at other arguments. `undefined` without such a request.
+ */
+const decidedBefore = (
+  replay: Replay,
+  request: Approval.ApprovalRequest
+): Effect.Effect<Approval.ApprovalRequest | undefined> =>
+  Effect.gen(function* () {
+    const all = yield* requestsOf(replay, request.key)
+    if (all.some(({ digest }) => digest === request.digest)) return undefined
+    for (const one of all) {
+      const name = nameOf(one)
+      if (replay.asked.has(name)) continue
+      replay.asked.add(name)
+      const over = yield* replay.lines.busy(activity(replay, `${name}/over`, Effect.succeed(undecided)))
+      if (over !== undecided) return one
+      yield* Effect.flatMap(superseding(replay.clock.currentTimeMillisUnsafe()), (answer) =>
+        store(deferredOf(one), replay, answer)
+      ).pipe(Effect.provideService(WorkflowEngine, replay.engine))
+    }
+    return undefined
+  })
+
+const deciding = (
   replay: Replay,
   line: Line,
   request: Approval.ApprovalRequest,

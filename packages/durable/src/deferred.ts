@@ -14,18 +14,8 @@ import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
 import { isLeft, isNoted, note, stillThere } from "./losing.ts"
-import {
-  acted,
-  type AnyCodec,
-  goingOn,
-  outside,
-  reading,
-  record,
-  type Replay,
-  Said,
-  saying,
-  underWay
-} from "./recording.ts"
+import type { AnyCodec } from "./outcomes.ts"
+import { acted, goingOn, outside, reading, record, type Replay, Said, saying, underWay } from "./recording.ts"
 import { failuresOf } from "./tool.ts"
 import { isSuperseded } from "./saying.ts"
 import { list } from "./waiting.ts"

@@ -134,16 +134,43 @@ export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("
   static override make(fields: Made<typeof stepFields>): ChangedAgentError {
     const { executionId, step, workflow } = fields
     const what = `Step '${step}' of run '${executionId}' of workflow '${workflow}' was recorded for another request`
-    const help = "Serve a changed agent under another version; what is not the same each time belongs into a tool"
+    const help =
+      "Serve a changed agent under another version, or give its workflow a migration; what is not the same each time belongs into a tool"
     const message = `${what} than a replay makes. ${help}`
     return new ChangedAgentError({ message, ...fields })
   }
 }
 
-/** The failures of a run that cannot be replayed. Its stored steps cannot be read, or are not those of the agent. */
-export type ReplayError = UnreadableStepError | ChangedAgentError | DoorError.RunLostError
+const migrationFields = {
+  ...rowFields,
+  /** The name of the tool of the recorded call, as the failed migration got it. */
+  tool: Schema.String
+}
 
-export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError, DoorError.RunLostError])
+/**
+ * A migration cannot migrate a recorded call: its function threw, it gave parameters that the current tool refuses, or the current tool
+ * would take arguments that the earlier one has refused. `field` is the path in the arguments. No step was repeated.
+ */
+export class MigrationError extends Schema.TaggedError<MigrationError>()("MigrationError", migrationFields) {
+  readonly code = "KINTSUGI-DURABLE-MIGRATION"
+  readonly isRetryable = false
+  static override make(fields: Made<typeof migrationFields>): MigrationError {
+    const { executionId, expected, field, step, tool, workflow } = fields
+    const what = `A call of '${tool}', recorded by step '${step}' of run '${executionId}' of workflow '${workflow}'`
+    const message = `${what}, cannot be migrated${field === "" ? "" : ` at '${field}'`}: ${expected}`
+    return new MigrationError({ message, ...fields })
+  }
+}
+
+/** The failures of a run that cannot be replayed. Its stored steps cannot be read, or are not those of the agent. */
+export type ReplayError = UnreadableStepError | ChangedAgentError | MigrationError | DoorError.RunLostError
+
+export const ReplayError = Schema.Union([
+  UnreadableStepError,
+  ChangedAgentError,
+  MigrationError,
+  DoorError.RunLostError
+])
 
 const isReplayError = Schema.is(ReplayError)
 

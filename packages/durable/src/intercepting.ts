@@ -9,12 +9,14 @@ import { type Approval, type LlmError, Message, type Model, Usage } from "@kints
 import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { decided } from "./approval.ts"
-import { asksOf } from "./asks.ts"
+import { asksOf, type ModelCall } from "./asks.ts"
 import { cancel, deferring, poll } from "./deferred.ts"
 import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
 import { isLeft } from "./losing.ts"
-import { acted, type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
+import { migratedCalls } from "./migrating.ts"
+import type { AnyCodec } from "./outcomes.ts"
+import { acted, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
 import { replaced, restOf } from "./rest.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
@@ -91,6 +93,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return read(line, named(line, run, "said"), run)
       }
     }),
+    ...(replay.migrations.length > 0 && { migrated: migratedCalls(replay) }),
     outside: (self) => replay.lines.busy(outside(replay, self)),
     unread: (run) => replay.stopping.unreadBy(run),
     isLeft: () => isLeft(replay),
@@ -122,13 +125,11 @@ const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.
 /** The schemas of a step whose result is an instant, in milliseconds since the epoch. */
 const Instant = { value: Schema.Finite, error: Schema.Never }
 
-type ModelCall = Extract<Interception.InterceptedStep, { readonly type: "model call" }>
-
 const modelCall = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { request }: ModelCall,
+  step: ModelCall,
   work: Effect.Effect<Message.Reply, ModelFailure>,
   name = named(line, run, "model"),
   words?: Words
@@ -139,9 +140,24 @@ const modelCall = (
     value: Message.Reply,
     error: ModelFailure,
     work,
-    asks: asksOf(replay.format.number, run, request),
+    asks: {
+      ...asksOf(replay.format.number, run, step),
+      recorded: (step, revision) => replied(replay, run, step, revision)
+    },
     ...(words && { words })
   })
+
+/** Notes that a step has the latest reply of a run, if that was recorded before some migration. */
+const replied = (
+  { migrations, replies }: Replay,
+  run: RunContext.RunContext | undefined,
+  step: string,
+  revision: number
+): void => {
+  if (run === undefined) return
+  if (revision < migrations.length) replies.set(run.runId, { step, revision })
+  else replies.delete(run.runId)
+}
 
 const whole = (
   replay: Replay,

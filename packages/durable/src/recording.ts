@@ -14,23 +14,22 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Approval } from "@kintsugi/core"
-import * as Bounds from "@kintsugi/core/Bounds"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import * as Redaction from "@kintsugi/core/Redaction"
-import { type Asks, requestFields, type Stamp, stampOf } from "./asks.ts"
-import { Books, decodeSpent, encodeSpent, rebook, type Spent, spentFields, spentOf } from "./books.ts"
+import { type Asks, isOther, revisionOf, stampOf } from "./asks.ts"
+import { Books, decodeSpent, encodeSpent, rebook, spentOf } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
 import type { EventLog } from "./eventLog.ts"
 import type { Line, Lines } from "./lines.ts"
+import { leave } from "./leaving.ts"
+import type { Migration } from "./migration.ts"
+import { type AnyCodec, type Outcome, outcomeOf } from "./outcomes.ts"
 import type { Rows } from "./rows.ts"
 import type { Stop } from "./stop.ts"
-import { Counted, type Words, type Written } from "./words.ts"
-
-/** Any schema that encodes and decodes values without the help of services. */
-export type AnyCodec = Schema.Codec<unknown, unknown>
+import type { Words, Written } from "./words.ts"
 
 /** The work of steps that is under way in this process, by execution and step. It goes on while its workflow is replayed. */
 export type AtWork = Map<string, Working>
@@ -74,6 +73,12 @@ export interface Replay {
   readonly hasInbox: boolean
   /** The format with which the run began, see `asks.ts`. */
   readonly format: { number: number }
+  /** The migrations of the workflow. Each step is recorded with their number, so a replay knows which of them came later. */
+  readonly migrations: ReadonlyArray<Migration>
+  /** The latest reply of each run that was recorded before some migration: its step, and the number of migrations then. */
+  readonly replies: Map<string, { readonly step: string; readonly revision: number }>
+  /** The digests of requests for approval that an earlier version of the agent has made, and this replay has come to. */
+  readonly asked: Set<string>
   /** The parent of each run that has begun: the keys and the values are run ids. */
   readonly parents: Map<string, string>
   /** The failures with which the run may end. Functions that decide within the run may fail with the same errors. */
@@ -94,14 +99,6 @@ export interface Recorded<A, E> {
   /** The text of a streamed model call. If the step is cut off, the usage that the provider has counted so far is stored. */
   readonly words?: Words
 }
-
-/** The stored result of a step, and when it ended. `Late`: a wait of the run, such as a timeout, was over before the step was. */
-type Outcome =
-  | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Stamped)
-  | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Stamped)
-  | ({ readonly _tag: "Late"; readonly counted?: typeof Counted.Type } & Spent)
-
-type Stamped = Spent & Stamp
 
 /** Runs a step, or reads its stored result, and advances the time of its line (of its run or tool call) to the end of the step. */
 export const record = <A, E>(
@@ -124,16 +121,21 @@ export const record = <A, E>(
         return Effect.flatMap(working(replay, key, span, { run, work }), ({ ended, books }) =>
           outcome.encode({
             ...ended,
-            ...(ended._tag === "Late" ? words?.counts : stampOf(asks)),
+            ...(ended._tag === "Late" ? words?.counts : stampOf(replay.migrations.length, asks)),
             ...spentOf(books)
           })
         )
       })
       const step = part === 1 ? name : `${name}~${part}`
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
+      const revision = revisionOf(stored)
+      const { length } = replay.migrations
+      if (revision > length) return yield* leave(replay, `${revision} migrations, this workflow has ${length}`)
       const ended = yield* reading(replay, step, outcome.decode(stored))
-      const isOther = ended._tag !== "Late" && ended.requestDigest !== asks?.requestDigest
-      if (isOther) return yield* Effect.die(changed(replay, step))
+      if (ended._tag !== "Late") {
+        if (isOther(ended, asks, revision < length)) return yield* Effect.die(changed(replay, step))
+        asks?.recorded?.(step, revision)
+      }
       if (!isDone) rebook(run, ended.ledger)
       if (ended._tag !== "Late") {
         if (!isDone && ended.words !== undefined) asks?.restore?.(ended.words)
@@ -354,45 +356,3 @@ const working = (
   })
 
 const late: Outcome = { _tag: "Late" }
-
-/** Encodes the outcome of a step to JSON, and decodes it. */
-interface OutcomeCodec {
-  readonly encode: (outcome: Outcome) => Effect.Effect<unknown>
-  readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
-}
-
-/**
- * The deepest nesting of JSON in a row: the arguments of a call may have 1,000 levels, and the row adds a few around them. The engine
- * writes rows recursively, and would retry a deeper row for ever.
- */
-const deepest = 1100
-
-const storable = (encoded: unknown): Effect.Effect<void> =>
-  Bounds.isDeeper(encoded, deepest)
-    ? Effect.die(new TypeError(`What a step gave is nested in more than ${deepest} levels: no row can hold it`))
-    : Effect.void
-
-const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
-
-/** Makes the codec for the outcome of steps with these schemas. It is compiled once for each pair of schemas. */
-const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
-  const compiled = outcomes.get(value)?.get(error)
-  if (compiled !== undefined) return compiled
-  const stampFields = { ...requestFields, ...spentFields }
-  const schema = Schema.toCodecJson(
-    Schema.Union([
-      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...stampFields }),
-      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...stampFields }),
-      Schema.Struct({ _tag: Schema.tag("Late"), counted: Schema.optionalKey(Counted), ...spentFields })
-    ])
-  )
-  const encode = Schema.encodeEffect(schema)
-  const made: OutcomeCodec = {
-    // dies if a tool gives a value that its own schema refuses
-    encode: (outcome) => Effect.tap(Effect.orDie(encode(outcome)), storable),
-    decode: Schema.decodeUnknownEffect(schema)
-  }
-  const byError = outcomes.get(value) ?? new WeakMap<object, OutcomeCodec>()
-  outcomes.set(value, byError.set(error, made))
-  return made
-}

@@ -9,7 +9,8 @@ import * as Interception from "@kintsugi/core/Interception"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
 import { repeated, isNoted, lose, note } from "./losing.ts"
-import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
+import type { AnyCodec } from "./outcomes.ts"
+import { record, type Replay, Said, saying } from "./recording.ts"
 
 type Attempt = Extract<Interception.InterceptedStep, { readonly type: "tool attempt" }>
 

@@ -67,6 +67,18 @@ export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string, isL
     }
   })
 
+/** The requests about one call that were listed, the oldest first. */
+export const requestsOf = Effect.fnUntraced(function* (of: Execution, key: string) {
+  const found = new Map<string, Approval.ApprovalRequest>()
+  for (let nth = 0; ; nth++) {
+    const waiting = (yield* storedAt(of, nth))?.waiting
+    if (waiting === undefined) return [...found.values()]
+    if ((waiting.type === "approval" || waiting.type === "ask") && waiting.request.key === key) {
+      found.set(waiting.request.digest, waiting.request)
+    }
+  }
+})
+
 const withdrawn = (end: string): string => `${end}/withdrawn`
 
 /** Whether the wait with this `end` was over without its decision or result, because its call ended. */

@@ -158,6 +158,7 @@ export const coreData: Table = {
     isNear: grows(texts, (text) => isNear(text, text.slice(1)), 64)
   },
   "core/src/data/Once.ts": each(effectOnly, "once"),
+  "core/src/data/Shortened.ts": each(none("notes an object, and reads nothing of it"), "asShortened"),
   "core/src/data/Redaction.ts": {
     own: grows(guarded, Redaction.own),
     foreign: merged({

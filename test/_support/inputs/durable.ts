@@ -13,6 +13,7 @@ import * as Durable from "../../../packages/durable/src/Durable.ts"
 import * as SnapshotKeys from "../../../packages/durable/src/SnapshotKeys.ts"
 import * as Errors from "../../../packages/durable/src/errors.ts"
 import { decoded } from "../../../packages/durable/src/logRows.ts"
+import { migrateCall } from "../../../packages/durable/src/migration.ts"
 import { fingerprint, seeded } from "../../../packages/durable/src/random.ts"
 import { saying } from "../../../packages/durable/src/recording.ts"
 import { type Reads, watched } from "../../durable/_support/engines.ts"
@@ -34,9 +35,11 @@ const saysTwice = (text: string): Model.Service => {
   }
 }
 
+const Text = Schema.Struct({ text: Schema.String })
+
 const look = Tool.make("look", {
   description: "Looks.",
-  parameters: Schema.Struct({ text: Schema.String }),
+  parameters: Text,
   success: Schema.String,
   run: ({ text }) => Effect.succeed(text)
 })
@@ -85,6 +88,10 @@ const requestOf = (text: string): Model.Request => {
   return { messages, tools: [], toolChoice: "auto" }
 }
 
+/** Migrates the arguments of a call of `look`. */
+const migrating = (written: string) =>
+  migrateCall({ from: { tool: "look", parameters: Text }, to: look, migrate: (old) => old }).migrate(written)
+
 const unread = none("names and ids of the developer")
 
 export const durable: Table = {
@@ -100,11 +107,12 @@ export const durable: Table = {
   },
   "durable/src/asks.ts": {
     asksOf: grows(texts, (text) => {
-      const { restore, words = [] } = asksOf(2, secondTurn, requestOf(text))
+      const { restore, words = [] } = asksOf(3, secondTurn, { request: requestOf(text), shortened: new WeakSet() })
       restore?.(words.map((word) => word.slice(1)))
       return words
     }),
-    ...each(fixed, "stampOf")
+    ...each(fixed, "stampOf"),
+    ...each(none("compares two digests, or reads a number"), "isOther", "revisionOf")
   },
   "durable/src/format.ts": each(reached, "begin"),
   "durable/src/ResultStores.ts": each(none("stores texts as they are"), "layerSql"),
@@ -156,6 +164,17 @@ export const durable: Table = {
         })
       )
     ),
+    MigrationError: grows(misfits, ({ input, issue }) =>
+      JSON.stringify(
+        Errors.MigrationError.make({
+          workflow: "clerk",
+          executionId: "one",
+          step: "step",
+          tool: "look",
+          ...Errors.unreadable(Issue.fromSchema(issue, input)[0])
+        })
+      )
+    ),
     ...each(effectOnly, "asFailures")
   },
   "durable/src/eventLog.ts": each(reached, "EventLog"),
@@ -172,6 +191,15 @@ export const durable: Table = {
   "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "isLeft", "stillThere", "orLost", "demandRow"),
   "durable/src/marks.ts": each(reached, "isDelta", "Marks"),
   "durable/src/memory.ts": each(reached, "Memory"),
+  "durable/src/leaving.ts": each(effectOnly, "leave"),
+  "durable/src/migrating.ts": each(effectOnly, "migratedCalls", "migratedArguments"),
+  "durable/src/migration.ts": {
+    migrateCall: merged({
+      "as the model wrote them": grows(texts, (text) => migrating(text)),
+      "as JSON": grows(texts, (text) => migrating(JSON.stringify({ text })))
+    })
+  },
+  "durable/src/outcomes.ts": each(reached, "outcomeOf"),
   "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
   "durable/src/recording.ts": {
     ...each(reached, "record", "underWay", "reading", "activity"),
@@ -197,5 +225,14 @@ export const durable: Table = {
     ...each(none("keeps the parts of a reply as they come"), "Words")
   },
   "durable/src/wait.ts": each(effectOnly, "wait"),
-  "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "listedIn", "isWithdrawn", "untilOver", "waitingNow")
+  "durable/src/waiting.ts": each(
+    effectOnly,
+    "waitingFor",
+    "list",
+    "listedIn",
+    "requestsOf",
+    "isWithdrawn",
+    "untilOver",
+    "waitingNow"
+  )
 }

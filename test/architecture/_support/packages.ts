@@ -93,7 +93,7 @@ export const packages: ReadonlyArray<Package> = [
     name: "durable",
     folders: ["engine", "conversations", "limits", ".", "entity"],
     everywhere: effect(
-      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Schedule Schema Scope Semaphore " +
+      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Result Schedule Schema Scope Semaphore " +
         "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore persistence/Persistable persistence/PersistedQueue persistence/Persistence persistence/RateLimiter sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     ),
     within: {

@@ -11,6 +11,7 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as RunContext from "../event/RunContext.ts"
+import { shortened } from "../data/Shortened.ts"
 import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
@@ -34,6 +35,8 @@ export type InterceptedStep =
        * Absent if the run continues no replies.
        */
       readonly goOn?: (shown: string) => Rest | undefined
+      /** The settlements whose text was cut or put aside, so that it is not in a record as it is. */
+      readonly shortened: Pick<WeakSet<Message.Settlement>, "add" | "has">
     }
   /** A part of a streamed reply has arrived, and no listener has got it yet. */
   | { readonly type: "stream part"; readonly model: string; readonly part: Model.Part }
@@ -152,6 +155,14 @@ export interface Interceptor {
   readonly unread?: (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
   /** Whether an interruption only moves the run to another process. The interrupted work has then not ended. */
   readonly isLeft?: () => boolean
+  /**
+   * Replaces the calls of a reply that an earlier version of the agent has recorded, in their order. The transcript keeps the calls of the
+   * reply, and so do the idempotency keys.
+   */
+  readonly migrated?: (
+    run: RunContext.RunContext,
+    calls: ReadonlyArray<Message.ToolCall>
+  ) => Effect.Effect<ReadonlyArray<Message.ToolCall>>
   /** Runs before a call that has waited for other calls of its reply. `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
 }
@@ -264,6 +275,21 @@ export const untilDecided = <A>(run: RunContext.RunContext, decided: Effect.Effe
   )
 
 /**
+ * Goes on with the calls of a reply, as the interceptor migrates them.
+ *
+ * @internal
+ */
+export const migrated = <A, E>(
+  run: RunContext.RunContext,
+  calls: ReadonlyArray<Message.ToolCall>,
+  next: (calls: ReadonlyArray<Message.ToolCall>) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => {
+    const found = fiber.getRef(Current)?.migrated?.(run, calls)
+    return found === undefined ? next(calls) : Effect.flatMap(found, next)
+  })
+
+/**
  * Calls `beforeCall` of the interceptor, for a call that has waited for other calls of its reply.
  *
  * @internal
@@ -293,7 +319,7 @@ export const model = (self: Model.Service, goesOn?: GoesOn): Model.Service => ({
   ...self,
   generate: (request) =>
     step<Message.Reply, LlmError, never>(
-      () => ({ type: "model call", model: self.name, request, isStreamed: false }),
+      () => ({ type: "model call", model: self.name, request, isStreamed: false, shortened }),
       () => Effect.map(ModelCall.generate(self, request), (reply) => ModelCall.sound(reply, request, reply.content))
     ),
   stream: (request) => {
@@ -316,6 +342,7 @@ export const model = (self: Model.Service, goesOn?: GoesOn): Model.Service => ({
           model: self.name,
           request,
           isStreamed: true,
+          shortened,
           ...(rest === undefined ? {} : { goOn })
         }),
         () => Effect.succeed(partsOf(self, request))

@@ -44,7 +44,17 @@ export const settleAdmitted = (
     if (goesOn(running, batch)) return Effect.map(suspend(running), (value) => ({ value }))
     return close(running, batch.message, () => endOf(running, batch, admission, tooMany))
   }
-  return keysOf(running, Message.callsOf(reply), (keys) => settleAll(running, reply, keys, admission.admitted, next))
+  const { run, toolset } = running
+  const asked = Message.callsOf(reply).map((call) => Toolset.callOf(toolset, call))
+  return keysOf(running, asked, (keys) =>
+    Interception.migrated(run, asked, (calls) => settleAll(running, reply, { calls, keys }, admission.admitted, next))
+  )
+}
+
+/** The calls of a reply as its toolset has them, and their idempotency keys. */
+interface Asked {
+  readonly calls: ReadonlyArray<Message.ToolCall>
+  readonly keys: ReadonlyArray<string>
 }
 
 /** The end of the run once all calls are settled, if it ends. */
@@ -136,12 +146,12 @@ interface Found {
 const settleAll = <A, E>(
   running: Looping,
   reply: Message.Reply,
-  keys: ReadonlyArray<string>,
+  asked: Asked,
   admitted: number,
   next: (batch: Batch) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   const { mode, plan, run, state, toolset } = running
-  const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, keys[index] as string, index))
+  const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, asked, index))
   const { inbox } = run.tree
   const over = (ended: Found): Effect.Effect<A, E> => {
     run.meter.endBatch()
@@ -153,7 +163,7 @@ const settleAll = <A, E>(
     const withdrawn = isHard(ended.failure) ? Effect.succeed(false) : withdraw(running)
     // waiting sub-agents go on without their withdrawn requests
     return Effect.flatMap(withdrawn, (isAny) =>
-      isAny ? settleAll(running, reply, keys, admitted, next) : closing({ ...ended, isWaiting: false })
+      isAny ? settleAll(running, reply, asked, admitted, next) : closing({ ...ended, isWaiting: false })
     )
   }
   const closing = ({ failure, isWaiting, outcomes, output }: Found): Effect.Effect<A, E> => {
@@ -232,9 +242,8 @@ const keysOf = <A, E>(
   if (state.keys.length > 0) return next(state.keys)
   const digests: Array<string> = []
   const more = (): Effect.Effect<A, E> => {
-    const wrote = calls[digests.length]
-    if (wrote === undefined) return next(state.count(digests))
-    const call = Toolset.callOf(toolset, wrote)
+    const call = calls[digests.length]
+    if (call === undefined) return next(state.count(digests))
     const written = Toolset.writtenOf(toolset, call)
     return withDigest([run.seed, Toolset.nameOf(toolset, call), ...written], (digest) => {
       digests.push(digest.slice(0, length))
@@ -247,9 +256,11 @@ const keysOf = <A, E>(
 /** The length of a key in hexadecimal digits: 128 bits, because many servers accept no longer keys. */
 const length = 32
 
-const siteOf = (running: Looping, wrote: Message.ToolCall, key: string, index: number): CallSite => {
+const siteOf = (running: Looping, wrote: Message.ToolCall, { calls, keys }: Asked, index: number): CallSite => {
   const { mode, run, start, state } = running
-  const { call, changes } = Toolset.madeBy(running.toolset, wrote)
+  // each call has a key, and a migration keeps their number
+  const [call, key] = [calls[index], keys[index]] as [Message.ToolCall, string]
+  const { changes } = Toolset.madeBy(running.toolset, wrote)
   // call ids repeat over turns, and with some models within one
   const callKey = `${run.runId}/${run.turn()}/${index}`
   // each call has a slot

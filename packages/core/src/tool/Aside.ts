@@ -10,6 +10,7 @@ import { Conversation } from "../data/Approval.ts"
 import { demand } from "../data/Demand.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
+import { asShortened } from "../data/Shortened.ts"
 import { ExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
@@ -98,8 +99,8 @@ const maxRemoved = 1000
 /** Replaces the text of a result. Images and files of the result stay. */
 const headed = (result: Message.Settlement, text: string): Message.Settlement => {
   const { parts } = result
-  if (parts === undefined) return { ...result, text }
-  return { ...result, text, parts: [Message.text(text), ...parts.filter(({ type }) => type !== "text")] }
+  if (parts === undefined) return asShortened({ ...result, text })
+  return asShortened({ ...result, text, parts: [Message.text(text), ...parts.filter(({ type }) => type !== "text")] })
 }
 
 /** Gives a tool the `putAside` of its agent, unless the tool has its own, cuts its results, or ends the run. */

@@ -56,10 +56,7 @@ export interface ToolDefinition {
   readonly decodeResult: (
     answer: string | { readonly value: Schema.Json }
   ) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
-  /**
-   * Makes the text that the model reads. It dies on a value that the tool's own schema refuses, and fails on a value that is nested too
-   * deeply.
-   */
+  /** Makes the text that the model reads. It dies on a value that the schema refuses, and fails on one that is nested too deeply. */
   readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
   /** The function of `Tool.around` that wraps the attempts; absent for most tools. */
@@ -87,6 +84,8 @@ export interface ToolDefinition {
   readonly onDemand?: OnDemand
   /** For the search of tools on demand: the same tool, which finds only tools that may be called in the turn of a call. */
   readonly among?: (isCallable: (tool: ToolDefinition) => boolean) => ToolDefinition
+  /** Whether models can no longer call the tool. It settles the calls of earlier versions of its agent. */
+  readonly isRetired?: true
   /** Whether the tool answers calls of a kind that the provider declares. Its name is that kind, and requests do not list the tool. */
   readonly isProvided?: true
   /** How to make the images and files of a result; absent for tools whose results are texts. */

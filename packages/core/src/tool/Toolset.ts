@@ -95,7 +95,8 @@ export const make = (
   }
 }
 
-const isListed = ({ isProvided, onDemand }: ToolDefinition): boolean => isProvided !== true && onDemand === undefined
+const isListed = ({ isProvided, isRetired, onDemand }: ToolDefinition): boolean =>
+  isProvided !== true && isRetired !== true && onDemand === undefined
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
   if (tool.isAdded === true) return [{ name: "tool", rows: tool.rows }]
@@ -117,12 +118,14 @@ export const isBuiltIn = (self: Toolset, site: CallSite): boolean => {
 
 /**
  * Whether a tool may be called in this turn. `offered` has the names of the tools that were chosen for the turn; without it, all may be
- * called. No choice can name a tool that the library adds, so it may be called whenever another tool may.
+ * called. No choice can name a tool that the library adds, so it may be called whenever another tool may. A retired tool settles the calls
+ * of earlier turns, and so in each turn.
  */
 export const isOffered = (
   { offered }: Pick<CallSite, "offered">,
-  { isAdded, name }: Pick<ToolDefinition, "name" | "isAdded">
-): boolean => offered === undefined || offered.includes(name) || (isAdded === true && offered.length > 0)
+  { isAdded, isRetired, name }: Pick<ToolDefinition, "name" | "isAdded" | "isRetired">
+): boolean =>
+  offered === undefined || isRetired === true || offered.includes(name) || (isAdded === true && offered.length > 0)
 
 /**
  * The call that a call of `call_tool` makes, and what had to be mended to read it; any other call stays as it is. Built-in tools and those of
@@ -151,7 +154,7 @@ export const sideEffectsOf = (self: Toolset, call: Message.ToolCall): ToolDefini
 const entryOf = ({ entries }: Toolset, { name }: Message.ToolCall): Entry | undefined => {
   const exact = entries.get(name)
   if (exact !== undefined) return exact
-  const tools = Array.from(entries.values(), ({ tool }) => tool)
+  const tools = Array.from(entries.values(), ({ tool }) => tool).filter(({ isRetired }) => isRetired !== true)
   return entries.get(meant(tools, name)?.name ?? "")
 }
 
@@ -202,7 +205,9 @@ export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome
     : RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
 const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
-  Array.from(entries).flatMap(([name, { tool }]) => (tool.onDemand === undefined && isOffered(site, tool) ? name : []))
+  Array.from(entries).flatMap(([name, { tool }]) =>
+    tool.onDemand === undefined && tool.isRetired !== true && isOffered(site, tool) ? name : []
+  )
 
 const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
   begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))

@@ -8,6 +8,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as Redaction from "../data/Redaction.ts"
+import { asShortened } from "../data/Shortened.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import { limitOf } from "../errors/Limit.ts"
 import {
@@ -358,7 +359,8 @@ const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: 
 const result = (tool: ToolDefinition, value: unknown, text: string): Message.Settlement => {
   const read = tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
   if (tool.isError?.(value) === true) return { kind: "told", text: read }
-  return { kind: "result", text: read, ...tool.parts?.of(value, tool.maxResultChars) }
+  const settlement: Message.Settlement = { kind: "result", text: read, ...tool.parts?.of(value, tool.maxResultChars) }
+  return read === text ? settlement : asShortened(settlement)
 }
 
 /** The text of a failure: by the renderer of its row, or by default. */
