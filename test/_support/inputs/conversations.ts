@@ -56,10 +56,11 @@ export const conversations: Table = {
   },
   "durable/src/entity/ConversationEntity.ts": without("takes names and schemas of the program", "make", "turn"),
   "durable/src/entity/answering.ts": {
-    runIdOf: grows(texts, (text) => runIdOf({ conversation: text, id: text })),
-    ...without("takes names and schemas of the program", "messagesOf", "served"),
+    runIdOf: grows(texts, (text) => runIdOf({ conversation: text, id: text, subject: text, since: 0 })),
+    ...without("takes names and schemas of the program", "executionIdOf", "messageOf", "messagesOf", "served"),
     ...without("reads the tag of an error", "patiently")
   },
+  "durable/src/entity/beginning.ts": without("stores texts as they are", "atWorkIn", "beginning"),
   "durable/src/entity/client.ts": without(
     "sends texts as they are",
     "answer",
@@ -76,7 +77,7 @@ export const conversations: Table = {
   },
   "durable/src/entity/keeping.ts": {
     addedBy: grows(texts, (text) => addedBy({ events: [], before: 0, said: text, exit: Exit.succeed(text) })),
-    ...without("compares texts as wholes", "keep")
+    ...without("compares texts as wholes", "headOf", "keep")
   },
   "durable/src/entity/protocol.ts": without("takes a name of the program", "entityOf"),
   "durable/src/entity/queue.ts": without("stores texts as they are", "queueOf"),

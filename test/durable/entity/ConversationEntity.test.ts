@@ -81,13 +81,13 @@ describe("say", () => {
   it.effect("steers the run at work, and is a message of its own if there is none [P1384]", () => {
     const talk = talking()
     return Effect.gen(function* () {
-      const { answer, said, say, send, unanswered } = talkTo(talk)
+      const { answer, said, say, send } = talkTo(talk)
       yield* send("1", "pay rent")
-      assert.deepStrictEqual(yield* say("s", "and hurry"), { _tag: "Steered" })
-      assert.deepStrictEqual(yield* say("s", "and hurry"), { _tag: "Steered" })
+      assert.deepStrictEqual(yield* say("s", "and hurry"), { _tag: "Steered", by: "1" })
+      assert.deepStrictEqual(yield* say("s", "and hurry"), { _tag: "Steered", by: "1" })
       talk.release("pay rent")
       assert.strictEqual(yield* answer("1"), "answer to and hurry")
-      assert.strictEqual(yield* unanswered("s"), "steered")
+      assert.strictEqual(yield* answer("s"), "answer to and hurry")
       assert.strictEqual((yield* say("t", "thanks"))._tag, "Working")
       assert.strictEqual(yield* answer("t"), "answer to thanks")
       assert.deepStrictEqual(
@@ -318,7 +318,8 @@ it.effect("an answer whose rows were deleted is not awaited for ever [P1384]", (
   return Effect.gen(function* () {
     const store = yield* Conversations.Conversations
     yield* store.append({ conversation: "c-1", subject: "ann", expected: 0, messages: [] })
-    yield* store.documents.put({ owner: "c-1", kind: "message", name: "1", value: "ended" })
+    const value = { _tag: "Ended", executionId: "gone", workflow: "clerk" }
+    yield* store.documents.put({ owner: "c-1", kind: "message", name: "1", value })
     const of = { conversation: "c-1", subject: "ann", id: "1" }
     const error = yield* during(Effect.flip(ConversationEntity.answer(talk.clerks, of)), 70)
     assert.deepInclude(error, { _tag: "UnansweredError", reason: "deleted" })

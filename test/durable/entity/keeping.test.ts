@@ -2,10 +2,13 @@ import { assert, it } from "@effect/vitest"
 import { type AgentEvent, Message } from "@kintsugi/core"
 import { Conversations } from "@kintsugi/durable"
 import { Effect, Exit } from "effect"
+import { TestClock } from "effect/testing"
 import { addedBy, keep } from "../../../packages/durable/src/entity/keeping.ts"
 import { linesOf } from "./_support/talking.ts"
 
 const of = { conversation: "c-1", subject: "ann" }
+// the tests are at the time 0
+const to = { ...of, since: 0 }
 const messages = [Message.user("hello"), Message.assistant("good day")]
 
 const stored = <A, E>(test: (store: Conversations.Store) => Effect.Effect<A, E>) =>
@@ -21,10 +24,10 @@ it.effect("an append whose process died after it is not made twice [P1384]", () 
   Effect.gen(function* () {
     const said = yield* stored((store) =>
       Effect.gen(function* () {
-        yield* keep(store, { ...of, expected: 0, messages })
+        yield* keep(store, { ...to, expected: 0, messages })
         // another writer is at work in between, and the same words are said once more
         yield* store.append({ ...of, expected: 2, messages: [Message.user("hello")] })
-        assert.strictEqual(yield* keep(store, { ...of, expected: 0, messages }), 3)
+        assert.strictEqual(yield* keep(store, { ...to, expected: 0, messages }), 3)
       })
     )
     assert.deepStrictEqual(said, ["user: hello", "model: good day", "user: hello"])
@@ -36,8 +39,8 @@ it.effect("what another writer has added meanwhile stays, and comes first [P1384
     const said = yield* stored((store) =>
       Effect.gen(function* () {
         yield* store.append({ ...of, expected: 0, messages: [Message.user("a note"), Message.user("hello")] })
-        assert.strictEqual(yield* keep(store, { ...of, expected: 0, messages }), 4)
-        assert.strictEqual(yield* keep(store, { ...of, expected: 0, messages }), 4)
+        assert.strictEqual(yield* keep(store, { ...to, expected: 0, messages }), 4)
+        assert.strictEqual(yield* keep(store, { ...to, expected: 0, messages }), 4)
       })
     )
     assert.deepStrictEqual(said, ["user: a note", "user: hello", "user: hello", "model: good day"])
@@ -49,11 +52,15 @@ it.effect("nothing is kept of a conversation that is gone, or has begun anew [P1
     Effect.gen(function* () {
       yield* store.append({ ...of, expected: 0, messages })
       yield* store.remove(of)
-      const gone = yield* Effect.flip(keep(store, { ...of, expected: 2, messages }))
+      const gone = yield* Effect.flip(keep(store, { ...to, expected: 2, messages }))
       assert.strictEqual(gone._tag, "UnknownConversationError")
-      assert.strictEqual((yield* Effect.flip(keep(store, { ...of, expected: 0, messages })))._tag, gone._tag)
+      assert.strictEqual((yield* Effect.flip(keep(store, { ...to, expected: 0, messages })))._tag, gone._tag)
       yield* store.append({ ...of, expected: 0, messages: [Message.user("anew")] })
-      assert.strictEqual((yield* Effect.flip(keep(store, { ...of, expected: 2, messages })))._tag, gone._tag)
+      assert.strictEqual((yield* Effect.flip(keep(store, { ...to, expected: 2, messages })))._tag, gone._tag)
+      yield* store.remove(of)
+      yield* TestClock.adjust(1)
+      yield* store.append({ ...of, expected: 0, messages: [] })
+      assert.strictEqual((yield* Effect.flip(keep(store, { ...to, expected: 0, messages })))._tag, gone._tag)
     })
   )
 )

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Conversations } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Clock, Context, Effect, Fiber, Layer } from "effect"
 import { cluster } from "../_support/cluster.ts"
-import { during, linesOf, passing, talking } from "./_support/talking.ts"
+import { during, linesOf, passing, talking, talkTo } from "./_support/talking.ts"
 
 const of = { conversation: "c-1", subject: "ann" }
 
@@ -51,5 +51,32 @@ it.effect(
         assert.deepStrictEqual(said.slice(0, 2), [`user: pay ${conversation}`, `user: then ${conversation}`])
         assert.strictEqual(said.length, conversation === "c-1" ? 3 : 2)
       }
+    })
+)
+
+it.effect(
+  "a runner whose tool does not end stops within the time of its entities, and another one answers, once [P1384]",
+  () =>
+    Effect.gen(function* () {
+      const talk = talking()
+      const kept = yield* Layer.build(Conversations.layerMemory())
+      const store = Layer.succeed(Conversations.Conversations, Context.get(kept, Conversations.Conversations))
+      const join = yield* cluster
+      const served = Layer.provide(talk.clerks.layer, store)
+      const one = yield* join(served)
+      yield* passing(3)
+      const { answer, send } = talkTo(talk)
+      yield* Effect.provideContext(send("1", "pay rent"), one.context)
+      assert.deepStrictEqual(talk.paid, ["pay rent"])
+      const two = yield* join(served)
+      yield* passing(5)
+      const before = yield* Clock.currentTimeMillis
+      const stopping = yield* Effect.forkChild(one.stop)
+      for (let seconds = 0; seconds < 30 && stopping.pollUnsafe() === undefined; seconds++) yield* passing(1)
+      // `entityTerminationTimeout` is 1 second
+      assert.isAtMost((yield* Clock.currentTimeMillis) - before, 5000)
+      yield* passing(10)
+      assert.strictEqual(yield* Effect.provideContext(answer("1"), two.context), "answer to pay rent")
+      assert.deepStrictEqual(talk.paid, ["pay rent"])
     })
 )

@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Approval } from "@kintsugi/core"
-import { Durable } from "@kintsugi/durable"
-import { Effect } from "effect"
-import { passing, played, talking, talkTo } from "./_support/talking.ts"
+import { Conversations, Durable } from "@kintsugi/durable"
+import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
+import { Effect, Exit, Fiber } from "effect"
+import { changed, passing, played, talking, talkTo } from "./_support/talking.ts"
 
 for (const isApproved of [false, true]) {
   const when = isApproved ? "after a person approved" : "while it waits for a person"
@@ -39,5 +40,170 @@ it.effect("a message in the queue that is said again stays what it is [P1384]", 
     assert.strictEqual(yield* answer("1"), "answer to pay rent")
     yield* passing(3)
     assert.deepStrictEqual(talk.paid, ["pay rent"])
+  }).pipe(played(talk))
+})
+
+const of = { conversation: "c-1", subject: "ann" }
+
+it.effect("a conversation that is deleted and begun again has runs of its own [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, said, send } = talkTo(talk)
+    const store = yield* Conversations.Conversations
+    yield* send("1", "hello")
+    yield* answer("1")
+    yield* send("2", "pay rent")
+    yield* store.removeSubject("ann")
+    const first = yield* send("1", "good day")
+    assert.strictEqual(first._tag, "Working")
+    assert.strictEqual(yield* answer("1"), "answer to good day")
+    yield* send("2", "more")
+    assert.strictEqual(yield* answer("2"), "answer to more")
+    // the run of the deleted conversation ends, and adds nothing to the new one
+    talk.release("pay rent")
+    yield* passing(8)
+    assert.deepStrictEqual(yield* said, [
+      "user: good day",
+      "model: answer to good day",
+      "user: more",
+      "model: answer to more"
+    ])
+    assert.deepStrictEqual(yield* send("1", "good day"), { ...first, _tag: "Ended" })
+    yield* store.removeSubject("ann")
+    const other = talkTo(talk, { conversation: "c-1", subject: "bob" })
+    yield* other.send("1", "I am bob")
+    assert.strictEqual(yield* other.answer("1"), "answer to I am bob")
+  }).pipe(played(talk))
+})
+
+it.effect("a message whose workflow ended without saying so does not hold up the next one [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, queued, send, state } = talkTo(talk)
+    const { documents } = yield* Conversations.Conversations
+    yield* send("1", "pay rent")
+    const [document] = yield* documents.all({ owner: "c-1", kind: "queued" })
+    if (document === undefined) return assert.fail("the message is in the queue")
+    talk.release("pay rent")
+    yield* answer("1")
+    yield* documents.put({ owner: "c-1", kind: "queued", ...document })
+    yield* documents.remove({ owner: "c-1", kind: "message", name: "1" })
+    assert.strictEqual((yield* queued).length, 1)
+    yield* send("2", "two")
+    assert.strictEqual(yield* answer("2"), "answer to two")
+    assert.deepStrictEqual(yield* queued, [])
+    assert.strictEqual((yield* state("1"))._tag, "Ended")
+    assert.strictEqual(yield* answer("1"), "answer to pay rent")
+    assert.strictEqual(talk.requests.length, 3)
+  }).pipe(played(talk))
+})
+
+it.effect("a message whose workflow dies is over [P1384]", () => {
+  const talk = talking()
+  const broken = changed((store) => ({
+    ...store,
+    append: (added) => (added.messages.length === 2 ? Effect.die(new Error("no memory")) : store.append(added))
+  }))
+  return Effect.gen(function* () {
+    const { answer, send } = talkTo(talk)
+    yield* send("1", "hello")
+    yield* send("2", "fail")
+    assert.match(String(yield* Effect.exit(answer("1"))), /no memory/)
+    assert.strictEqual((yield* Effect.flip(answer("2")))._tag, "AuthenticationError")
+  }).pipe(played(talk, broken))
+})
+
+it.effect("words that the store does not take are refused before the run reads them [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, edit, interrupt, queued, say, send, unanswered } = talkTo(talk)
+    const first = yield* send("1", "pay rent")
+    if (first._tag !== "Working") return assert.fail("its run is at work")
+    yield* send("2", "two")
+    const long = "x".repeat(5000)
+    const refused = [
+      say("x".repeat(300), "stop"),
+      say("\uD800", "stop"),
+      say("s", long),
+      send("3", long),
+      edit("2", long)
+    ]
+    const options = yield* Effect.forEach(refused, (one) =>
+      Effect.map(Effect.flip(one), (error) => error._tag === "ConversationLimitError" && error.option)
+    )
+    assert.deepStrictEqual(options, ["id", "id", "maxBytes", "maxBytes", "maxBytes"])
+    assert.deepStrictEqual(yield* Durable.unread(talk.durable, first.executionId), [])
+    assert.strictEqual((yield* queued).length, 2)
+    assert.isTrue(yield* interrupt())
+    assert.strictEqual(yield* unanswered("1"), "stopped")
+    assert.strictEqual(yield* answer("2"), "answer to two")
+  }).pipe(played(talk, Conversations.layerMemory({ maxBytes: 2000 })))
+})
+
+it.effect("a message that just fits when it waits fits when its run begins [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, send } = talkTo(talk)
+    let [fits, exceeds] = [100, 420]
+    while (exceeds - fits > 1) {
+      const length = Math.floor((fits + exceeds) / 2)
+      if (Exit.isSuccess(yield* Effect.exit(send(`${length}`, "y".repeat(length))))) fits = length
+      else exceeds = length
+    }
+    assert.isAbove(fits, 100)
+    assert.isBelow(fits, 419)
+    assert.strictEqual(yield* answer(`${fits}`), `answer to ${"y".repeat(fits)}`)
+  }).pipe(played(talk, Conversations.layerMemory({ maxBytes: 520 })))
+})
+
+it.effect("words that the store takes no more fail alone [P1384]", () => {
+  const talk = talking()
+  const low = changed((store) => ({
+    ...store,
+    documents: {
+      ...store.documents,
+      put: (document) =>
+        document.kind === "queued" && document.name === "s"
+          ? Effect.fail(
+              Conversations.ConversationLimitError.make({ conversation: "c-1", option: "maxBytes", limit: 1 })
+            )
+          : store.documents.put(document)
+    }
+  }))
+  return Effect.gen(function* () {
+    const { answer, interrupt, queued, say, send, state, unanswered } = talkTo(talk)
+    yield* send("1", "pay rent")
+    yield* send("2", "two")
+    yield* say("s", "never mind")
+    yield* say("t", "really")
+    assert.isTrue(yield* interrupt())
+    assert.strictEqual(yield* answer("t"), "answer to really")
+    assert.strictEqual(yield* answer("2"), "answer to two")
+    assert.deepStrictEqual(yield* state("s"), { _tag: "Refused" })
+    assert.strictEqual(yield* unanswered("s"), "refused")
+    assert.deepStrictEqual(yield* queued, [])
+  }).pipe(played(talk, low))
+})
+
+it.effect("the answer to words is that of the run which has read them, or their own [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { interrupt, say, send } = talkTo(talk)
+    const answering = (id: string) => Effect.forkChild(ConversationEntity.answer(talk.clerks, { ...of, id }))
+    yield* send("1", "pay rent")
+    yield* say("s", "and hurry")
+    const read = yield* answering("s")
+    yield* passing(8)
+    assert.isUndefined(read.pollUnsafe())
+    talk.release("pay rent")
+    yield* passing(8)
+    assert.strictEqual(yield* Fiber.join(read), "answer to and hurry")
+    yield* send("2", "pay tax")
+    yield* say("t", "never mind")
+    const unread = yield* answering("t")
+    yield* passing(8)
+    assert.isTrue(yield* interrupt())
+    yield* passing(8)
+    assert.strictEqual(yield* Fiber.join(unread), "answer to never mind")
   }).pipe(played(talk))
 })

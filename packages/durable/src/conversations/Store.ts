@@ -91,6 +91,10 @@ export interface Store {
     readonly put: (
       document: Key & { readonly value: Schema.Json }
     ) => Effect.Effect<void, Errors.ConversationLimitError | Failed>
+    /** Fails as `put` does if the document exceeds a limit, and writes nothing. */
+    readonly check: (
+      document: Key & { readonly value: Schema.Json }
+    ) => Effect.Effect<void, Errors.ConversationLimitError>
     readonly get: (key: Key) => Effect.Effect<Schema.Json | undefined, Failed>
     /** The documents of one kind, by name. */
     readonly all: (of: {

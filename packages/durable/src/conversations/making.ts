@@ -53,12 +53,17 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
   const beyond = (conversation: string, option: ConversationLimitError["option"], limit: number) =>
     Effect.fail(ConversationLimitError.make({ conversation, option, limit }))
 
-  /** The row of a value at a location. The location is signed with it, so that a row at another location cannot be decrypted. */
-  const rowOf = (conversation: string, at: string, operation: string, value: unknown) =>
+  const jsonOf = (conversation: string, value: unknown) =>
     Effect.gen(function* () {
       if (Bounds.isDeeper(value, deepest)) return yield* beyond(conversation, "depth", deepest)
       const text = JSON.stringify(value)
-      if (utf8.encode(text).length > maxBytes) return yield* beyond(conversation, "maxBytes", maxBytes)
+      return utf8.encode(text).length > maxBytes ? yield* beyond(conversation, "maxBytes", maxBytes) : text
+    })
+
+  /** The row of a value at a location. The location is signed with it, so that a row at another location cannot be decrypted. */
+  const rowOf = (conversation: string, at: string, operation: string, value: unknown) =>
+    Effect.gen(function* () {
+      const text = yield* jsonOf(conversation, value)
       const { encrypt } = yield* Encryption
       return yield* failing(operation, conversation)(encrypt(text, at))
     })
@@ -139,6 +144,8 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
           const at = yield* Clock.currentTimeMillis
           yield* failing("documents.put", owner)(rows.put(key, row, at))
         }),
+      check: ({ kind, name, owner, value }) =>
+        [owner, kind, name].every(isId) ? Effect.asVoid(jsonOf(owner, value)) : beyond(owner, "id", longestId),
       get: (key) =>
         Effect.gen(function* () {
           const row = yield* rows.get(key)

@@ -11,7 +11,7 @@ import type { Sharding } from "effect/cluster/Sharding"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { Message } from "@kintsugi/core"
 import type * as Durable from "../Durable.ts"
-import { messagesOf, type Runs, served } from "./answering.ts"
+import { messagesOf, type Runs, served, type AgentVersion } from "./answering.ts"
 import type { ConversationEntity } from "./client.ts"
 import { entityOf } from "./protocol.ts"
 import { handlers } from "./serving.ts"
@@ -36,9 +36,14 @@ export const turn = <Said extends string | Message.UserContent>(
 ): Schema.Codec<ConversationTurn<Said>, unknown> => Schema.Struct({ from: Message.Transcript, input: said })
 
 /** The options of `ConversationEntity.make`. */
-interface Options {
+interface Options<Former> {
   /** The name of these conversations. It stays the same when the agent changes, so that what waits is answered by the new version. */
   readonly name: string
+  /**
+   * Former versions of the agent, which are served until the messages that have begun with them are answered. A message whose version is not
+   * served waits, and is `Unserved`.
+   */
+  readonly former?: ReadonlyArray<Former>
   /** The most messages of a conversation that wait; 64 by default. A further one fails with `ConversationBusyError`. */
   readonly capacity?: number
   /** The hint of that error when to try again; 5 seconds by default. */
@@ -51,6 +56,19 @@ interface Options {
 
 /** A durable agent whose input is a `turn`. */
 type Answers<Input extends Schema.Top, Output extends Schema.Top, E, R> = Durable.Durable<string, Input, Output, E, R>
+
+/** A former version, which answers the same messages. */
+interface AnyAnswers<Input, Output> {
+  readonly workflow: {
+    readonly _tag: string
+    readonly payloadSchema: { readonly Type: { readonly id: string; readonly input: Input } }
+    readonly successSchema: { readonly Type: Output }
+    readonly errorSchema: { readonly Type: unknown }
+  }
+  readonly hasInbox: boolean
+  readonly hasEvents: boolean
+  readonly layer: Layer.Layer<never, never, unknown>
+}
 
 /**
  * Makes conversations with a durable agent. Give its `Durable.workflow` the options `input: ConversationEntity.turn(…)` and `inbox: true`, and
@@ -86,13 +104,34 @@ type Answers<Input extends Schema.Top, Output extends Schema.Top, E, R> = Durabl
  * console.log(await Effect.runPromise(Effect.provide(program, live))) // Good day!
  * ```
  */
-export const make = <Said extends string | Message.UserContent, Output extends Schema.Top, E, R>(
+export const make = <
+  Said extends string | Message.UserContent,
+  Output extends Schema.Top,
+  E,
+  R,
+  Former extends AnyAnswers<ConversationTurn<NoInfer<Said>>, NoInfer<Output>["Type"]> = never
+>(
   durable: Answers<Schema.Codec<ConversationTurn<Said>, unknown>, Output, E, R>,
-  options: Options
-): ConversationEntity<Said, Output["Type"], E | Durable.ReplayError, R> => {
-  const { capacity = 64, concurrency = 50, maxIdleTime = "1 minute", name } = options
-  if (!durable.hasInbox || !durable.hasEvents) {
+  options: Options<Former>
+): ConversationEntity<
+  Said,
+  Output["Type"],
+  E | Durable.ReplayError | Former["workflow"]["errorSchema"]["Type"],
+  R | Layer.Services<Former["layer"]>
+> => {
+  const { capacity = 64, concurrency = 50, former = [], maxIdleTime = "1 minute", name } = options
+  const versionOf = (answers: Former | typeof durable): AgentVersion => {
+    // cast: the schemas of the runs are used as they are, and what the layer needs is in the type of the result
+    const runs = answers as unknown as Runs
+    if (runs.hasInbox && runs.hasEvents) return { runs, messages: messagesOf(name, runs) }
     throw new TypeError(`ConversationEntity '${name}': give Durable.workflow inbox: true, and leave its events on`)
+  }
+  const current = versionOf(durable)
+  const all = new Map([[durable.workflow._tag, current]])
+  for (const one of former) {
+    const { _tag } = one.workflow
+    if (all.has(_tag)) throw new TypeError(`ConversationEntity '${name}': two versions have the name '${_tag}'`)
+    all.set(_tag, versionOf(one))
   }
   for (const [option, value] of Object.entries({ capacity, concurrency })) {
     if (Number.isSafeInteger(value) && value > 0) continue
@@ -102,15 +141,13 @@ export const make = <Said extends string | Message.UserContent, Output extends S
   if (!Number.isFinite(retryAfter) || retryAfter < 0) {
     throw new RangeError(`ConversationEntity '${name}': retryAfter must be a time of 0 or more, and finite`)
   }
-  // cast: the schemas of the runs are used as they are, and what the layer needs is in the type of the result
-  const runs = durable as unknown as Runs
   const entity = entityOf(name)
-  const messages = messagesOf(name, runs)
+  const versions = { current, all }
   const layer = Layer.merge(
-    entity.toLayer(handlers(runs, messages, { capacity, retryAfter }), { maxIdleTime }),
-    served(runs, messages, entity, concurrency)
+    entity.toLayer(handlers(versions, { capacity, retryAfter }), { maxIdleTime }),
+    served(versions, entity, concurrency)
   )
-  return { name, layer, "~parts": { entity, messages, retryAfter } }
+  return { name, layer, "~parts": { entity, versions: all, retryAfter } }
 }
 
 /** The engine in the memory of this process, with its cluster of one runner, for tests. Runs and messages end with the process. */

@@ -10,6 +10,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { Message } from "@kintsugi/core"
 import {
@@ -18,7 +19,7 @@ import {
   ConversationStoreError,
   type UnknownConversationError
 } from "../Conversations.ts"
-import type { Messages } from "./answering.ts"
+import { messageOf, type AgentVersion } from "./answering.ts"
 import { ConversationBusyError, UnansweredError, type UnknownMessageError } from "./errors.ts"
 import type { ConversationProtocol, MessageState, Queued } from "./protocol.ts"
 
@@ -28,16 +29,21 @@ export interface ConversationEntity<Said, Output, E, R> {
   /** Serves the conversations: the cluster may give each of them to each process that has this layer. */
   readonly layer: Layer.Layer<never, never, R | WorkflowEngine | Sharding | Conversations>
   /** @internal */
-  readonly "~parts": {
-    readonly entity: ConversationProtocol
-    readonly messages: Messages
-    readonly retryAfter: number
-    readonly types?: readonly [said: (said: Said) => void, output: Output, error: E]
-  }
+  readonly "~parts": EntityParts & { readonly types?: readonly [said: (said: Said) => void, output: Output, error: E] }
 }
 
-/** Any conversations, for functions that neither send nor await messages. */
-type AnyEntity = ConversationEntity<never, unknown, unknown, unknown>
+interface EntityParts {
+  readonly entity: ConversationProtocol
+  /** The versions of the agent, by the names of the workflows of their runs. */
+  readonly versions: ReadonlyMap<string, AgentVersion>
+  readonly retryAfter: number
+}
+
+/** Any conversations, for functions that neither send nor await messages of their own type. */
+interface AnyEntity {
+  /** @internal */
+  readonly "~parts": EntityParts
+}
 
 /** Which conversation, and whose. A conversation of another subject is answered as if it did not exist. */
 interface Of {
@@ -66,6 +72,7 @@ const reaching = <A, E>(
 ): Effect.Effect<A, Exclude<E, Unreached> | ConversationBusyError | ConversationStoreError, Sharding> =>
   Effect.flatMap(entity.client, (client) =>
     Effect.mapError(ask(client(conversation)), (error) => {
+      // cast: TypeScript does not exclude the tested type from a type parameter
       if (!isUnreached(error)) return error as Exclude<E, Unreached>
       return error._tag === "PersistenceError"
         ? ConversationStoreError.make({ operation: "ask", conversation, cause: error })
@@ -81,7 +88,7 @@ const unreached: ReadonlySet<string> = new Set<Unreached["_tag"]>([
 ])
 
 const isUnreached = (error: unknown): error is Unreached =>
-  unreached.has((error as { readonly _tag?: string } | undefined)?._tag ?? "")
+  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) && unreached.has(error._tag)
 
 /**
  * Sends a message, and returns what has become of it. Its run begins if no run of the conversation is at work; otherwise it waits. The
@@ -90,8 +97,7 @@ const isUnreached = (error: unknown): error is Unreached =>
 export const send = <Said extends string | Message.UserContent, Output, E, R>(
   self: ConversationEntity<Said, Output, E, R>,
   { conversation, ...said }: One & { readonly message: Said }
-): Effect.Effect<MessageState, Unwritten, Sharding> =>
-  reaching(self as AnyEntity, conversation, (client) => client.send(said))
+): Effect.Effect<MessageState, Unwritten, Sharding> => reaching(self, conversation, (client) => client.send(said))
 
 /**
  * Says something to the run at work, which reads it at its next safe point: the message is `Steered`. If no run is at work, the message is
@@ -107,7 +113,7 @@ export const say = (
 
 /**
  * Stops the run at work, and returns whether there is one. The messages that wait stay, and the first of them comes next. With `dropQueue`
- * they are withdrawn, with words that the run has not read.
+ * they are withdrawn, with words that the run has not read. A run whose version is not served is not stopped.
  */
 export const interrupt = (
   self: AnyEntity,
@@ -127,7 +133,7 @@ export const edit = <Said extends string | Message.UserContent, Output, E, R>(
   self: ConversationEntity<Said, Output, E, R>,
   { conversation, ...said }: One & { readonly message: Said }
 ): Effect.Effect<void, Unwritten | UnknownMessageError, Sharding> =>
-  reaching(self as AnyEntity, conversation, (client) => client.edit(said))
+  reaching(self, conversation, (client) => client.edit(said))
 
 /** Takes a message that waits out of the queue: it gets no run. */
 export const withdraw = (
@@ -136,7 +142,7 @@ export const withdraw = (
 ): Effect.Effect<void, Unwritten | UnknownMessageError, Sharding> =>
   reaching(self, conversation, (client) => client.withdraw({ id, subject }))
 
-/** What has become of a message. `executionId` is that of its run, for `Durable.events` and `Durable.poll`. */
+/** What has become of a message. `executionId` is that of its run in `workflow`, for `Durable.events` and `Durable.poll`. */
 export const state = (
   self: AnyEntity,
   { conversation, id, subject }: One
@@ -149,9 +155,40 @@ export const state = (
  */
 const pauses = { first: 50, most: 2000, missing: 60_000 }
 
+/** The answer to a message that has ended. The workflow of the message completes soon after. */
+const ended = <Output, E>(
+  { "~parts": { versions } }: ConversationEntity<never, Output, E, unknown>,
+  { conversation, id }: Omit<One, "subject">,
+  { executionId, workflow }: { readonly executionId: string; readonly workflow: string }
+) =>
+  Effect.gen(function* () {
+    const { poll } = yield* WorkflowEngine
+    const unanswered = (reason: UnansweredError["reason"]) =>
+      Effect.fail(UnansweredError.make({ conversation, id, reason }))
+    const version = versions.get(workflow)
+    if (version === undefined) return yield* unanswered("unserved")
+    const { messages } = version
+    const message = yield* messageOf(messages, executionId)
+    let missing = 0
+    for (let pause = pauses.first; missing <= pauses.missing; pause = Math.min(pauses.most, pause * 1.5)) {
+      const end = yield* poll(messages, message)
+      if (end._tag === "Some" && end.value._tag === "Complete") {
+        const { exit, unsaved } = yield* end.value.exit
+        if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* unanswered("stopped")
+        if (Exit.isSuccess(exit) && unsaved !== undefined) return yield* Effect.fail(unsaved)
+        // cast: the schemas of the workflow are those of the run
+        return yield* exit as Exit.Exit<Output, E>
+      }
+      missing += pause
+      yield* Effect.sleep(pause)
+    }
+    return yield* unanswered("deleted")
+  })
+
 /**
- * Waits for the answer to a message that was sent, from any process. It fails as the agent does, and with `ConversationLimitError` or
- * `UnknownConversationError` if the run has ended and the store could not keep what was said.
+ * Waits for the answer to a message that was sent, from any process. That of a steered message is the answer of the run that has read it. It
+ * fails as the agent does, and with `ConversationLimitError` or `UnknownConversationError` if the run has ended and the store could not keep
+ * what was said.
  */
 export const answer = <Said extends string | Message.UserContent, Output, E, R>(
   self: ConversationEntity<Said, Output, E, R>,
@@ -162,26 +199,19 @@ export const answer = <Said extends string | Message.UserContent, Output, E, R>(
   Sharding | WorkflowEngine
 > =>
   Effect.gen(function* () {
-    const { messages } = self["~parts"]
-    const { poll } = yield* WorkflowEngine
-    const executionId = yield* messages.executionId({ conversation, subject, id, message: "" })
+    const stateNow = (id: string) => state(self, { conversation, id, subject })
     const unanswered = (reason: UnansweredError["reason"]) =>
       Effect.fail(UnansweredError.make({ conversation, id, reason }))
-    let missing = 0
     for (let pause = pauses.first; ; pause = Math.min(pauses.most, pause * 1.5)) {
-      const found = yield* state(self as AnyEntity, { conversation, id, subject })
+      const found = yield* stateNow(id)
       if (found._tag === "Withdrawn") return yield* unanswered("withdrawn")
-      if (found._tag === "Steered") return yield* unanswered("steered")
-      const end = found._tag === "Ended" ? yield* poll(messages, executionId) : undefined
-      if (end?._tag === "Some" && end.value._tag === "Complete") {
-        const { exit, unsaved } = yield* end.value.exit
-        if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* unanswered("stopped")
-        if (Exit.isSuccess(exit) && unsaved !== undefined) return yield* Effect.fail(unsaved)
-        // cast: the schemas of the workflow are those of the run
-        return yield* exit as Exit.Exit<Output, E>
+      if (found._tag === "Refused") return yield* unanswered("refused")
+      if (found._tag === "Steered" && (yield* stateNow(found.by))._tag === "Ended") {
+        // at its end, a run that has not read the message gives it back
+        const { _tag } = yield* stateNow(id)
+        if (_tag === "Steered") return yield* answer(self, { conversation, id: found.by, subject })
       }
-      if (found._tag === "Ended") missing += pause
-      if (missing > pauses.missing) return yield* unanswered("deleted")
+      if (found._tag === "Ended") return yield* ended(self, { conversation, id }, found)
       yield* Effect.sleep(pause)
     }
   })

@@ -53,18 +53,22 @@ export class UnknownMessageError extends Schema.TaggedError<UnknownMessageError>
 
 const unansweredFields = {
   ...messageFields,
-  /** `stopped`: its run was interrupted. `withdrawn`: it never had a run. `steered`: the run of another message has read it. `deleted`: the rows of its ended run are gone. */
-  reason: Schema.Literals(["stopped", "withdrawn", "steered", "deleted"])
+  /**
+   * `stopped`: its run was interrupted. `withdrawn`: it never had a run. `refused`: the limits of the store became lower before it had one.
+   * `deleted`: the rows of its ended run are gone. `unserved`: this program does not have the version of the agent that has answered it.
+   */
+  reason: Schema.Literals(["stopped", "withdrawn", "refused", "deleted", "unserved"])
 }
 
 const reasons = {
   stopped: "its run was stopped",
   withdrawn: "it was withdrawn before its run began",
-  steered: "the run of another message has read it",
-  deleted: "the rows of its run were deleted"
+  refused: "the store does not take it any more",
+  deleted: "the rows of its run were deleted",
+  unserved: "another version of the agent has answered it. Name that version in the option 'former'"
 }
 
-/** The message has no answer of its own, and gets none. */
+/** The message has no answer, and gets none. */
 export class UnansweredError extends Schema.TaggedError<UnansweredError>()("UnansweredError", unansweredFields) {
   readonly code = "KINTSUGI-UNANSWERED"
   readonly isRetryable = false

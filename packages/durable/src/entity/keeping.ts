@@ -52,11 +52,13 @@ export const keep = (
   to: {
     readonly conversation: string
     readonly subject: string
+    /** When the conversation began. */
+    readonly since: number
     readonly expected: number
     readonly messages: Message.Transcript
   }
 ) => {
-  const { expected, messages, ...of } = to
+  const { expected, messages, since, ...of } = to
   const wanted = messages.map(textOf)
   const from = (at: number): Keeping =>
     Effect.catchTag(append({ ...of, expected: at, messages }), "ConflictError", (conflict) =>
@@ -68,6 +70,16 @@ export const keep = (
         return isThere ? conflict.actual : yield* from(conflict.actual)
       })
     )
-  // a conversation that was deleted while its first run was at work is not made again
-  return Effect.andThen(load({ ...of, limit: 0 }), from(expected))
+  return Effect.andThen(headOf({ load }, { ...of, since }), from(expected))
 }
+
+/** The head of the conversation that began then. One that was deleted is unknown, also if one with the same id was begun after it. */
+export const headOf = (
+  { load }: Pick<Store, "load">,
+  { since, ...of }: { readonly conversation: string; readonly subject: string; readonly since: number }
+) =>
+  Effect.filterOrFail(
+    load({ ...of, limit: 0 }),
+    ({ createdAt }) => createdAt === since,
+    () => UnknownConversationError.make({ conversation: of.conversation })
+  )

@@ -21,6 +21,9 @@ export const Queued = Schema.Struct({
   isAtWork: Schema.Boolean
 })
 
+/** The run of a message, and the name of its workflow, which has the version of the agent. */
+const run = { executionId: Schema.String, workflow: Schema.String }
+
 /** What has become of a message. */
 export type MessageState = typeof MessageState.Type
 
@@ -29,12 +32,16 @@ export const MessageState = Schema.Union([
   /** It waits, and so many messages come before it. */
   Schema.TaggedStruct("Waiting", { before: Schema.Int }),
   /** Its run is at work, or waits for a decision. */
-  Schema.TaggedStruct("Working", { executionId: Schema.String }),
+  Schema.TaggedStruct("Working", run),
+  /** Its run began with a version of the agent that the process of the conversation does not serve, and waits for a process that does. */
+  Schema.TaggedStruct("Unserved", run),
   /** Its run has come to an end. */
-  Schema.TaggedStruct("Ended", { executionId: Schema.String }),
+  Schema.TaggedStruct("Ended", run),
   Schema.TaggedStruct("Withdrawn", {}),
-  /** It was said to the run of another message. */
-  Schema.TaggedStruct("Steered", {})
+  /** It was said to the run of the message `by`. */
+  Schema.TaggedStruct("Steered", { by: Schema.String }),
+  /** The store does not take it any more: its limits have changed since the message was accepted. */
+  Schema.TaggedStruct("Refused", {})
 ])
 
 const failed = [UnknownConversationError, ConversationStoreError] as const
@@ -58,7 +65,7 @@ const rpcs = [
   Rpc.make("withdraw", { payload: named, error: choosing }),
   Rpc.make("state", { payload: named, success: MessageState, error: Schema.Union([...failed, UnknownMessageError]) }),
   // asked by the workflow of a message: it is stored, so that the next message begins although a runner dies
-  Rpc.make("over", { payload: { id: Schema.String }, primaryKey: ({ id }) => id })
+  Rpc.make("over", { payload: { executionId: Schema.String }, primaryKey: ({ executionId }) => executionId })
     .annotate(Persisted, true)
     .annotate(Uninterruptible, "server")
 ] as const

@@ -25,23 +25,15 @@ const lineOf = (message: Message.Message): string => {
 export const linesOf = (messages: Message.Transcript): ReadonlyArray<string> =>
   messages.filter(({ role }) => role === "user" || role === "assistant").map(lineOf)
 
-/**
- * An agent that answers "answer n to <the last words of the user>". To "pay" it calls its unsafe tool first, which is at work until the
- * gate opens; to "sign pay" a person has to approve
- * that; to "fail" it fails, and to "die" it dies.
- */
-export const talking = (options: { readonly capacity?: number; readonly concurrency?: number } = {}) => {
-  const requests: Array<ReadonlyArray<string>> = []
-  const prompts = new Set<string>()
-  const gates = new Map<string, Deferred.Deferred<void>>()
-  const paid: Array<string> = []
+/** What the tools have done, and what lets them go on. */
+interface Work {
+  readonly paid: Array<string>
+  readonly gateOf: (key: string) => Deferred.Deferred<void>
+}
+
+const payAt = ({ gateOf, paid }: Work) => {
   const receipts = new Map<string, string>()
-  const gateOf = (key: string) => {
-    const gate = gates.get(key) ?? Deferred.makeUnsafe<void>()
-    gates.set(key, gate)
-    return gate
-  }
-  const pay = Tool.make("pay", {
+  return Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({ what: Schema.String }),
     success: Schema.String,
@@ -54,8 +46,10 @@ export const talking = (options: { readonly capacity?: number; readonly concurre
         return Effect.as(Deferred.await(gateOf(what)), `paid ${what}`)
       })
   })
-  const asked: Array<Durable.DurableRequest> = []
-  const sign = Tool.make("sign", {
+}
+
+const signAt = ({ gateOf, paid }: Work) =>
+  Tool.make("sign", {
     description: "Signs.",
     parameters: Schema.Struct({ what: Schema.String }),
     success: Schema.String,
@@ -65,6 +59,47 @@ export const talking = (options: { readonly capacity?: number; readonly concurre
         return Effect.as(Deferred.await(gateOf(what)), `signed ${what}`)
       })
   }).pipe(Tool.requireApproval({ validFor: "9 days" }))
+
+const durableOf = (
+  model: Layer.Layer<Model.Model>,
+  work: Work,
+  options: { readonly version?: string; readonly onApproval: (one: Durable.DurableRequest) => Effect.Effect<void> }
+) => {
+  const tools = [payAt(work), signAt(work)]
+  const agent = Agent.make("clerk", { model, prompt: "Help.", tools, budget: { maxDuration: "30 days" } })
+  return Durable.workflow(Agent.resume(agent), {
+    name: "clerk",
+    input: ConversationEntity.turn(Schema.String),
+    output: Schema.String,
+    inbox: true,
+    ...options
+  })
+}
+
+interface TalkOptions {
+  readonly capacity?: number
+  readonly concurrency?: number
+  readonly version?: string
+  /** The versions of the agent before this one. */
+  readonly former?: ReadonlyArray<ReturnType<typeof durableOf>>
+}
+
+/**
+ * An agent that answers "answer n to <the last words of the user>". To "pay" it calls its unsafe tool first, which is at work until the
+ * gate opens; to "sign pay" a person has to approve
+ * that; to "fail" it fails, and to "die" it dies.
+ */
+export const talking = ({ former, version, ...options }: TalkOptions = {}) => {
+  const requests: Array<ReadonlyArray<string>> = []
+  const prompts = new Set<string>()
+  const gates = new Map<string, Deferred.Deferred<void>>()
+  const paid: Array<string> = []
+  const gateOf = (key: string) => {
+    const gate = gates.get(key) ?? Deferred.makeUnsafe<void>()
+    gates.set(key, gate)
+    return gate
+  }
+  const asked: Array<Durable.DurableRequest> = []
   const generate: Model.Service["generate"] = ({ messages }) =>
     Effect.suspend((): Effect.Effect<Message.Reply, LlmError.LlmError> => {
       prompts.add(messages.flatMap((message) => (message.role === "system" ? [message.text] : [])).join())
@@ -83,15 +118,19 @@ export const talking = (options: { readonly capacity?: number; readonly concurre
       return Effect.succeed({ content: [Message.text(`answer to ${last}`)], finish: "stop", usage })
     })
   const model = Layer.succeed(Model.Model, streaming({ name: "talking", provider: "test", generate }))
-  const agent = Agent.make("clerk", { model, prompt: "Help.", tools: [pay, sign], budget: { maxDuration: "30 days" } })
-  const durable = Durable.workflow(Agent.resume(agent), {
-    name: "clerk",
-    input: ConversationEntity.turn(Schema.String),
-    output: Schema.String,
-    inbox: true,
-    onApproval: (one) => Effect.sync(() => void asked.push(one))
+  const durable = durableOf(
+    model,
+    { gateOf, paid },
+    {
+      onApproval: (one) => Effect.sync(() => void asked.push(one)),
+      ...(version === undefined ? {} : { version })
+    }
+  )
+  const clerks = ConversationEntity.make(durable, {
+    name: "clerks",
+    ...(former === undefined ? {} : { former }),
+    ...options
   })
-  const clerks = ConversationEntity.make(durable, { name: "clerks", ...options })
   const release = (what: string) => Deferred.doneUnsafe(gateOf(what), Effect.void)
   const releaseAll = Effect.sync(() => {
     for (const what of paid) release(what)
@@ -100,14 +139,21 @@ export const talking = (options: { readonly capacity?: number; readonly concurre
 }
 
 /** The conversations in memory, and the engine. */
-export const live = ({ clerks }: Pick<ReturnType<typeof talking>, "clerks">) =>
-  clerks.layer.pipe(Layer.provideMerge(ConversationEntity.layerMemory), Layer.provideMerge(Conversations.layerMemory()))
+export const live = ({ clerks }: Pick<ReturnType<typeof talking>, "clerks">, store = Conversations.layerMemory()) =>
+  clerks.layer.pipe(Layer.provideMerge(ConversationEntity.layerMemory), Layer.provideMerge(store))
+
+/** Conversations in memory, in which a test has changed a function. */
+export const changed = (change: (store: Conversations.Store) => Conversations.Store) =>
+  Layer.provide(
+    Layer.effect(Conversations.Conversations, Effect.map(Conversations.Conversations, change)),
+    Conversations.layerMemory()
+  )
 
 /** Runs a test with the conversations in memory. At its end the gates open, so that no runner waits for a run. */
 export const played =
-  (talk: Pick<ReturnType<typeof talking>, "clerks" | "releaseAll">) =>
+  (talk: Pick<ReturnType<typeof talking>, "clerks" | "releaseAll">, store = Conversations.layerMemory()) =>
   <A, E, R>(test: Effect.Effect<A, E, R>) =>
-    Effect.provide(Effect.ensuring(test, Effect.andThen(talk.releaseAll, passing(1))), live(talk))
+    Effect.provide(Effect.ensuring(test, Effect.andThen(talk.releaseAll, passing(1))), live(talk, store))
 
 /** Runs an effect while time passes. */
 export const during = <A, E, R>(effect: Effect.Effect<A, E, R>, seconds = 3) =>
