@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Conversations } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
 import { Clock, Context, Effect, Fiber, Layer } from "effect"
-import { cluster } from "../_support/cluster.ts"
+import { ClusterError } from "effect/cluster"
+import { cluster, clusterOfRows } from "../_support/cluster.ts"
 import { during, linesOf, passing, talking, talkTo } from "./_support/talking.ts"
 
 const of = { conversation: "c-1", subject: "ann" }
@@ -79,4 +80,32 @@ it.effect(
       assert.strictEqual(yield* Effect.provideContext(answer("1"), two.context), "answer to pay rent")
       assert.deepStrictEqual(talk.paid, ["pay rent"])
     })
+)
+
+it.effect("a message is over although the storage fails when its workflow says so [P1384]", () =>
+  Effect.gen(function* () {
+    const talk = talking()
+    const kept = yield* Layer.build(Conversations.layerMemory())
+    const store = Layer.succeed(Conversations.Conversations, Context.get(kept, Conversations.Conversations))
+    const { join, storage } = yield* clusterOfRows
+    const { saveRequest } = storage
+    let failures = 0
+    Object.assign(storage, {
+      saveRequest: (message: Parameters<typeof saveRequest>[0]) => {
+        if (message.envelope.tag !== "over" || failures === 3) return saveRequest(message)
+        failures++
+        return Effect.fail(new ClusterError.PersistenceError({ cause: "no space" }))
+      }
+    })
+    const { answer, send } = talkTo(talk)
+    const one = yield* join(Layer.provide(talk.clerks.layer, store))
+    yield* passing(3)
+    yield* Effect.gen(function* () {
+      yield* send("1", "hello")
+      yield* send("2", "two")
+      assert.strictEqual(yield* answer("1"), "answer to hello")
+      assert.strictEqual(yield* answer("2"), "answer to two")
+    }).pipe(Effect.provideContext(one.context))
+    assert.strictEqual(failures, 3)
+  })
 )
