@@ -3,12 +3,12 @@ import { Agent, type LlmError, Message, type Model, type RunError, Tool, type To
 import type * as DoorError from "@kintsugi/core/DoorError"
 import { type Conversations, Durable } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Effect, type Layer, Schema } from "effect"
+import { Context, Effect, type Layer, Schema } from "effect"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import type { Sharding } from "effect/cluster/Sharding"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { describe, it } from "vitest"
-import { sameType } from "./_support/Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 
 const pay = Tool.make("pay", {
   description: "Pays.",
@@ -61,6 +61,35 @@ describe("conversations with a durable agent", () => {
         Sharding | WorkflowEngine
       >
     >()(ConversationEntity.answer(clerks, of))
+  })
+
+  it("former versions add what they fail with and need", () => {
+    class Bank extends Context.Service<Bank, { readonly balance: number }>()("Bank") {}
+    const owe = Tool.make("owe", {
+      description: "Owes.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.map(Bank, ({ balance }) => `${balance}`)
+    })
+    const before = Durable.workflow(Agent.resume(Agent.make("clerk", { tools: [owe] })), { ...text, version: "0" })
+    const now = Durable.workflow(Agent.resume(Agent.make("clerk", {})), { ...text, version: "1" })
+    const all = ConversationEntity.make(now, { name: "clerks", former: [before, clerk] })
+    sameType<Layer.Layer<never, never, Model.Model | Bank | WorkflowEngine | Sharding | Conversations.Conversations>>()(
+      all.layer
+    )
+    type Lost<Self> =
+      Self extends ConversationEntity.ConversationEntity<string, string, infer E, infer _R>
+        ? Extract<E, ToolError.OutcomeUnknownError>
+        : "no conversations"
+    const alone = ConversationEntity.make(now, { name: "clerks" })
+    type _Alone = Expect<Equal<Lost<typeof alone>, never>>
+    type _All = Expect<Equal<Lost<typeof all>, ToolError.OutcomeUnknownError>>
+    const counting = Durable.workflow(Agent.resume(Agent.make("clerk", { output: Schema.Finite })), {
+      ...text,
+      output: Schema.Finite
+    })
+    // @ts-expect-error its answers are numbers
+    ConversationEntity.make(now, { name: "clerks", former: [counting] })
   })
 
   it("a message is what the agent takes", () => {

@@ -86,12 +86,17 @@ it.effect("a message whose workflow ended without saying so does not hold up the
     if (document === undefined) return assert.fail("the message is in the queue")
     talk.release("pay rent")
     yield* answer("1")
-    yield* documents.put({ owner: "c-1", kind: "queued", ...document })
-    yield* documents.remove({ owner: "c-1", kind: "message", name: "1" })
-    assert.strictEqual((yield* queued).length, 1)
+    const forgetting = Effect.gen(function* () {
+      yield* documents.put({ owner: "c-1", kind: "queued", ...document })
+      yield* documents.remove({ owner: "c-1", kind: "message", name: "1" })
+      assert.strictEqual((yield* queued).length, 1)
+    })
+    yield* forgetting
     yield* send("2", "two")
     assert.strictEqual(yield* answer("2"), "answer to two")
     assert.deepStrictEqual(yield* queued, [])
+    // a client that awaits it finds out too
+    yield* forgetting
     assert.strictEqual((yield* state("1"))._tag, "Ended")
     assert.strictEqual(yield* answer("1"), "answer to pay rent")
     assert.strictEqual(talk.requests.length, 3)

@@ -77,6 +77,15 @@ export const beginning = (
       yield* written(id, queue.end(id, { _tag: "Ended", executionId, workflow }))
     })
 
+  /** Ends a message whose workflow is over, also if it could not say so. Returns whether it is. */
+  const look = (atWork: BegunItem) =>
+    Effect.gen(function* () {
+      const { messages } = atWork.version
+      const isSo = yield* isOver(engine, messages, yield* messageOf(messages, atWork.begun.executionId))
+      if (isSo) yield* ending(atWork)
+      return isSo
+    })
+
   const run = ({ begun, item, version }: BegunItem) =>
     Effect.gen(function* () {
       const { executionId, runId } = begun
@@ -113,20 +122,27 @@ export const beginning = (
     }
     const atWork = atWorkIn(versions, items)
     if (atWork === undefined) return yield* unserved(first.begun)
+    if (yield* look(atWork)) return yield* begin
     const { messages, runs } = atWork.version
     const { executionId } = atWork.begun
-    const message = yield* messageOf(messages, executionId)
-    if (yield* isOver(engine, messages, message)) {
-      yield* ending(atWork)
-      return yield* begin
+    if (yield* isOver(engine, runs.workflow, executionId)) {
+      yield* engine.resume(messages, yield* messageOf(messages, executionId))
     }
-    if (yield* isOver(engine, runs.workflow, executionId)) yield* engine.resume(messages, message)
     yield* run(atWork)
   })
 
   return {
     onEngine,
     begin,
+    /** The messages in the queue, after a look whether this one is over. */
+    looking: (id: string) =>
+      Effect.gen(function* () {
+        const items = yield* queue.all
+        const atWork = atWorkIn(versions, items)
+        if (atWork?.item.id !== id || !(yield* look(atWork))) return items
+        yield* begin
+        return yield* queue.all
+      }),
     /** Fails if the store would not take the message, or not at the time when its run begins. */
     check: (item: Item) => Effect.flatMap(begunOf(item), (begun) => queue.check({ ...item, begun, dropsUnread: true })),
     over: (executionId: string) =>

@@ -38,7 +38,7 @@ const serving = (
   }
 ) => {
   const queue = queueOf(store, conversation)
-  const { begin, check, onEngine, over } = beginning(conversation, { versions, queue, engine })
+  const { begin, check, looking, onEngine, over } = beginning(conversation, { versions, queue, engine })
   const own = (subject: string) => store.load({ conversation, subject, limit: 0 })
   /** Makes the conversation if it is not there: from then on it belongs to the subject. */
   const owned = (subject: string) =>
@@ -149,7 +149,7 @@ const serving = (
     state: ({ id, subject }: Omit<Said, "message">) =>
       Effect.gen(function* () {
         yield* own(subject)
-        const found = yield* stateOf(yield* queue.all, id)
+        const found = yield* stateOf(yield* looking(id), id)
         return found ?? (yield* Effect.fail(UnknownMessageError.make({ conversation, id })))
       }),
     over: ({ executionId }: { readonly executionId: string }) => patiently(over(executionId))
