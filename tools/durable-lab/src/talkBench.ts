@@ -15,6 +15,9 @@ import { startTalker } from "./talking.ts"
 /** The most messages under way at a time. */
 const underWay = 48
 
+/** The conversations that are woken before the measurement: so many that each runner has some of them. */
+const warming = 90
+
 const quantile = (values: ReadonlyArray<number>, share: number): number =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) * share)] ?? Number.NaN
 
@@ -47,10 +50,17 @@ export const talkBench = async (postgres: string, count: number, asked: number):
       discard: true
     })
     const woken = Array.from({ length: asked }, (_, nth) => Math.floor((nth * count) / asked))
-    // a first message wakes what is loaded when it is needed
-    yield* ConversationEntity.send(talks, { ...of(0), id: "warm", message: "time" })
-    yield* ConversationEntity.answer(talks, { ...of(0), id: "warm" })
-    yield* Effect.sleep("15 seconds")
+    // the first messages load on each runner what is loaded when it is needed
+    yield* Effect.forEach(
+      Array.from({ length: warming }, (_, nth) => ({ ...of(count + nth), id: "1" })),
+      (one) =>
+        Effect.andThen(
+          ConversationEntity.send(talks, { ...one, message: "time" }),
+          ConversationEntity.answer(talks, one)
+        ),
+      { concurrency: underWay, discard: true }
+    )
+    yield* Effect.sleep("100 seconds")
     const [asleep, sizeBefore] = [yield* heaps, yield* size]
     const begun = performance.now()
     const wakes = yield* Effect.forEach(
