@@ -202,13 +202,18 @@ for (const [name, make] of Object.entries(stores)) {
           [store.append({ conversation: "x".repeat(251), subject: "ann", expected: 0, messages: [] }), "id", 250],
           [store.append({ conversation: "a\u0000", subject: "ann", expected: 0, messages: [] }), "id", 250],
           [store.append({ conversation: "a", subject: "", expected: 0, messages: [] }), "id", 250],
-          [store.documents.put({ owner: "c", kind: "", name: "n", value: 1 }), "id", 250]
+          [store.documents.put({ owner: "c", kind: "", name: "n", value: 1 }), "id", 250],
+          [store.documents.check({ owner: "c", kind: "k", name: "n", value: deep }), "depth", 1100],
+          [store.documents.check({ owner: "c", kind: "k", name: "n", value: "x".repeat(200) }), "maxBytes", 200],
+          [store.documents.check({ owner: "c", kind: "k", name: "x".repeat(251), value: 1 }), "id", 250]
         ] as const
         for (const [writing, option, limit] of cases) {
           const error = yield* Effect.flip(Effect.asVoid(writing))
           assert.deepInclude(error, { _tag: "ConversationLimitError", option, limit })
         }
         assert.strictEqual((yield* store.load(of)).version, 2)
+        yield* store.documents.check({ owner: "c", kind: "k", name: "n", value: 1 })
+        assert.deepStrictEqual(yield* store.documents.all({ owner: "c", kind: "k" }), [])
         assert.strictEqual(
           (yield* Effect.flip(store.load({ ...of, conversation: "\u0000" })))._tag,
           "UnknownConversationError"
