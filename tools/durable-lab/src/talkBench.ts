@@ -58,7 +58,7 @@ export const talkBench = async (postgres: string, count: number, asked: number):
           ConversationEntity.send(talks, { ...one, message: "time" }),
           ConversationEntity.answer(talks, one)
         ),
-      { concurrency: underWay, discard: true }
+      { concurrency: 8, discard: true }
     )
     yield* Effect.sleep("100 seconds")
     const [asleep, sizeBefore] = [yield* heaps, yield* size]
