@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Conversations } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Clock, Context, Effect, Fiber, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer } from "effect"
 import { ClusterError } from "effect/cluster"
 import { cluster, clusterOfRows } from "../_support/cluster.ts"
-import { during, linesOf, passing, talking, talkTo } from "./_support/talking.ts"
+import { during, linesOf, passing, played, talking, talkTo } from "./_support/talking.ts"
 
 const of = { conversation: "c-1", subject: "ann" }
 
@@ -109,3 +109,43 @@ it.effect("a message is over although the storage fails when its workflow says s
     assert.strictEqual(failures, 3)
   })
 )
+
+it.effect("a question to a runner that stops meanwhile is refused, and its caller is not interrupted [P1384]", () =>
+  Effect.gen(function* () {
+    const talk = talking()
+    const kept = yield* Layer.build(Conversations.layerMemory())
+    const store = Context.get(kept, Conversations.Conversations)
+    let hangs = false
+    const load: Conversations.Store["load"] = (page) => (hangs ? Effect.never : store.load(page))
+    const join = yield* cluster
+    const one = yield* join(
+      Layer.provide(talk.clerks.layer, Layer.succeed(Conversations.Conversations, { ...store, load }))
+    )
+    yield* passing(3)
+    yield* Effect.provideContext(talkTo(talk).send("1", "hello"), one.context)
+    hangs = true
+    const asking = yield* Effect.forkChild(
+      Effect.provideContext(ConversationEntity.state(talk.clerks, { ...of, id: "1" }), one.context)
+    )
+    yield* passing(2)
+    const stopping = yield* Effect.forkChild(one.stop)
+    yield* passing(10)
+    yield* Fiber.join(stopping)
+    const refused = yield* Effect.flip(Fiber.join(asking))
+    assert.deepInclude(refused, { _tag: "ConversationBusyError", reason: "runner", retryAfter: 5000 })
+  })
+)
+
+it.effect("a caller that is interrupted while it asks is interrupted, and asks no more [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    yield* talkTo(talk).send("1", "pay rent")
+    const asking = yield* Effect.forkChild(ConversationEntity.answer(talk.clerks, { ...of, id: "1" }))
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(asking)
+    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(asking)))
+    assert.isFalse(Exit.hasFails(yield* Fiber.await(asking)))
+    talk.release("pay rent")
+    assert.strictEqual(yield* talkTo(talk).answer("1"), "answer to pay rent")
+  }).pipe(played(talk))
+})

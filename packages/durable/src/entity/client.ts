@@ -9,6 +9,7 @@ import type { Sharding } from "effect/cluster/Sharding"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
@@ -64,21 +65,27 @@ type Unwritten = Refused | ConversationLimitError
 
 type Unreached = MailboxFull | AlreadyProcessingMessage | EntityNotAssignedToRunner | PersistenceError
 
-/** The client of a conversation, and what the errors of the cluster mean for it. */
+/** Asks a conversation, and says what the errors of the cluster mean for it. */
 const reaching = <A, E>(
   { "~parts": { entity, retryAfter } }: AnyEntity,
   conversation: string,
   ask: (client: ReturnType<Effect.Success<ConversationProtocol["client"]>>) => Effect.Effect<A, E | Unreached>
 ): Effect.Effect<A, Exclude<E, Unreached> | ConversationBusyError | ConversationStoreError, Sharding> =>
-  Effect.flatMap(entity.client, (client) =>
-    Effect.mapError(ask(client(conversation)), (error) => {
+  Effect.gen(function* () {
+    const busy = () => ConversationBusyError.make({ conversation, reason: "runner", retryAfter })
+    const client = yield* entity.client
+    // a runner that stops interrupts the questions under way, and their callers with them: so a fiber of its own asks
+    const asking = yield* Effect.forkChild(ask(client(conversation)))
+    const exit = yield* Effect.onInterrupt(Fiber.await(asking), () => Fiber.interrupt(asking))
+    if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.fail(busy())
+    return yield* Effect.mapError(exit, (error) => {
       // cast: TypeScript does not exclude the tested type from a type parameter
       if (!isUnreached(error)) return error as Exclude<E, Unreached>
       return error._tag === "PersistenceError"
         ? ConversationStoreError.make({ operation: "ask", conversation, cause: error })
-        : ConversationBusyError.make({ conversation, reason: "runner", retryAfter })
+        : busy()
     })
-  )
+  })
 
 const unreached: ReadonlySet<string> = new Set<Unreached["_tag"]>([
   "MailboxFull",
