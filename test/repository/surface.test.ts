@@ -209,6 +209,7 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "AgentRuns.SuspendedRuns": "the store of runs that wait",
   "AgentRuns.layerMemory": "runs in a process",
   "AgentRuns.layerSuspendedMemory": "runs that wait, in memory",
+  "Conversations.ExportLine": "a line of an export",
   "DurableRuns.layer": "durable runs behind the same endpoints",
   "DurableRuns.layerSuspended": "runs that wait, as documents of conversations",
   "Comparison.Comparison": "two recordings, compared",

@@ -22,6 +22,7 @@ export {
 } from "./conversations/errors.ts"
 export { type EncryptionKey, layerEncryption } from "./conversations/encryption.ts"
 
+export { ExportLine } from "./conversations/exporting.ts"
 export type { StoreLimits } from "./conversations/making.ts"
 export type { Conversation, Head, Key, ListPosition, Store } from "./conversations/Store.ts"
 

@@ -25,6 +25,7 @@ const kept = (text: string) =>
     yield* Effect.exit(store.append({ ...of, conversation: text, expected: 0, messages: [] }))
     yield* Effect.exit(store.append({ ...of, expected: 0, messages: [Message.user(text)] }))
     yield* Effect.exit(store.load(of))
+    yield* Effect.exit(Stream.runDrain(store.exportSubject("ann")))
     const results = yield* Tool.ResultStore
     yield* Effect.exit(results?.put({ owner: "run", handle: "h", text }) ?? Effect.void)
     yield* Effect.exit(results?.get({ owner: "run", handle: "h" }) ?? Effect.undefined)
@@ -103,5 +104,6 @@ export const conversations: Table = {
     "ConversationLimitError",
     "ConversationStoreError"
   ),
+  "durable/src/conversations/exporting.ts": each(reached, "exporting"),
   "durable/src/conversations/making.ts": each(reached, "storeOf")
 }

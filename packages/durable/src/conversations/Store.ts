@@ -1,6 +1,7 @@
 /** What a store of conversations does, for those who use it. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import type { Message } from "@kintsugi/core"
 import type * as Errors from "./errors.ts"
 
@@ -77,6 +78,12 @@ export interface Store {
   readonly remove: (of: Of) => Effect.Effect<void, Errors.UnknownConversationError | Failed>
   /** Deletes all conversations of a subject, with their messages and documents. Returns how many conversations there were. */
   readonly removeSubject: (subject: string) => Effect.Effect<number, Failed>
+  /**
+   * All that the store has of a subject, as lines of JSON, each with its line break: an `ExportLine`. It has the conversations with their
+   * messages and their documents, such as results that were put aside, grants and snapshots, in plain text also if the rows are encrypted. It
+   * is read in small pages. What is written meanwhile may be missing.
+   */
+  readonly exportSubject: (subject: string) => Stream.Stream<string, Failed>
   /**
    * Deletes the conversations that were changed last before `than`, in milliseconds since the epoch, and documents of that age that belong
    * to no conversation. Returns how many conversations there were.

@@ -125,6 +125,15 @@ export const keyValueRows: Effect.Effect<Rows, never, KeyValueStore> = Effect.ge
       inTurn(
         Effect.map(headsOf(subject), (heads) => heads.filter(isAfter(after)).toSorted(newestFirst).slice(0, limit))
       ),
+    ids: (subject, after = "", limit) =>
+      inTurn(
+        Effect.map(names(ofSubject(subject)), (all) =>
+          all
+            .filter((id) => id > after)
+            .toSorted()
+            .slice(0, limit)
+        )
+      ),
     remove: (id) =>
       inTurn(Effect.flatMap(head(id), (found) => (found === undefined ? Effect.void : Effect.asVoid(drop(found))))),
     removeSubject: (subject) => inTurn(Effect.flatMap(headsOf(subject), dropAll)),
@@ -164,12 +173,25 @@ export const keyValueRows: Effect.Effect<Rows, never, KeyValueStore> = Effect.ge
           return found.toSorted(([a], [b]) => (a < b ? -1 : 1))
         })
       ),
+    names: (owner, after, limit) =>
+      inTurn(
+        Effect.map(names(ofOwner(owner)), (all) =>
+          all
+            .filter((listed) => after === undefined || listed > nameOf(after))
+            .toSorted()
+            .slice(0, limit)
+            .map((listed) => {
+              const { kind, name } = keyOf(owner, listed)
+              return { kind, name }
+            })
+        )
+      ),
     removeDocument: (key) => inTurn(dropDocument(key))
   }
 })
 
 /** The name of a document in the list of its owner: its kind and its name, as parts of a key. */
-const nameOf = ({ kind, name }: Key): string => `${part(kind)}/${part(name)}`
+const nameOf = ({ kind, name }: Omit<Key, "owner">): string => `${part(kind)}/${part(name)}`
 
 const keyOf = (owner: string, listed: string): Key => {
   const [kind = "", name = ""] = listed.split("/").map(decodeURIComponent)

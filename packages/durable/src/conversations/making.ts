@@ -7,6 +7,7 @@ import * as Bounds from "@kintsugi/core/Bounds"
 import type { Head, Key, Store } from "./Store.ts"
 import { Encryption } from "./encryption.ts"
 import { ConflictError, ConversationLimitError, ConversationStoreError, UnknownConversationError } from "./errors.ts"
+import { exporting, type Source } from "./exporting.ts"
 import type { Rows } from "./rows.ts"
 
 /** The limits of a store of conversations. What exceeds one is not written, and fails with `ConversationLimitError`. */
@@ -71,6 +72,10 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
   const readRow = (row: string, at: string) =>
     Effect.flatMap(Encryption, ({ decrypt }) => Effect.flatMap(decrypt(row, at), parse))
 
+  const readJson = (row: string, at: string) =>
+    // cast: what was written is JSON
+    Effect.map(readRow(row, at), (value) => value as Schema.Json)
+
   const messageAt = (conversation: string, nth: number): string => JSON.stringify([conversation, nth])
 
   /** The head of a conversation of this subject. */
@@ -109,6 +114,22 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
       return yield* Effect.fail(ConflictError.make({ conversation, expected, actual: head?.version ?? 0 }))
     })
 
+  /** What an export reads. */
+  const reading = (conversation: string) => failing("exportSubject", conversation)
+  const source: Source<ConversationStoreError> = {
+    ids: (subject, after, limit) => reading("")(rows.ids(subject, after, limit)),
+    head: (id) => reading(id)(rows.head(id)),
+    messages: (id, from, limit) =>
+      Effect.flatMap(rows.messages(id, from, limit), (found) =>
+        Effect.forEach(found, (row, index) => readJson(row, messageAt(id, from + index)))
+      ).pipe(reading(id)),
+    names: (owner, after, limit) => reading(owner)(rows.names(owner, after, limit)),
+    document: (key) =>
+      Effect.flatMap(rows.get(key), (row) =>
+        row === undefined ? Effect.undefined : readJson(row, location(key))
+      ).pipe(reading(key.owner))
+  }
+
   return {
     append,
     load: ({ conversation, from = 0, limit = Number.MAX_SAFE_INTEGER, subject }) =>
@@ -134,6 +155,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
         failing("remove", conversation)(rows.remove(conversation))
       ),
     removeSubject: (subject) => failing("removeSubject", "")(rows.removeSubject(subject)),
+    exportSubject: (subject) => exporting(source, subject),
     removeOlder: (than) => failing("removeOlder", "")(rows.removeOlder(than)),
     documents: {
       put: ({ value, ...key }) =>
@@ -149,18 +171,13 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
       get: (key) =>
         Effect.gen(function* () {
           const row = yield* rows.get(key)
-          // cast: what `put` has encoded is JSON
-          return row === undefined ? undefined : ((yield* readRow(row, location(key))) as Schema.Json)
+          return row === undefined ? undefined : yield* readJson(row, location(key))
         }).pipe(failing("documents.get", key.owner)),
       all: ({ kind, owner }) =>
         Effect.gen(function* () {
           const found = yield* rows.documents(owner, kind)
           return yield* Effect.forEach(found, ([name, row]) =>
-            // cast: what `put` has encoded is JSON
-            Effect.map(readRow(row, location({ owner, kind, name })), (value) => ({
-              name,
-              value: value as Schema.Json
-            }))
+            Effect.map(readJson(row, location({ owner, kind, name })), (value) => ({ name, value }))
           )
         }).pipe(failing("documents.all", owner)),
       remove: (key) => failing("documents.remove", key.owner)(rows.removeDocument(key))

@@ -30,6 +30,12 @@ export interface Rows {
     after: ListPosition | undefined,
     limit: number
   ) => Effect.Effect<ReadonlyArray<Head>, unknown>
+  /** The ids of the conversations of a subject that come after `after`, in their order. */
+  readonly ids: (
+    subject: string,
+    after: string | undefined,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<string>, unknown>
   /** Removes a conversation with its messages and documents. */
   readonly remove: (id: string) => Effect.Effect<void, unknown>
   /** Removes all conversations of a subject with their messages and documents. Returns how many there were. */
@@ -44,5 +50,11 @@ export interface Rows {
   readonly get: (key: Key) => Effect.Effect<string | undefined, unknown>
   /** The names and texts of the documents of one kind, by name. */
   readonly documents: (owner: string, kind: string) => Effect.Effect<ReadonlyArray<readonly [string, string]>, unknown>
+  /** The names of an owner's documents that come after `after`, by kind and name. */
+  readonly names: (
+    owner: string,
+    after: Omit<Key, "owner"> | undefined,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<Omit<Key, "owner">>, unknown>
   readonly removeDocument: (key: Key) => Effect.Effect<void, unknown>
 }

@@ -133,6 +133,13 @@ export const sqlRows: Effect.Effect<Rows, unknown, SqlClient> = Effect.gen(funct
         (rows) => rows.map(headOf)
       )
     },
+    ids: (subject, after, limit) => {
+      const rest = after === undefined ? sql`subject = ${subject}` : sql`subject = ${subject} AND id > ${after}`
+      return Effect.map(
+        sql<{ readonly id: string }>`SELECT id FROM ${sql(conversations)} WHERE ${rest} ORDER BY id LIMIT ${limit}`,
+        (rows) => rows.map(({ id }) => id)
+      )
+    },
     remove: (id) => Effect.asVoid(removing(sql`id = ${id}`)),
     removeSubject: (subject) => removing(sql`subject = ${subject}`),
     removeOlder: (than) =>
@@ -159,6 +166,14 @@ export const sqlRows: Effect.Effect<Rows, unknown, SqlClient> = Effect.gen(funct
           WHERE owner = ${owner} AND kind = ${kind} ORDER BY name`,
         (rows) => rows.map(({ document, name }) => [name, document] as const)
       ),
+    names: (owner, after, limit) => {
+      const rest =
+        after === undefined
+          ? sql`owner = ${owner}`
+          : sql`owner = ${owner} AND (kind, name) > (${after.kind}, ${after.name})`
+      return sql<{ readonly kind: string; readonly name: string }>`SELECT kind, name FROM ${sql(documents)}
+        WHERE ${rest} ORDER BY kind, name LIMIT ${limit}`
+    },
     removeDocument: ({ kind, name, owner }) =>
       Effect.asVoid(sql`DELETE FROM ${sql(documents)} WHERE owner = ${owner} AND kind = ${kind} AND name = ${name}`)
   }
