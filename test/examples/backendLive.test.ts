@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { AgentEvent } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Recording } from "@kintsugi/view"
-import { Effect, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { raw, serving } from "./_support/backendServer.ts"
 
 const { call, calls, make, text } = ScriptedModel
@@ -90,6 +90,31 @@ it.effect("backend: a script of another site starts no run, and what is no brows
     assert.deepStrictEqual(events, [])
     assert.strictEqual((yield* ask("/runs", {})).status, 200)
     assert.strictEqual((yield* ask("/runs/stream", { origin: url, "sec-fetch-site": "same-origin" })).status, 200)
+  })
+)
+
+it.effect("backend: where customers have tokens, the form takes one, and a cookie gives it to the page [P1245]", () =>
+  Effect.gen(function* () {
+    const desk = yield* make(text("A lamp."))
+    const token = "the-token-of-ada-herself"
+    const customers = [{ name: "ada", token: Redacted.make(token) }]
+    const { url } = yield* serving(desk.layer, undefined, undefined, customers)
+    assert.include((yield* raw(url, "/live")).text, 'name="token"')
+    const refused = yield* post(url, "input=A-17", { origin: url })
+    assert.deepStrictEqual([refused.status, refused.headers.get("set-cookie")], [401, null])
+    const page = yield* post(url, `input=A-17&token=${token}`, { origin: url })
+    assert.notInclude(page.text, token)
+    const [cookie = "", ...attributes] = (page.headers.get("set-cookie") ?? "").split("; ")
+    assert.sameMembers(attributes, ["HttpOnly", "Path=/runs", "SameSite=Strict"])
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      raw(url, "/runs", {
+        method: "POST",
+        body: JSON.stringify({ input: "A-17" }),
+        headers: { "content-type": "application/json", origin: url, ...headers }
+      })
+    assert.strictEqual((yield* ask({})).status, 401)
+    assert.strictEqual((yield* ask({ cookie: `${cookie}x` })).status, 401)
+    assert.strictEqual((yield* ask({ cookie })).status, 200)
   })
 )
 

@@ -15,10 +15,10 @@ import { modelOf, orders, raw, says, serving } from "./_support/backendServer.ts
 
 const guide = Agent.make("guide", { prompt: "Answer." })
 
-const of = (index: number) => ({ subject: "ann", chat: `chat-${index}` })
+const of = (index: number, subject = "ann") => ({ subject, chat: `chat-${index}` })
 
 /** Starts runs that end at once. */
-const ending = (count: number) =>
+const ending = (count: number, subject = "ann") =>
   Effect.gen(function* () {
     const running = yield* Running
     return yield* Effect.forEach(
@@ -28,7 +28,7 @@ const ending = (count: number) =>
           const over = yield* Deferred.make<void>()
           const atEnd = ({ outcome }: Agent.Run<string, unknown>) =>
             Effect.andThen(outcome, Deferred.succeed(over, undefined))
-          yield* running.start(of(index), guide.start("What?"), atEnd)
+          yield* running.start(of(index, subject), guide.start("What?"), atEnd)
           yield* Deferred.await(over)
           // what follows the end of a run
           yield* TestClock.adjust(0)
@@ -48,6 +48,19 @@ it.effect("backend: of the runs that have ended, only so many are found, the las
     )
     assert.isUndefined(find({ ...of(4), subject: "bob" }))
   }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 2, atWork: 9 }), answering]))
+)
+
+it.effect("backend: a customer with many chats that have ended takes the run of no other one", () =>
+  Effect.gen(function* () {
+    const { find } = yield* Running
+    yield* ending(1, "bob")
+    yield* ending(4)
+    assert.isDefined(find(of(0, "bob")))
+    assert.deepStrictEqual(
+      [0, 1, 2, 3].map((index) => find(of(index)) !== undefined),
+      [false, false, true, true]
+    )
+  }).pipe(Effect.provide([layerOf({ age: "10 minutes", count: 3, atWork: 9 }), answering]))
 )
 
 it.effect("backend: a run that has ended is found for so long", () =>

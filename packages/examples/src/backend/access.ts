@@ -53,6 +53,12 @@ export const layer = HttpRouter.middleware(
 const withChallenge = (response: HttpServerResponse.HttpServerResponse) =>
   response.status === 401 ? HttpServerResponse.setHeader(response, "www-authenticate", "Bearer") : response
 
+/** The customer with this token. Without tokens of customers, each request is one of the visitor. */
+export const customerOf = ({ customers }: Access, given: Redacted.Redacted): string | undefined => {
+  if (customers.length === 0) return visitor
+  return customers.find(({ token }) => isSame(token, given))?.name
+}
+
 const bytes = (text: Redacted.Redacted): Uint8Array => new TextEncoder().encode(Redacted.value(text))
 
 /** Whether two tokens are the same. The time of the comparison does not depend on where they differ. */

@@ -17,10 +17,17 @@ export const Input = Schema.NonEmptyString.check(Schema.isMaxLength(4000))
 /** The agent of the desk, for those who serve it and those who ask it. */
 export const Desk = AgentProxy.make("desk", { input: Input })
 
+/** The cookie of a page of this server, with the token of its customer. */
+export const cookie = "customer"
+
 /** A customer: the subject of all requests but those of the people who decide. */
 export class Customer extends HttpApiMiddleware.Service<Customer, { provides: AgentProxy.Subject }>()(
   "examples/backend/Customer",
-  { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: AgentProxy.UnauthorizedError }
+  {
+    requiredForClient: true,
+    security: { bearer: HttpApiSecurity.bearer, cookie: HttpApiSecurity.apiKey({ in: "cookie", key: cookie }) },
+    error: AgentProxy.UnauthorizedError
+  }
 ) {}
 
 /**

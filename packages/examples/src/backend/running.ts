@@ -26,12 +26,22 @@ export class Running extends Context.Service<
   }
 >()("examples/backend/Running") {}
 
-/** How long a run is found after its end, and how many such runs there are: beyond that, those that ended first are forgotten. */
+/**
+ * How long a run is found after its end, and how many such runs there are. Beyond that, the first one of the customer who has the most is
+ * forgotten, so that no customer loses a run to another one who has more.
+ */
 export interface Limits {
   readonly age: Duration.Input
   readonly count: number
   /** How many runs are at work at a time. */
   readonly atWork: number
+}
+
+/** The first one of the customer who has the most. */
+const firstOfMost = <A>(subjects: ReadonlyMap<A, string>): A | undefined => {
+  const bySubject = Map.groupBy(subjects.keys(), (one) => subjects.get(one) ?? "")
+  const [most = []] = [...bySubject.values()].toSorted((one, other) => other.length - one.length)
+  return most[0]
 }
 
 export const layerOf = ({ age, atWork, count }: Limits): Layer.Layer<Running> =>
@@ -41,8 +51,8 @@ export const layerOf = ({ age, atWork, count }: Limits): Layer.Layer<Running> =>
       const server = yield* Effect.scope
       const runs = new Map<string, Run>()
       let working = 0
-      /** Of each run that has ended, in this order: what makes it be forgotten before its time. */
-      const ended = new Set<Deferred.Deferred<void>>()
+      /** Of each run that has ended, in this order: what makes it be forgotten before its time, and whose it is. */
+      const ended = new Map<Deferred.Deferred<void>, string>()
       const at = ({ chat, subject }: ChatOf) => JSON.stringify([subject, chat])
       return {
         find: (of) => runs.get(at(of)),
@@ -57,9 +67,12 @@ export const layerOf = ({ age, atWork, count }: Limits): Layer.Layer<Running> =>
             const end = Effect.gen(function* () {
               yield* Effect.ensuring(Effect.exit(atEnd(run)), free)
               const early = yield* Deferred.make<void>()
-              ended.add(early)
-              const [first] = ended
-              if (ended.size > count && first !== undefined) yield* Deferred.succeed(first, undefined)
+              ended.set(early, of.subject)
+              const first = ended.size > count ? firstOfMost(ended) : undefined
+              if (first !== undefined) {
+                ended.delete(first)
+                yield* Deferred.succeed(first, undefined)
+              }
               yield* Effect.raceFirst(Effect.sleep(age), Deferred.await(early))
               ended.delete(early)
               if (runs.get(at(of)) === run) runs.delete(at(of))

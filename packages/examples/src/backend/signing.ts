@@ -2,26 +2,25 @@
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import { Effect, Layer, type Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { Access, isSame, visitor } from "./access.ts"
+import { Access, customerOf, isSame, visitor } from "./access.ts"
 import { Customer, Deciding } from "./api.ts"
 
 const refusal = (detail: string) => Effect.fail(new AgentProxy.UnauthorizedError({ detail }))
 
-/** The customer with this token. Where no customer has a token, everybody is the visitor. */
-const customerOf = ({ customers }: Access, given: Redacted.Redacted): string | undefined => {
-  if (customers.length === 0) return visitor
-  return customers.find(({ token }) => isSame(token, given))?.name
-}
-
 const customer = Layer.effect(
   Customer,
-  Effect.map(Access, (access) => ({
-    bearer: (handling, { credential }) => {
+  Effect.map(Access, (access) => {
+    const signed = <A, E, R>(
+      handling: Effect.Effect<A, E, R>,
+      { credential }: { readonly credential: Redacted.Redacted }
+    ) => {
       const name = customerOf(access, credential)
-      if (name === undefined) return refusal("Customers need their token: Authorization: Bearer <token>.")
-      return Effect.provideService(handling, AgentProxy.Subject, name)
+      return name === undefined
+        ? refusal("Customers need their token: Authorization: Bearer <token>.")
+        : Effect.provideService(handling, AgentProxy.Subject, name)
     }
-  }))
+    return { bearer: signed, cookie: signed }
+  })
 )
 
 const deciding = Layer.effect(
