@@ -73,7 +73,10 @@ describe("AgentProxy", () => {
     type Client = RpcClient.RpcClient<RpcGroup.Rpcs<typeof group>>
     const ask = (of: Client) => of.ask({ input: { item: "a lamp" } })
     type _error = Expect<
-      Equal<ErrorOf<ReturnType<typeof ask>>, Failed | AgentProxy.TooBusyError | AgentProxy.UnauthorizedError>
+      Equal<
+        ErrorOf<ReturnType<typeof ask>>,
+        Failed | AgentProxy.TooBusyError | AgentProxy.UnfitRequestError | AgentProxy.UnauthorizedError
+      >
     >
     const events = (of: Client) => of.events({ run: "one" })
     type Events = Of<typeof events>

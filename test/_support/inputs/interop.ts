@@ -203,6 +203,36 @@ export const interop: Table = {
   "interop/src/proxy/AgentRuns.ts": each(effectOnly, "layerMemory"),
   "interop/src/proxy/DurableRuns.ts": each(effectOnly, "layer"),
   "interop/src/proxy/endpoints.ts": each(contracted, "Reading", "endpointsOf", "proceduresOf"),
+  "interop/src/proxy/executions.ts": each(effectOnly, "executionsOf", "versionsOf", "refusing", "failureTo"),
+  "interop/src/proxy/parts.ts": {
+    ...each(none("reads a cursor by `Cursor.read`, which is measured"), "partBefore", "eventsOf"),
+    ...each(effectOnly, "added", "partOf")
+  },
+  "interop/src/proxy/serving.ts": each(
+    effectOnly,
+    "withSubject",
+    "isNotFound",
+    "eventsFor",
+    "reading",
+    "groupLayer",
+    "asSent",
+    "responseOf"
+  ),
+  "interop/src/proxy/unfit.ts": each(contracted, "issuesOf", "unfitOf", "refusable", "refused"),
+  "interop/src/proxy/conversation/ConversationProxy.ts": each(contracted, "make", "toHttpApiGroup", "toRpcGroup"),
+  "interop/src/proxy/conversation/ConversationProxyServer.ts": each(effectOnly, "layerHttpApi", "layerRpcHandlers"),
+  "interop/src/proxy/conversation/conversing.ts": each(effectOnly, "conversing"),
+  "interop/src/proxy/conversation/endpoints.ts": each(
+    contracted,
+    "conversationEndpointsOf",
+    "conversationProceduresOf"
+  ),
+  "interop/src/proxy/conversation/errors.ts": each(
+    contracted,
+    "ConversationNotFoundError",
+    "ConversationConflictError"
+  ),
+  "interop/src/proxy/conversation/schemas.ts": each(contracted, "queuedOf", "sendFields"),
   "interop/src/proxy/ends.ts": each(contracted, "refusalOf", "notCounted", "failureOf"),
   "interop/src/proxy/errors.ts": each(
     contracted,
@@ -214,7 +244,8 @@ export const interop: Table = {
     "TooBusyError",
     "RunFailedError",
     "runFailed",
-    "failedInside"
+    "failedInside",
+    "failedForNow"
   ),
   "interop/src/proxy/crowded.ts": each(none("looks at each item once"), "firstOfMost"),
   "interop/src/proxy/events.ts": {

@@ -120,7 +120,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "interop",
-    folders: ["ai-sdk", "execution-plan", "mcp", "sse", "api", "proxy"],
+    folders: ["ai-sdk", "execution-plan", "mcp", "sse", "api", "proxy", "proxy/conversation"],
     everywhere: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
@@ -144,14 +144,22 @@ export const packages: ReadonlyArray<Package> = [
       sse: effect("Option Schedule"),
       proxy: [
         ...effect(
-          "Cause Clock Context Deferred Duration ErrorReporter Exit Layer Option Random Schedule SchemaGetter SchemaIssue Scope Semaphore Types " +
-            "http/HttpServerRespondable http/HttpServerResponse http-api/HttpApi http-api/HttpApiBuilder http-api/HttpApiEndpoint " +
+          "ByteSize Cause Clock Context Deferred Duration ErrorReporter Exit Layer Option Random Schedule SchemaGetter SchemaIssue Scope Semaphore Types " +
+            "http/HttpBody http/HttpIncomingMessage http/HttpRouter http/HttpServerRespondable http/HttpServerResponse http-api/HttpApi http-api/HttpApiBuilder http-api/HttpApiEndpoint " +
             "http-api/HttpApiError http-api/HttpApiGroup http-api/HttpApiMiddleware http-api/HttpApiSchema rpc/Rpc rpc/RpcGroup " +
             "rpc/RpcMiddleware rpc/RpcSchema"
         ),
         // DurableRuns alone: durable is an optional peer
         ...effect("workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine"),
         ...["Conversations", "Durable"].map((module) => `@kintsugi/durable/${module}`)
+      ],
+      "proxy/conversation": [
+        ...effect(
+          "Cause Context Layer http-api/HttpApi http-api/HttpApiEndpoint http-api/HttpApiError http-api/HttpApiGroup http-api/HttpApiMiddleware " +
+            "http-api/HttpApiSchema rpc/Rpc rpc/RpcGroup rpc/RpcMiddleware rpc/RpcSchema cluster/Sharding workflow/WorkflowEngine"
+        ),
+        // ConversationProxyServer alone
+        ...["ConversationEntity", "Conversations", "Durable"].map((module) => `@kintsugi/durable/${module}`)
       ]
     }
   },

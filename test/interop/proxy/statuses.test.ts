@@ -229,12 +229,17 @@ it.effect("a run that waits outlives its process: another one decides about it",
     const ending = yield* Effect.scoped(Effect.flatMap(serve, (ann) => ann.ask({ input: "Pay.", run: "one" })))
     const ann = yield* serve
     assert.deepStrictEqual(yield* ann.show("one"), ending)
-    const gone = yield* Effect.flip(Stream.runDrain(ann.events("one")))
-    assert.deepInclude({ ...Object(gone) }, { status: 410, code: "KINTSUGI-CURSOR-EXPIRED" })
+    const asked = { input: "Pay.", run: "one" }
+    const [lost, last] = yield* Stream.runCollect(ann.stream(asked))
+    assert.deepStrictEqual([lost?.type, last?.type], ["events-lost", "run-suspended"])
+    assert.notProperty(last, "snapshot")
+    assert.deepStrictEqual(yield* Stream.runCollect(ann.events("one", lost?.cursor)), [last])
     const digest =
       ending._tag === "Waiting" && ending.waiting[0]?.type === "approval" ? ending.waiting[0].request.digest : ""
     const answered = yield* ann.decide("one", [{ digest, decision: Approval.approve }])
     assert.deepInclude({ ...answered }, { _tag: "Answered", output: "Paid." })
     assert.deepStrictEqual(paid, [500])
+    const rest = yield* Stream.runCollect(ann.events("one", last?.cursor))
+    assert.deepStrictEqual([rest[0]?.type, rest.at(-1)?.type], ["run-start", "run-completed"])
   })
 )

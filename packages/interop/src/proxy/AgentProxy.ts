@@ -88,8 +88,12 @@ export const make = <const Name extends string, I = string, O = string, E = neve
   runs: Context.Service<RunsOf<Name>, AgentRuns<I, O, E>>(`@kintsugi/interop/AgentRuns/${name}`)
 })
 
-/** Refuses a middleware that does not provide the subject. */
-type ProvidesSubject<Provided> = Subject extends Provided ? unknown : MiddlewareProvidesNoSubject
+/**
+ * Refuses a middleware that does not provide the subject.
+ *
+ * @internal
+ */
+export type ProvidesSubject<Provided> = Subject extends Provided ? unknown : MiddlewareProvidesNoSubject
 
 interface MiddlewareProvidesNoSubject {
   readonly MiddlewareProvidesNoSubject: never
@@ -121,7 +125,8 @@ export const toHttpApiGroup = <
   return group.middleware(subject as never).middleware(Reading) as never
 }
 
-type ProvidedBy<M> = M extends { new (_: never): infer Id } ? RpcMiddleware.Provides<Id> : never
+/** @internal */
+export type ProvidedBy<M> = M extends { new (_: never): infer Id } ? RpcMiddleware.Provides<Id> : never
 
 /** Makes an `RpcGroup` of a contract. The middleware `subject` authenticates each request and provides `Subject`. */
 export const toRpcGroup = <

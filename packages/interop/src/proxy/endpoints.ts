@@ -9,6 +9,7 @@ import type * as RpcSchema from "effect/rpc/RpcSchema"
 import * as Schema from "effect/Schema"
 import * as Errors from "./errors.ts"
 import * as Schemas from "./schemas.ts"
+import { refusable } from "./unfit.ts"
 
 /** Reads requests. One that does not fit, or is too large, is a typed failure. `AgentProxyServer` provides it. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("@kintsugi/interop/AgentProxy/Reading", {
@@ -127,6 +128,10 @@ interface Schemata {
 
 const run = { run: Schemas.RunId }
 
+/** How a reader of events says where it goes on. */
+export const eventFields = { after: Schema.optionalKey(Schema.String) }
+export const eventQuery = { query: eventFields, headers: { "last-event-id": Schema.optionalKey(Schema.String) } }
+
 export const endpointsOf = (id: string, schemas: object) => {
   // cast: the schemas of a contract; their types are those of the group
   const { error, input, output } = schemas as Schemata
@@ -156,8 +161,7 @@ export const endpointsOf = (id: string, schemas: object) => {
     }),
     HttpApiEndpoint.get("events", `${of}/events`, {
       params: run,
-      query: { after: Schema.optionalKey(Schema.String) },
-      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      ...eventQuery,
       success: events,
       error: [RunNotFoundError, UnfitRequestError, ...failing]
     }),
@@ -185,11 +189,18 @@ type Payload<T> = Codec<T> & Schema.Top
 
 /** The procedures of a group: each takes the subject from the middleware `M`. */
 export type Procedures<Prefix extends string, I, O, E, M extends RpcMiddleware.AnyService> =
-  | Rpc.Rpc<`${Prefix}ask`, Payload<StartRequest<I>>, Codec<Schemas.Ending<O>>, Codec<Started<E>>, M, Requires<M>>
+  | Rpc.Rpc<
+      `${Prefix}ask`,
+      Payload<StartRequest<I>>,
+      Codec<Schemas.Ending<O>>,
+      Codec<Started<E> | Errors.UnfitRequestError>,
+      M,
+      Requires<M>
+    >
   | Rpc.Rpc<
       `${Prefix}stream`,
       Payload<StartRequest<I>>,
-      ProxyEvents<Started<E> | Found<E>>,
+      ProxyEvents<Started<E> | Found<E> | Errors.UnfitRequestError>,
       typeof Schema.Never,
       M,
       Requires<M>
@@ -198,7 +209,7 @@ export type Procedures<Prefix extends string, I, O, E, M extends RpcMiddleware.A
       `${Prefix}show`,
       OfRun,
       Codec<Schemas.Ending<O> | typeof Schemas.AtWork.Type>,
-      Codec<Found<E>>,
+      Codec<Found<E> | Errors.UnfitRequestError>,
       M,
       Requires<M>
     >
@@ -222,48 +233,54 @@ export type Procedures<Prefix extends string, I, O, E, M extends RpcMiddleware.A
       `${Prefix}say`,
       Payload<{ readonly run: string } & Saying>,
       typeof Schema.Void,
-      Codec<Found<E> | Errors.TooBusyError>,
+      Codec<Found<E> | Errors.TooBusyError | Errors.UnfitRequestError>,
       M,
       Requires<M>
     >
-  | Rpc.Rpc<`${Prefix}stop`, OfRun, typeof Schema.Void, Codec<Found<E>>, M, Requires<M>>
+  | Rpc.Rpc<`${Prefix}stop`, OfRun, typeof Schema.Void, Codec<Found<E> | Errors.UnfitRequestError>, M, Requires<M>>
 
 type ProxyEvents<E> = RpcSchema.Stream<typeof Schemas.ProxyEvent, Codec<E>>
-type Requires<M> = M extends { new (_: never): infer Id } ? RpcMiddleware.Requires<Id> : never
+export type Requires<M> = M extends { new (_: never): infer Id } ? RpcMiddleware.Requires<Id> : never
 
 export const proceduresOf = (prefix: string, schemas: object) => {
   // cast: the schemas of a contract; their types are those of the group
   const { error: own, input, output } = schemas as Schemata
   const { RunConflictError, RunFailedError, RunNotFoundError, TooBusyError, UnfitRequestError } = Errors
-  const started = Schema.Union([TooBusyError, RunConflictError, RunFailedError, own])
-  const found = Schema.Union([RunNotFoundError, RunConflictError, RunFailedError, own])
+  const any = [UnfitRequestError, RunConflictError, RunFailedError, own]
+  const started = Schema.Union([TooBusyError, ...any])
+  const found = Schema.Union([RunNotFoundError, ...any])
   const ending = Schema.Union([Schemas.answered(output), Schemas.Waiting])
   const busy = Schema.Union([TooBusyError, found])
   const defect = Schemas.Defect
   return RpcGroup.make(
-    Rpc.make("ask", { payload: Schemas.startFields(input), success: ending, error: started, defect }),
+    Rpc.make("ask", { payload: refusable(Schemas.startFields(input)), success: ending, error: started, defect }),
     Rpc.make("stream", {
-      payload: Schemas.startFields(input),
+      payload: refusable(Schemas.startFields(input)),
       success: Schemas.ProxyEvent,
       error: Schema.Union([started, found]),
       stream: true,
       defect
     }),
-    Rpc.make("show", { payload: run, success: Schema.Union([ending, Schemas.AtWork]), error: found, defect }),
+    Rpc.make("show", {
+      payload: refusable(run),
+      success: Schema.Union([ending, Schemas.AtWork]),
+      error: found,
+      defect
+    }),
     Rpc.make("events", {
-      payload: { ...run, after: Schema.optionalKey(Schema.String) },
+      payload: refusable({ ...run, ...eventFields }),
       success: Schemas.ProxyEvent,
-      error: Schema.Union([found, UnfitRequestError]),
+      error: found,
       stream: true,
       defect
     }),
     Rpc.make("decide", {
-      payload: { ...run, ...Schemas.decideFields },
+      payload: refusable({ ...run, ...Schemas.decideFields }),
       success: ending,
-      error: Schema.Union([busy, UnfitRequestError]),
+      error: busy,
       defect
     }),
-    Rpc.make("say", { payload: { ...run, ...Schemas.sayFields }, error: busy, defect }),
-    Rpc.make("stop", { payload: run, error: found, defect })
+    Rpc.make("say", { payload: refusable({ ...run, ...Schemas.sayFields }), error: busy, defect }),
+    Rpc.make("stop", { payload: refusable(run), error: found, defect })
   ).prefix(prefix)
 }

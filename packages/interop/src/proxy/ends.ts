@@ -1,6 +1,7 @@
 /** What runs of both kinds have in common: their ids, and what their clients learn of a failure. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import { type Approval, KintsugiError, type Snapshot } from "@kintsugi/core"
 import { failedInside, RunConflictError, runFailed, type RunFailedError, UnfitRequestError } from "./errors.ts"
@@ -43,12 +44,21 @@ export const failureOf = <E>(
     }
     if (Cause.isFailReason(reason)) {
       const { error } = reason
-      return Effect.succeed(
-        KintsugiError.isKintsugiError(error) ? runFailed(error) : (error as Exclude<E, KintsugiError.KintsugiError>)
-      )
+      if (KintsugiError.isKintsugiError(error)) return Effect.succeed(runFailed(error))
+      const code = codeOf(error)
+      return code === undefined
+        ? // cast: what is no error of this library is one of the agent
+          Effect.succeed(error as Exclude<E, KintsugiError.KintsugiError>)
+        : Effect.as(Effect.logError("a run has failed inside", cause), failedInside(code))
     }
   }
   return Effect.succeed(new RunConflictError({ run, reason: "stopped" }))
+}
+
+/** The code of an error of this library that says what is stored, which is for the server alone. */
+const codeOf = (error: unknown): string | undefined => {
+  const code = Predicate.isObject(error) ? Reflect.get(error, "code") : undefined
+  return typeof code === "string" && code.startsWith("KINTSUGI-") ? code : undefined
 }
 
 /** The id of a run: some 100 bits. Of another subject, it would find nothing. */

@@ -113,6 +113,10 @@ export const failedInside = (code: string): RunFailedError =>
     retryable: false
   })
 
+/** A failure of the server that passes. `retryAfter` is in seconds. */
+export const failedForNow = (code: string, retryAfter: number): RunFailedError =>
+  new RunFailedError({ ...failedInside(code), status: 503, retryable: true, retryAfter })
+
 const problem = HttpApiSchema.asJson({ contentType: KintsugiError.problemMediaType })
 
 const withStatus = (status: RunStatus) =>

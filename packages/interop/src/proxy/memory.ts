@@ -7,15 +7,17 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import { type Agent, Snapshot } from "@kintsugi/core"
+import { type Agent, Snapshot, Tool } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { firstOfMost } from "./crowded.ts"
 import { drawn, failureOf, notCounted, pause, refusalOf } from "./ends.ts"
 import { RunConflictError, runFailed, RunNotFoundError, TooBusyError } from "./errors.ts"
-import { eventsAt, hasBegun } from "./events.ts"
+import { hasBegun } from "./events.ts"
+import { added, eventsOf, type Part, partBefore, partOf } from "./parts.ts"
 import type { AgentRuns, Of } from "./runs.ts"
 import { type Ending, shown } from "./schemas.ts"
 import { type SuspendedRun, SuspendedRuns } from "./suspended.ts"
+import { unfitOf } from "./unfit.ts"
 
 /** The limits of the runs in a process. */
 export interface RunLimits {
@@ -33,6 +35,8 @@ type Starting = Effect.Effect<Run, never, Scope.Scope>
 /** A run that this process has started. */
 interface Entry {
   readonly run: Run
+  /** Its events: those before a decision, and those since. */
+  readonly parts: ReadonlyArray<Part>
   /** The JSON of its input. */
   readonly asked: string
   end: Deferred.Deferred<Ending<unknown>, unknown>
@@ -50,6 +54,17 @@ export interface Served {
   readonly encode: (input: unknown) => Effect.Effect<unknown>
   readonly start: (input: unknown) => Starting
   readonly resume: (from: Agent.Resumption<unknown>) => Starting
+}
+
+/** The most ids of messages to a run that are remembered: a message with a forgotten id would be read a second time. */
+const mostSaid = 1000
+
+const remember = (said: Set<string>, id: string): void => {
+  said.add(id)
+  for (const first of said) {
+    if (said.size <= mostSaid) break
+    said.delete(first)
+  }
 }
 
 const locationOf = ({ run, subject }: Of): string => JSON.stringify([subject, run])
@@ -95,6 +110,9 @@ export const runsInMemory = (
         if (entries.get(at) === entry) entries.delete(at)
       })
 
+    /** Documents in the store are those of the server: one that cannot be read is a bug. */
+    const read = ({ snapshot }: SuspendedRun) => Effect.orDie(Snapshot.fromJson(snapshot))
+
     const begin = (of: Of, asked: string, starting: Starting, from?: SuspendedRun, said?: string) =>
       Effect.gen(function* () {
         if (atWork >= maxAtWork) return yield* Effect.fail(new TooBusyError({ retryAfter: pause }))
@@ -106,8 +124,12 @@ export const runsInMemory = (
         )
         const run = yield* Effect.onError(Effect.provideService(starting, Scope.Scope, own), () => abandoned)
         const end = yield* Deferred.make<Ending<unknown>, unknown>()
-        const ids = new Set([...(from?.said ?? []), ...(said === undefined ? [] : [said])])
-        const entry: Entry = { run, asked, end, said: ids, isAtWork: true, isStopped: false, isSuspended: false }
+        const ids = new Set(from?.said)
+        if (said !== undefined) remember(ids, said)
+        const earlier =
+          entries.get(locationOf(of))?.parts ?? (from === undefined ? [] : [partBefore(yield* read(from))])
+        const parts = from === undefined ? [partOf(run)] : added(earlier, partOf(run))
+        const entry: Entry = { run, parts, asked, end, said: ids, isAtWork: true, isStopped: false, isSuspended: false }
         entries.set(locationOf(of), entry)
         const ending = Effect.gen(function* () {
           const exit = yield* Effect.exit(run.outcome)
@@ -173,9 +195,6 @@ export const runsInMemory = (
         return { entry, row }
       })
 
-    /** Documents in the store are those of the server: one that cannot be read is a bug. */
-    const read = ({ snapshot }: SuspendedRun) => Effect.orDie(Snapshot.fromJson(snapshot))
-
     const waitingOf = (of: Of, row: SuspendedRun) =>
       Effect.map(read(row), (snapshot): Ending<unknown> => waitingIn(of.run, snapshot))
 
@@ -205,12 +224,11 @@ export const runsInMemory = (
         }),
       events: ({ after, ...of }) =>
         Effect.gen(function* () {
-          const { entry } = yield* found(of)
-          // of a run that waits since another process was there
-          if (entry === undefined)
-            return yield* Effect.fail(runFailed(DoorError.CursorExpiredError.make({ oldest: "" })))
-          return yield* eventsAt(of.run, after, (options) => entry.run.events(options))
-        }),
+          const there = yield* found(of)
+          const parts =
+            there.row === undefined ? there.entry.parts : (there.entry?.parts ?? [partBefore(yield* read(there.row))])
+          return Stream.mapError(yield* eventsOf(of.run, parts, after), runFailed)
+        }).pipe(Effect.mapError((error) => (error._tag === "CursorExpiredError" ? runFailed(error) : error))),
       decide: ({ decisions, ...of }) =>
         Effect.gen(function* () {
           const { run } = of
@@ -237,6 +255,23 @@ export const runsInMemory = (
           alone(of),
           Effect.flatMap((entry) => decided(of, entry))
         ),
+      settle: ({ exit, run, subject, token }) => {
+        const of = { run, subject }
+        return Effect.gen(function* () {
+          const { entry, row } = yield* found(of)
+          if (row === undefined) {
+            return entry.isAtWork ? yield* Effect.mapError(Tool.settle(token, exit), unfitOf) : uncounted("run-over")
+          }
+          const from = yield* read(row)
+          const waits = Snapshot.waitingOf(from).some((one) => one.type === "deferred" && one.token === token)
+          if (!waits) return uncounted("unknown-token")
+          const settlements = [{ token, exit }]
+          return yield* begin(of, row.asked, resume({ from, settlements, repeat: row.repeat }), row)
+        }).pipe(
+          alone(of),
+          Effect.flatMap((begun) => ("_tag" in begun ? Effect.succeed(begun) : receiptOf(begun, token)))
+        )
+      },
       say: ({ id, message, supersede = false, ...of }) =>
         Effect.gen(function* () {
           const { entry, row } = yield* found(of)
@@ -251,7 +286,7 @@ export const runsInMemory = (
               ? new RunConflictError({ run: of.run, reason: "over" })
               : new TooBusyError({ retryAfter: pause })
           )
-          if (id !== undefined) entry.said.add(id)
+          if (id !== undefined) remember(entry.said, id)
         }).pipe(alone(of)),
       stop: (of) =>
         Effect.gen(function* () {
@@ -280,6 +315,21 @@ const decided = ({ run }: Of, entry: Entry) =>
     const receipts = yield* entry.run.decisions
     const refusal = refusalOf(run, receipts, ending._tag === "Waiting" ? ending.waiting : [])
     return refusal === undefined ? ending : yield* Effect.fail(refusal)
+  })
+
+const uncounted = (reason: Extract<Tool.Receipt, { readonly _tag: "NotCounted" }>["reason"]): Tool.Receipt => ({
+  _tag: "NotCounted",
+  reason
+})
+
+/** Whether the settlement with which a run goes on counts. */
+const receiptOf = ({ run }: Entry, token: string): Effect.Effect<Tool.Receipt> =>
+  Effect.map(run.settlements, (receipts) => {
+    const { token: _, ...receipt } = receipts.find((one) => one.token === token) ?? {
+      ...uncounted("unknown-token"),
+      token
+    }
+    return receipt
   })
 
 const waitingIn = (run: string, snapshot: Snapshot.Snapshot): Ending<never> => ({

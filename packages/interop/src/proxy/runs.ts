@@ -1,7 +1,8 @@
 /** What is served: the runs of an agent, each with its subject. There is one implementation in memory, and one over durable runs. */
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type * as Stream from "effect/Stream"
-import type { AgentEvent, Approval, Message } from "@kintsugi/core"
+import type { AgentEvent, Approval, Message, Tool } from "@kintsugi/core"
 import type * as Errors from "./errors.ts"
 import type { Ending } from "./schemas.ts"
 
@@ -46,6 +47,13 @@ export interface AgentRuns<in Input, out Output, out E> {
     Ending<Output>,
     NotFound | Errors.RunConflictError | Errors.TooBusyError | Errors.UnfitRequestError | Failed<E>
   >
+  /**
+   * Settles a deferred call of the run by its token, and returns whether the settlement counts. It is for the server alone, such as the
+   * webhook of a service: clients have no token. A run in memory that waits goes on, and the receipt comes at its end.
+   */
+  readonly settle: (
+    of: Of & { readonly tool: Tool.AnyTool; readonly token: string; readonly exit: Exit.Exit<unknown, unknown> }
+  ) => Effect.Effect<Tool.Receipt, NotFound | Errors.TooBusyError | Errors.UnfitRequestError | Errors.RunFailedError>
   /** Says something to the run. It reads the message at its next safe point. */
   readonly say: (
     of: Of & { readonly message: string | Message.UserContent; readonly id?: string; readonly supersede?: boolean }

@@ -35,7 +35,8 @@ export const startFields = <Input extends Schema.Top>(input: Input) => ({
 
 export const decideFields = { decisions: Schema.NonEmptyArray(Approval.Decided) }
 
-const Text = Schema.NonEmptyString.check(Schema.isPattern(/\S/))
+/** Words that are more than blank. */
+export const Text = Schema.NonEmptyString.check(Schema.isPattern(/\S/))
 
 export const sayFields = {
   message: Schema.Union([Text, Message.UserContent]),

@@ -39,7 +39,8 @@ export class Signed extends HttpApiMiddleware.Service<Signed, { provides: AgentP
   requiredForClient: true
 }) {}
 
-const signed = Layer.succeed(Signed, {
+/** Takes the token for the name of the subject. */
+export const signed = Layer.succeed(Signed, {
   bearer: (handling, { credential }) =>
     Effect.flatMap(subjectOf(Redacted.value(credential)), (subject) =>
       Effect.provideService(handling, AgentProxy.Subject, subject)
@@ -50,7 +51,7 @@ export class Named extends RpcMiddleware.Service<Named, { provides: AgentProxy.S
   error: AgentProxy.UnauthorizedError
 }) {}
 
-const named = Layer.succeed(Named, (handling, { headers }) =>
+export const named = Layer.succeed(Named, (handling, { headers }) =>
   Effect.flatMap(subjectOf(headers["authorization"] ?? ""), (subject) =>
     Effect.provideService(handling, AgentProxy.Subject, subject)
   )
@@ -100,7 +101,7 @@ export const agent = Effect.gen(function* () {
   const desk = Agent.make("desk", { tools: [pay, wait, buy, order], budget: { maxDuration: "365 days" } }).pipe(
     Agent.toolDefaults({ InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() })
   )
-  return { desk, paid, tokens, release: Deferred.succeed(gate, undefined), stopped: Deferred.await(stopped) }
+  return { desk, order, paid, tokens, release: Deferred.succeed(gate, undefined), stopped: Deferred.await(stopped) }
 })
 
 type Desk = Effect.Success<typeof agent>["desk"]
@@ -159,7 +160,7 @@ const overRpc = (client: OfRpc, subject: string): Client => {
   }
 }
 
-const signing = (subject: string) =>
+export const signing = (subject: string) =>
   HttpApiMiddleware.layerClient(Signed, ({ next, request }) => next(HttpClientRequest.bearerToken(request, subject)))
 
 export interface Serving {
@@ -189,7 +190,7 @@ const durableRunsOf = ({ desk, model }: Serving) => {
 }
 
 /** Time passes, for what looks again after a while. */
-const ticking = Effect.forkScoped(Effect.forever(TestClock.adjust("250 millis")))
+export const ticking = Effect.forkScoped(Effect.forever(TestClock.adjust("250 millis")))
 
 /** Every kind of runs. */
 export const kinds = {
@@ -235,7 +236,7 @@ const inMemory = {
     })
 }
 
-const server = Node.layer({ host: "127.0.0.1", port: 0, gracefulShutdownTimeout: 0 })
+export const server = Node.layer({ host: "127.0.0.1", port: 0, gracefulShutdownTimeout: 0 })
 
 /** Serves both protocols on the loopback interface. */
 export const listening = (runs: Runs, options: Pick<Serving, "shows"> = {}) =>
