@@ -96,13 +96,13 @@ it.effect("backend: a script of another site starts no run, and what is no brows
 it.effect("backend: where customers have tokens, the form takes one, and a cookie gives it to the page [P1245]", () =>
   Effect.gen(function* () {
     const desk = yield* make(text("A lamp."))
-    const token = "the-token-of-ada-herself"
+    const token = "the-token/of+ada=herself; %"
     const customers = [{ name: "ada", token: Redacted.make(token) }]
     const { url } = yield* serving(desk.layer, undefined, undefined, customers)
     assert.include((yield* raw(url, "/live")).text, 'name="token"')
     const refused = yield* post(url, "input=A-17", { origin: url })
     assert.deepStrictEqual([refused.status, refused.headers.get("set-cookie")], [401, null])
-    const page = yield* post(url, `input=A-17&token=${token}`, { origin: url })
+    const page = yield* post(url, `input=A-17&token=${encodeURIComponent(token)}`, { origin: url })
     assert.notInclude(page.text, token)
     const [cookie = "", ...attributes] = (page.headers.get("set-cookie") ?? "").split("; ")
     assert.sameMembers(attributes, ["HttpOnly", "Path=/runs", "SameSite=Strict"])

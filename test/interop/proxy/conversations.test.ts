@@ -94,6 +94,11 @@ for (const [name, way] of Object.entries(ways)) {
           retryAfter: 5,
           status: 429
         })
+        assert.deepStrictEqual(yield* refused(ann.decide("m-2", "any", Approval.approve)), {
+          _tag: "RunConflictError",
+          reason: "at-work",
+          status: 409
+        })
         yield* ann.edit("m-2", "two, edited")
         yield* ann.withdraw("m-3")
         assert.deepStrictEqual(yield* ann.state("m-3"), { _tag: "Withdrawn", id: "m-3" })

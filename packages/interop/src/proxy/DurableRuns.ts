@@ -116,7 +116,7 @@ export const layer = <
 
 /**
  * Runs that wait, in `Conversations`. Runs in memory outlive their process by it. The documents of a subject are
- * those of the owner `runs/["<agent>","<subject>"]`.
+ * those of the owner `runs/["<agent>","<subject>"]`, and belong to no conversation: `exportSubject` and `removeSubject` leave them.
  */
 export const layerSuspended: Layer.Layer<SuspendedRuns, never, Conversations> = Layer.effect(
   SuspendedRuns,

@@ -32,6 +32,8 @@ export interface Execution {
 }
 
 type Failure<E> = RunConflictError | RunFailedError | E
+/** The failures of an agent that are none of this library. */
+type Own<E> = Exclude<E, KintsugiError.KintsugiError>
 type Found<E> = RunNotFoundError | RunFailedError | E
 
 /** The runs of one workflow, on an engine. */
@@ -53,9 +55,9 @@ export interface Executions<Output, E> {
 type AnyCodec = Schema.Codec<unknown, unknown>
 
 export const executionsOf = <Tag extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
-  durable: Durable.Durable<Tag, Input, Output, E | KintsugiError.KintsugiError, R>,
+  durable: Durable.Durable<Tag, Input, Output, E, R>,
   engine: WorkflowEngine["Service"]
-): Executions<Output["Type"], E> => {
+): Executions<Output["Type"], Own<E>> => {
   const { workflow } = durable
   const here = <A, Failed>(self: Effect.Effect<A, Failed, WorkflowEngine>) =>
     Effect.provideService(self, WorkflowEngine, engine)
@@ -65,7 +67,7 @@ export const executionsOf = <Tag extends string, Input extends AnyCodec, Output 
   const endOf = (
     run: string,
     found: Effect.Success<ReturnType<typeof polled>>
-  ): Effect.Effect<Ending<Output["Type"]> | undefined, Failure<E>> =>
+  ): Effect.Effect<Ending<Output["Type"]> | undefined, Failure<Own<E>>> =>
     Effect.gen(function* () {
       if (Option.isNone(found)) return undefined
       const { value } = found
@@ -73,7 +75,7 @@ export const executionsOf = <Tag extends string, Input extends AnyCodec, Output 
         if (Exit.isFailure(value.exit)) {
           const failure = yield* failureOf(run, value.exit.cause)
           // cast: what is no error of this library is one of the contract
-          return yield* Effect.fail(failure as Failure<E>)
+          return yield* Effect.fail(failure as Failure<Own<E>>)
         }
         return { _tag: "Answered" as const, run, output: value.exit.value }
       }
@@ -85,7 +87,7 @@ export const executionsOf = <Tag extends string, Input extends AnyCodec, Output 
 
   const show = (of: Execution) => Effect.flatMap(polled(of), (found) => endOf(of.run, found))
 
-  const end: Executions<Output["Type"], E>["end"] = (of) =>
+  const end: Executions<Output["Type"], Own<E>>["end"] = (of) =>
     Effect.flatMap(Effect.repeat(show(of), { schedule: looking, until: (ending) => ending !== undefined }), (ending) =>
       ending === undefined ? end(of) : Effect.succeed(ending)
     )

@@ -16,6 +16,7 @@ import { drawn, failureOf, pause } from "../ends.ts"
 import {
   failedForNow,
   RequestTooLargeError,
+  RunConflictError,
   type RunFailedError,
   RunNotFoundError,
   TooBusyError,
@@ -122,6 +123,14 @@ const progressOf = (id: string, state: ConversationEntity.MessageState): Message
     ? { _tag: state._tag, id, before: state.before }
     : { _tag: ends.find((tag): boolean => tag === state._tag) ?? "Working", id }
 
+/** Why a message in this state has no run here. */
+const withoutRun: ReadonlyMap<string, ConversationConflictError["reason"]> = new Map([
+  ["Steered", "steered"],
+  ["Withdrawn", "withdrawn"],
+  ["Refused", "refused"],
+  ["Unserved", "unserved"]
+])
+
 /** The needs of each request. */
 export type Needs = Conversations | Sharding | WorkflowEngine
 
@@ -166,11 +175,11 @@ export const conversing = (entity: Entity, runs: Executions<unknown, unknown>, s
     Effect.gen(function* () {
       const isWaiting = ({ _tag }: ConversationEntity.MessageState) => _tag === "Waiting"
       const state = yield* Effect.repeat(stateOf(of), { schedule: looking, while: isWaiting })
-      if ("executionId" in state) return { run: of.id, executionId: state.executionId }
-      if (state._tag === "Waiting") return yield* executionOf(of)
+      if (isWaiting(state)) return yield* executionOf(of)
+      const reason = withoutRun.get(state._tag)
+      if (reason === undefined && "executionId" in state) return { run: of.id, executionId: state.executionId }
       const { conversation, id } = of
-      const reason = state._tag === "Steered" ? "steered" : "withdrawn"
-      return yield* Effect.fail(new ConversationConflictError({ conversation, id, reason }))
+      return yield* Effect.fail(new ConversationConflictError({ conversation, id, reason: reason ?? "withdrawn" }))
     })
 
   return {
@@ -209,7 +218,14 @@ export const conversing = (entity: Entity, runs: Executions<unknown, unknown>, s
         })
       ),
     decide: ({ decisions, ...of }: OfMessage & Pick<Parameters<typeof runs.decide>[0], "decisions">) =>
-      ofSubject(of, (own) => Effect.flatMap(executionOf(own), (execution) => runs.decide({ ...execution, decisions }))),
+      ofSubject(of, (own) =>
+        Effect.gen(function* () {
+          const { _tag } = yield* stateOf(own)
+          // a message whose run has not begun waits for no decision
+          if (_tag === "Waiting") return yield* Effect.fail(new RunConflictError({ run: of.id, reason: "at-work" }))
+          return yield* runs.decide({ ...(yield* executionOf(own)), decisions })
+        })
+      ),
     queued: (of: OfConversation) => ofSubject(of, (own) => ConversationEntity.queued(entity, own)),
     interrupt: (of: OfConversation & { readonly dropQueue?: boolean }) =>
       ofSubject(of, (own) => Effect.map(ConversationEntity.interrupt(entity, own), (stopped) => ({ stopped }))),
