@@ -63,6 +63,8 @@ const entries = [
   "@kintsugi/interop/AgentRuns",
   "@kintsugi/interop/AiSdk",
   "@kintsugi/interop/AiSdkModel",
+  "@kintsugi/interop/ConversationProxy",
+  "@kintsugi/interop/ConversationProxyServer",
   "@kintsugi/interop/DurableRuns",
   "@kintsugi/interop/EventStream",
   "@kintsugi/interop/Mcp",
