@@ -124,14 +124,14 @@ it.effect("a question to a runner that stops meanwhile is refused, and its calle
     yield* passing(3)
     yield* Effect.provideContext(talkTo(talk).send("1", "hello"), one.context)
     hangs = true
-    const asking = yield* Effect.forkChild(
+    const fiber = yield* Effect.forkChild(
       Effect.provideContext(ConversationEntity.state(talk.clerks, { ...of, id: "1" }), one.context)
     )
     yield* passing(2)
     const stopping = yield* Effect.forkChild(one.stop)
     yield* passing(10)
     yield* Fiber.join(stopping)
-    const refused = yield* Effect.flip(Fiber.join(asking))
+    const refused = yield* Effect.flip(Fiber.join(fiber))
     assert.deepInclude(refused, { _tag: "ConversationBusyError", reason: "runner", retryAfter: 5000 })
   })
 )
@@ -140,11 +140,11 @@ it.effect("a caller that is interrupted while it asks is interrupted, and asks n
   const talk = talking()
   return Effect.gen(function* () {
     yield* talkTo(talk).send("1", "pay rent")
-    const asking = yield* Effect.forkChild(ConversationEntity.answer(talk.clerks, { ...of, id: "1" }))
+    const fiber = yield* Effect.forkChild(ConversationEntity.answer(talk.clerks, { ...of, id: "1" }))
     yield* Effect.yieldNow
-    yield* Fiber.interrupt(asking)
-    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(asking)))
-    assert.isFalse(Exit.hasFails(yield* Fiber.await(asking)))
+    yield* Fiber.interrupt(fiber)
+    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+    assert.isFalse(Exit.hasFails(yield* Fiber.await(fiber)))
     talk.release("pay rent")
     assert.strictEqual(yield* talkTo(talk).answer("1"), "answer to pay rent")
   }).pipe(played(talk))

@@ -75,8 +75,8 @@ const reaching = <A, E>(
     const busy = () => ConversationBusyError.make({ conversation, reason: "runner", retryAfter })
     const client = yield* entity.client
     // a runner that stops interrupts the questions under way, and their callers with them: so a fiber of its own asks
-    const asking = yield* Effect.forkChild(ask(client(conversation)))
-    const exit = yield* Effect.onInterrupt(Fiber.await(asking), () => Fiber.interrupt(asking))
+    const fiber = yield* Effect.forkChild(ask(client(conversation)))
+    const exit = yield* Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber))
     if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.fail(busy())
     return yield* Effect.mapError(exit, (error) => {
       // cast: TypeScript does not exclude the tested type from a type parameter
