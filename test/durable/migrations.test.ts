@@ -25,6 +25,9 @@ import { Busy } from "./_support/scenarios.ts"
 const look = [call("look", { id: "A" })]
 const sign = [call("sign", { id: "A" })]
 
+/** A name that differs from the current one in case alone, and numbers in an unusual form, one of which the tool takes as a text. */
+const written = [call("look", '{"id":7.10,"sum":10.50}')]
+
 /** With an engine that loses each replay after each step, a process dies at each place. */
 const engines = describe.each([false, true])
 
@@ -132,12 +135,12 @@ engines("with an engine that forgets: %s", (isForgetful) => {
     Effect.gen(function* () {
       const { layer } = yield* watched(isForgetful)
       yield* Effect.gen(function* () {
-        const [first, second] = [before([look], Effect.never), after([look], usual)]
+        const [first, second] = [before([written], Effect.never), after([written], usual, { name: "LOOK" })]
         const id = yield* moved(first, second)
         yield* assertDone(second, id)
         const [attempt] = first.seen.ran
         assert.strictEqual(first.seen.ran.length, 1)
-        assert.deepStrictEqual(second.seen.ran, [{ tool: "find", params: { ids: ["A"] }, key: attempt?.key ?? "" }])
+        assert.deepStrictEqual(second.seen.ran, [{ tool: "LOOK", params: { ids: ["7.10"] }, key: attempt?.key ?? "" }])
       }).pipe(Effect.provide(layer))
     })
   )

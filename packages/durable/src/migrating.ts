@@ -6,57 +6,62 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Message } from "@kintsugi/core"
-import type * as RunContext from "@kintsugi/core/RunContext"
+import type * as Interception from "@kintsugi/core/Interception"
 import { MigrationError } from "./errors.ts"
 import type { CallMigration, Migration } from "./migration.ts"
 import { activity, reading, type Replay } from "./recording.ts"
 
+/** What is stored of a call: `null` if it stays. */
+const Migrated = Schema.NullOr(
+  Schema.Struct({ name: Schema.String, arguments: Schema.Json, numbers: Schema.Array(Schema.String) })
+)
+
 /** What is stored of a migration: the calls, or the tool and the part of its arguments that could not be migrated. */
-const Migrated = Schema.Union([
-  Schema.Struct({ calls: Schema.Array(Schema.Struct({ name: Schema.String, arguments: Schema.Json })) }),
+const Stored = Schema.Union([
+  Schema.Struct({ calls: Schema.Array(Migrated) }),
   Schema.Struct({ tool: Schema.String, field: Schema.String, expected: Schema.String })
 ])
 
-const decodeMigrated = Schema.decodeUnknownEffect(Schema.toCodecJson(Migrated))
+const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Stored))
 
 type Called = Pick<Message.ToolCall, "name" | "arguments">
 
-/** Migrates calls that a step has recorded when the workflow had this many migrations. The result is recorded. */
-const migrated = <A extends Called>(
+/** What becomes of calls that a step has recorded when the workflow had this many migrations; `undefined` for a call that stays. */
+const migrated = (
   replay: Replay,
   { revision, step }: { readonly revision: number; readonly step: string },
-  calls: ReadonlyArray<A>
-): Effect.Effect<ReadonlyArray<A>> => {
+  calls: ReadonlyArray<Called>
+): Effect.Effect<ReadonlyArray<Exclude<typeof Migrated.Type, null> | undefined>> => {
   const left = replay.migrations.slice(revision)
   if (!left.some((migration) => calls.some(({ name }) => ofTool(migration, name) !== undefined))) {
-    return Effect.succeed(calls)
+    return Effect.succeed([])
   }
   const name = `${step}/migrated/${replay.migrations.length}`
-  const work = Effect.sync((): typeof Migrated.Type => {
-    const done: Array<Called> = []
+  const work = Effect.sync((): typeof Stored.Type => {
+    const done: Array<typeof Migrated.Type> = []
     for (const call of calls) {
-      const { arguments: args, name } = call
-      let current: Called = { arguments: args, name }
+      let found: typeof Migrated.Type = null
       for (const migration of left) {
+        const current: Called = found ?? call
         const one = ofTool(migration, current.name)
         const next = one?.migrate(current.arguments)
         if (one === undefined || next === undefined) continue
         if (Result.isFailure(next)) return { tool: current.name, ...next.failure }
-        current = { name: one.to, arguments: next.success }
+        // the numbers are those of the recorded call
+        const { numbers }: Pick<typeof next.success, "numbers"> = found ?? next.success
+        found = { name: one.to, arguments: next.success.arguments, numbers }
       }
-      done.push(current)
+      done.push(found)
     }
     return { calls: done }
   })
   return Effect.gen(function* () {
     // not a step with a time: the calls are older than this record
     const stored = yield* replay.lines.busy(activity(replay, name, work))
-    const found = yield* reading(replay, name, decodeMigrated(stored))
-    if (!("calls" in found)) {
-      const { executionId, instance } = replay
-      return yield* Effect.die(MigrationError.make({ workflow: instance.workflow._tag, executionId, step, ...found }))
-    }
-    return calls.map((call, index) => ({ ...call, ...found.calls[index] }))
+    const found = yield* reading(replay, name, decode(stored))
+    if ("calls" in found) return found.calls.map((call) => call ?? undefined)
+    const { executionId, instance } = replay
+    return yield* Effect.die(MigrationError.make({ workflow: instance.workflow._tag, executionId, step, ...found }))
   })
 }
 
@@ -65,13 +70,10 @@ const ofTool = ({ calls = [] }: Migration, name: string): CallMigration | undefi
 
 /** Migrates the calls of the latest reply of a run. */
 export const migratedCalls =
-  (replay: Replay) =>
-  (
-    run: RunContext.RunContext,
-    calls: ReadonlyArray<Message.ToolCall>
-  ): Effect.Effect<ReadonlyArray<Message.ToolCall>> => {
+  (replay: Replay): NonNullable<Interception.Interceptor["migrated"]> =>
+  (run, calls) => {
     const reply = replay.replies.get(run.runId)
-    return reply === undefined ? Effect.succeed(calls) : migrated(replay, reply, calls)
+    return reply === undefined ? Effect.succeed([]) : migrated(replay, reply, calls)
   }
 
 /** Migrates the arguments that a person has edited in the approval of a call. */
@@ -81,6 +83,8 @@ export const migratedArguments = (
   edited: Schema.Json
 ): Effect.Effect<Schema.Json> => {
   const { revision = replay.migrations.length } = replay.replies.get(runId) ?? {}
-  const call = { name: tool, arguments: edited }
-  return Effect.map(migrated(replay, { revision, step }, [call]), ([found = call]) => found.arguments)
+  return Effect.map(
+    migrated(replay, { revision, step }, [{ name: tool, arguments: edited }]),
+    ([found]) => found?.arguments ?? edited
+  )
 }

@@ -1,4 +1,5 @@
 /** Migrations of workflows, as users write them: how the calls of earlier tools become calls of current ones. */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Tool } from "@kintsugi/core"
@@ -19,12 +20,14 @@ export interface CallMigration {
   readonly from: string
   /** The name of the current tool. */
   readonly to: string
-  /**
-   * The arguments for the current tool, or the part that does not fit.
-   *
-   * @hidden
-   */
-  readonly migrate: (given: Schema.Json) => Result.Result<Schema.Json, Misfit>
+  /** Migrates the arguments that a model wrote, or says which part does not fit. */
+  readonly migrate: (given: Schema.Json) => Result.Result<MigratedArguments, Misfit>
+}
+
+/** The arguments for the current tool, and the numbers in the given text that the earlier tool took as texts. */
+interface MigratedArguments {
+  readonly arguments: Schema.Json
+  readonly numbers: ReadonlyArray<string>
 }
 
 /** The part of the arguments that does not fit: its path with dots between, and what was expected there. */
@@ -98,15 +101,19 @@ export const migrateCall = <Old, To extends Tool.AnyTool>({
     migrate: (given) => {
       const parsed = Coercion.parse(given === "" || given === null ? {} : given, coercion)
       // neither tool can read the text
-      if (Result.isFailure(parsed)) return Result.succeed(given)
+      if (Result.isFailure(parsed)) return Result.succeed({ arguments: given, numbers: [] })
       const read = Coercion.decode(parsed.success, old, coercion)
       if (Result.isFailure(read)) {
         // the earlier tool refused these arguments, so the current one must not take them
         const isRefused = Result.isFailure(Coercion.decode(parsed.success, current, coercion))
-        return isRefused ? Result.succeed(given) : Result.fail(misfit(read.failure))
+        return isRefused ? Result.succeed({ arguments: given, numbers: [] }) : Result.fail(misfit(read.failure))
       }
+      const { changes, decoded } = read.success
+      const numbers = changes.flatMap(({ after, step }) =>
+        step === "convert-number" && Predicate.isString(after) ? [after] : []
+      )
       const made = Result.try({
-        try: () => migrate(read.success.decoded),
+        try: () => migrate(decoded),
         catch: (thrown) => ({
           field: "",
           expected: `migrate threw: ${Redaction.foreign(ErrorCause.messageOf(thrown))}`
@@ -117,7 +124,7 @@ export const migrateCall = <Old, To extends Tool.AnyTool>({
         return Result.flatMap(encoded, (json) => {
           // cast: the JSON codec of a schema encodes to JSON
           const args = json as Schema.Json
-          return Result.mapBoth(current(args), { onSuccess: () => args, onFailure: misfit })
+          return Result.mapBoth(current(args), { onSuccess: () => ({ arguments: args, numbers }), onFailure: misfit })
         })
       })
     }

@@ -11,7 +11,7 @@ import { Busy } from "./scenarios.ts"
 export const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
 
 /** The parameters of the tools before the change, and after it. */
-export const Old = Schema.Struct({ id: Schema.String })
+export const Old = Schema.Struct({ id: Schema.String, sum: Schema.optionalKey(Schema.Finite) })
 export const New = Schema.Struct({ ids: Schema.NonEmptyArray(Schema.String) })
 
 /** One attempt of a tool. */
@@ -95,9 +95,13 @@ type Move = (old: typeof Old.Type) => typeof New.Type
 export const usual: Move = ({ id }) => ({ ids: [id] })
 
 /** The clerk after the change: it finds, and endorses with approval. Without `moves`, it has no migration. */
-export const after = (contents: ReadonlyArray<Message.Reply["content"]>, moves?: Move, does?: Does) => {
+export const after = (
+  contents: ReadonlyArray<Message.Reply["content"]>,
+  moves?: Move,
+  { does, name = "find" }: { readonly does?: Does; readonly name?: string } = {}
+) => {
   const seen = new Seen()
-  const find = current(seen, "find", does)
+  const find = current(seen, name, does)
   const endorse = current(seen, "endorse").pipe(Tool.requireApproval({ validFor: "9 days" }))
   const agent = Agent.make("clerk", { model: saying(seen, contents), budget, tools: [find, endorse] })
   const migrations =

@@ -141,15 +141,15 @@ export const decode = <A>(
 
 /**
  * The value of a JSON text in which some numbers are strings with their original spelling: numbers that JavaScript cannot hold exactly, and
- * numbers that were read as text. `undefined` if there are none. `changesOf` returns the changes of decoding; if it returns `undefined`,
- * every number in an unusual form becomes a string.
+ * numbers that were read as text. `undefined` if there are none. `textsOf` returns the latter; if it returns `undefined`, every number in an
+ * unusual form becomes a string.
  *
  * @internal
  */
-export const spelled = (text: string, changesOf: () => ReadonlyArray<Change> | undefined): Schema.Json | undefined => {
+export const spelled = (text: string, textsOf: () => ReadonlyArray<unknown> | undefined): Schema.Json | undefined => {
   const texts = once(() => {
-    const converted = changesOf()?.filter(({ step }) => step === "convert-number")
-    return converted && new Set(converted.map(({ after }) => after))
+    const found = textsOf()
+    return found && new Set(found)
   })
   const quoted = Numbers.quoted(
     text,

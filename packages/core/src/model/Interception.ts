@@ -156,15 +156,21 @@ export interface Interceptor {
   /** Whether an interruption only moves the run to another process. The interrupted work has then not ended. */
   readonly isLeft?: () => boolean
   /**
-   * Replaces the calls of a reply that an earlier version of the agent has recorded, in their order. The transcript keeps the calls of the
-   * reply, and so do the idempotency keys.
+   * Returns what becomes of the calls of a reply that an earlier version of the agent has recorded, in their order; `undefined` for a call that
+   * stays. The transcript keeps the calls of the reply, and so do the idempotency keys.
    */
   readonly migrated?: (
     run: RunContext.RunContext,
     calls: ReadonlyArray<Message.ToolCall>
-  ) => Effect.Effect<ReadonlyArray<Message.ToolCall>>
+  ) => Effect.Effect<ReadonlyArray<MigratedCall | undefined>>
   /** Runs before a call that has waited for other calls of its reply. `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
+}
+
+/** A call of a tool that the agent had before, as a call of a current one. */
+type MigratedCall = Pick<Message.ToolCall, "name" | "arguments"> & {
+  /** The numbers in the text of the recorded arguments that the earlier tool took as texts. The idempotency key has their digits. */
+  readonly numbers: ReadonlyArray<string>
 }
 
 /** The wait for the settlements of deferred calls, if another process stores the settlements. */
@@ -275,19 +281,21 @@ export const untilDecided = <A>(run: RunContext.RunContext, decided: Effect.Effe
   )
 
 /**
- * Goes on with the calls of a reply, as the interceptor migrates them.
+ * Asks the interceptor what becomes of the calls of a reply, and goes on with that.
  *
  * @internal
  */
 export const migrated = <A, E>(
   run: RunContext.RunContext,
   calls: ReadonlyArray<Message.ToolCall>,
-  next: (calls: ReadonlyArray<Message.ToolCall>) => Effect.Effect<A, E>
+  next: (migrated: ReadonlyArray<MigratedCall | undefined>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.withFiber((fiber) => {
     const found = fiber.getRef(Current)?.migrated?.(run, calls)
-    return found === undefined ? next(calls) : Effect.flatMap(found, next)
+    return found === undefined ? next(none) : Effect.flatMap(found, next)
   })
+
+const none: ReadonlyArray<undefined> = []
 
 /**
  * Calls `beforeCall` of the interceptor, for a call that has waited for other calls of its reply.

@@ -46,10 +46,18 @@ export const settleAdmitted = (
   }
   const { run, toolset } = running
   const asked = Message.callsOf(reply).map((call) => Toolset.callOf(toolset, call))
-  return keysOf(running, asked, (keys) =>
-    Interception.migrated(run, asked, (calls) => settleAll(running, reply, { calls, keys }, admission.admitted, next))
+  return Interception.migrated(run, asked, (migrated) =>
+    keysOf(running, asked, migrated, (keys) => {
+      const calls = asked.map((call, index) => ({ ...call, ...callIn(migrated[index]) }))
+      return settleAll(running, reply, { calls, keys }, admission.admitted, next)
+    })
   )
 }
+
+const callIn = (migrated: Migrated[number]): Pick<Message.ToolCall, "name" | "arguments"> | undefined =>
+  migrated && { name: migrated.name, arguments: migrated.arguments }
+
+type Migrated = Parameters<Parameters<typeof Interception.migrated>[2]>[0]
 
 /** The calls of a reply as its toolset has them, and their idempotency keys. */
 interface Asked {
@@ -237,6 +245,7 @@ const goesOn = (running: Looping, { failure, isWaiting }: Batch): boolean =>
 const keysOf = <A, E>(
   { run, state, toolset }: Looping,
   calls: ReadonlyArray<Message.ToolCall>,
+  migrated: Migrated,
   next: (keys: ReadonlyArray<string>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   if (state.keys.length > 0) return next(state.keys)
@@ -244,8 +253,8 @@ const keysOf = <A, E>(
   const more = (): Effect.Effect<A, E> => {
     const call = calls[digests.length]
     if (call === undefined) return next(state.count(digests))
-    const written = Toolset.writtenOf(toolset, call)
-    return withDigest([run.seed, Toolset.nameOf(toolset, call), ...written], (digest) => {
+    const written = Toolset.writtenOf(toolset, call, migrated[digests.length]?.numbers)
+    return withDigest([run.seed, ...written], (digest) => {
       digests.push(digest.slice(0, length))
       return more()
     })

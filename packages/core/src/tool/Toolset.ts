@@ -143,9 +143,18 @@ export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall 
 /** The name of the tool that a call means. If there is no such tool, it is the name that the model wrote. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
 
-/** The arguments of a call in a form that is equal for equal calls, see `Call.written`. */
-export const writtenOf = (self: Toolset, call: Message.ToolCall): ReadonlyArray<Schema.Json> =>
-  Call.written(entryOf(self, call)?.tool, call)
+/**
+ * The name and the arguments of a call in a form that is equal for equal calls, see `Call.written`. `numbers` are those which the tool took as
+ * texts, if it is one that the agent had before; then the name is that of the call.
+ */
+export const writtenOf = (
+  self: Toolset,
+  call: Message.ToolCall,
+  numbers?: ReadonlyArray<string>
+): ReadonlyArray<Schema.Json> => {
+  if (numbers !== undefined) return [call.name, ...Call.writtenWith(call, () => numbers)]
+  return [nameOf(self, call), ...Call.written(entryOf(self, call)?.tool, call)]
+}
 
 /** The side effects of the tool that a call means; `undeclared` for an unknown tool. */
 export const sideEffectsOf = (self: Toolset, call: Message.ToolCall): ToolDefinition["sideEffects"] =>

@@ -160,20 +160,24 @@ const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
  * The arguments of a call in a form that is equal for equal calls. JSON text and a JSON value are the same; text that is not JSON stays
  * text. Numbers count by their value. If the tool may get a number as text, the form also has the digits that the model wrote.
  */
-export const written = (
-  tool: ToolDefinition | undefined,
-  call: Message.ToolCall
-): readonly [kind: "json" | "text", args: Schema.Json, ...spelled: ReadonlyArray<Schema.Json>] => {
+export const written = (tool: ToolDefinition | undefined, call: Message.ToolCall): Written =>
+  writtenWith(call, () => {
+    const read = tool === undefined ? undefined : decodeNow(tool, call)
+    const changes = read && (Result.isSuccess(read) ? read.success.changes : [])
+    return changes?.flatMap(({ after, step }) => (step === "convert-number" ? [after] : []))
+  })
+
+type Written = readonly [kind: "json" | "text", args: Schema.Json, ...spelled: ReadonlyArray<Schema.Json>]
+
+/** The same, if `numbersOf` returns the numbers that the tool gets as texts; `undefined` if that is not known. */
+export const writtenWith = (call: Message.ToolCall, numbersOf: () => ReadonlyArray<unknown> | undefined): Written => {
   const args = call.arguments
   if (!Predicate.isString(args)) return ["json", args]
   // JSON.parse returns nothing but JSON
   const parsed = Result.try(() => JSON.parse(args) as Schema.Json)
   if (Result.isFailure(parsed)) return ["text", args]
   if (!isUnusual.test(args)) return ["json", parsed.success]
-  const spelled = Coercion.spelled(args, () => {
-    const read = tool === undefined ? undefined : decodeNow(tool, call)
-    return read && (Result.isSuccess(read) ? read.success.changes : [])
-  })
+  const spelled = Coercion.spelled(args, numbersOf)
   return spelled === undefined ? ["json", parsed.success] : ["json", parsed.success, spelled]
 }
 
