@@ -97,7 +97,9 @@ const decidedBefore = (
     if (all.some(({ digest }) => digest === request.digest)) return undefined
     for (const one of all) {
       const name = nameOf(one)
-      if (replay.asked.has(name)) continue
+      // the approval of a call says nothing about what to do after its failure
+      const isAboutOther = (one.failed === undefined) !== (request.failed === undefined)
+      if (isAboutOther || replay.asked.has(name)) continue
       replay.asked.add(name)
       const over = yield* replay.lines.busy(activity(replay, `${name}/over`, Effect.succeed(undecided)))
       if (over !== undecided) return one

@@ -1,0 +1,86 @@
+/** What no migration changes: a decision is about what the person was asked, and an unsafe tool that has begun does not run again. */
+import { assert, it } from "@effect/vitest"
+import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
+import { Effect, Schema } from "effect"
+import { New, Old, quiet, saying, Seen, usual } from "./_support/changing.ts"
+import { process, watched } from "./_support/engines.ts"
+import { call } from "./_support/readingModel.ts"
+import { Busy } from "./_support/scenarios.ts"
+
+/** A clerk whose tool pays. */
+const parts = (sideEffects: "unsafe" | "idempotent", does: Effect.Effect<string, Busy>) => {
+  const seen = new Seen()
+  const run = (params: unknown, { idempotencyKey: key }: Tool.ToolContext) =>
+    Effect.andThen(
+      Effect.sync(() => seen.ran.push({ tool: "pay", params, key })),
+      does
+    )
+  return {
+    seen,
+    about: { description: "Pays.", success: Schema.String, failure: Busy, sideEffects, run },
+    agent: { model: saying(seen, [[call("pay", { id: "A" })]]), budget: { maxDuration: "30 days" } } as const,
+    options: {
+      name: "clerk",
+      input: Schema.String,
+      output: Schema.String,
+      onApproval: (one: Durable.DurableRequest) => Effect.sync(() => void seen.asked.push(one))
+    } as const
+  }
+}
+
+const table = Tool.onError({ Busy: Recovery.ask({ validFor: "9 days" }), OutcomeUnknownError: Recovery.tell() })
+
+/** The clerk before the change: it pays with approval. */
+const before = (does: Effect.Effect<string, Busy>) => {
+  const { about, agent, options, seen } = parts("unsafe", does)
+  const pay = Tool.make("pay", { ...about, parameters: Old }).pipe(table, Tool.requireApproval({ validFor: "9 days" }))
+  return { seen, durable: Durable.workflow(Agent.make("clerk", { ...agent, tools: [pay] }), options) }
+}
+
+/** The clerk after the change: it pays without approval. */
+const after = (sideEffects: "unsafe" | "idempotent") => {
+  const { about, agent, options, seen } = parts(sideEffects, Effect.succeed("paid"))
+  const pay = Tool.make("pay", { ...about, parameters: New }).pipe(table)
+  const calls = [Durable.migrateCall({ from: { tool: "pay", parameters: Old }, to: pay, migrate: usual })]
+  const durable = Durable.workflow(Agent.make("clerk", { ...agent, tools: [pay] }), {
+    ...options,
+    migrations: [{ calls }]
+  })
+  return { seen, durable }
+}
+
+/** Approves the call in a process of the first clerk. Once that has paid, the second clerk takes over. */
+const approved = (first: ReturnType<typeof before>, second: ReturnType<typeof after>) =>
+  Effect.gen(function* () {
+    const stop = yield* process(first.durable.layer)
+    const id = yield* Durable.start(first.durable, { id: "one", input: "go" })
+    yield* quiet
+    const [asked] = first.seen.asked
+    assert.isDefined(asked)
+    yield* Durable.decide(first.durable, asked, Approval.approve)
+    yield* quiet
+    assert.strictEqual(first.seen.ran.length, 1)
+    yield* stop
+    yield* process(second.durable.layer)
+    yield* Durable.resume(second.durable, id)
+    yield* quiet
+  })
+
+it.effect("the approval of a call does not answer what a person is asked about its failure [P1714]", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* watched(false)
+    const [first, second] = [before(Effect.fail(new Busy({ message: "busy" }))), after("unsafe")]
+    yield* Effect.provide(approved(first, second), layer)
+    assert.deepStrictEqual(
+      first.seen.asked.map(({ request }) => request.failed !== undefined),
+      [false, true]
+    )
+    assert.deepStrictEqual(second.seen.ran, [])
+    // the arguments have changed, so the person is asked again
+    assert.deepStrictEqual(
+      second.seen.asked.map(({ request }) => request.failed !== undefined),
+      [true]
+    )
+  })
+)
