@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Effect, Schema } from "effect"
+import * as signing from "./_support/changing.ts"
 import { New, Old, quiet, saying, Seen, usual } from "./_support/changing.ts"
 import { process, watched } from "./_support/engines.ts"
 import { call } from "./_support/readingModel.ts"
@@ -29,7 +30,7 @@ const parts = (sideEffects: "unsafe" | "idempotent", does: Effect.Effect<string,
   }
 }
 
-const table = Tool.onError({ Busy: Recovery.ask({ validFor: "9 days" }), OutcomeUnknownError: Recovery.tell() })
+const table = Tool.onError({ Busy: Recovery.ask({ validFor: "9 days" }) })
 
 /** The clerk before the change: it pays with approval. */
 const before = (does: Effect.Effect<string, Busy>) => {
@@ -65,6 +66,7 @@ const approved = (first: ReturnType<typeof before>, second: ReturnType<typeof af
     yield* process(second.durable.layer)
     yield* Durable.resume(second.durable, id)
     yield* quiet
+    return id
   })
 
 it.effect("the approval of a call does not answer what a person is asked about its failure [P1714]", () =>
@@ -82,5 +84,15 @@ it.effect("the approval of a call does not answer what a person is asked about i
       second.seen.asked.map(({ request }) => request.failed !== undefined),
       [true]
     )
+  })
+)
+
+it.effect("an unsafe tool that has begun does not run again, also if the current tool may run twice [P1714]", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* watched(false)
+    const [first, second] = [before(Effect.never), after("idempotent")]
+    const ended = Effect.flatMap(approved(first, second), (id) => signing.failureOf(second, id))
+    assert.strictEqual((yield* Effect.provide(ended, layer))._tag, "OutcomeUnknownError")
+    assert.deepStrictEqual(second.seen.ran, [])
   })
 )

@@ -18,7 +18,7 @@ export const attempt = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { attempt, idempotencyKey, isUnsafe, stored, tool }: Attempt,
+  { attempt, callId, idempotencyKey, isUnsafe, stored, tool }: Attempt,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const base = `${run?.callKey ?? idempotencyKey}/run/${attempt}`
@@ -31,9 +31,16 @@ export const attempt = (
     onSuccess: Effect.succeed,
     onFailure: (failure) => (isDeclared(failure) ? Effect.fail(failure) : Effect.die(unstorable(tool, failure)))
   })
-  return isUnsafe
-    ? once(replay, line, name, work, (work) => record(replay, { line, name, run, value, error: orLost(error), work }))
-    : record(replay, { line, name, run, value, error, work })
+  const runOnce = once(replay, line, name, work, (work) =>
+    record(replay, { line, name, run, value, error: orLost(error), work })
+  )
+  if (isUnsafe) return runOnce
+  const repeatable = record(replay, { line, name, run, value, error, work })
+  if (replay.migrations.length === 0) return repeatable
+  // the tool that an earlier version of the agent has begun may have been unsafe
+  return Effect.flatMap(isNoted(replay, intentOf(name)), (wasUnsafe) =>
+    wasUnsafe ? orUnknown(runOnce, { tool, callId, idempotencyKey }) : repeatable
+  )
 }
 
 /**
@@ -55,10 +62,20 @@ export const compensation = (
   const undone = once(replay, line, name, work, (work) =>
     record(replay, { line, name, run, value: Schema.Void, error: orLost(Said), work })
   )
-  return Effect.mapError(undone, (error) =>
-    error instanceof Interception.Lost ? ToolError.OutcomeUnknownError.make({ tool, callId, idempotencyKey }) : error
-  )
+  return orUnknown(undone, { tool, callId, idempotencyKey })
 }
+
+/** Fails with an `OutcomeUnknownError` if the outcome of the work is lost. */
+const orUnknown = (
+  self: Effect.Effect<unknown, unknown>,
+  about: Pick<Attempt, "tool" | "callId" | "idempotencyKey">
+): Effect.Effect<unknown, unknown> =>
+  Effect.mapError(self, (error) =>
+    error instanceof Interception.Lost ? ToolError.OutcomeUnknownError.make(about) : error
+  )
+
+/** The name of the step that says that work which must not run twice begins. */
+const intentOf = (name: string): string => `${name}/intent`
 
 /**
  * Runs work that must not run twice. It first records that the work begins, and in which process. Another process that reads this, and
@@ -74,7 +91,7 @@ const once = (
 ): Effect.Effect<unknown, unknown> => {
   const { atWork, executionId, incarnation, intents } = replay
   const key = `${executionId}/${name}`
-  const step = `${name}/intent`
+  const step = intentOf(name)
   const intend = Effect.sync(() => {
     intents.add(key)
     return incarnation
