@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Schema } from "effect"
+import { Effect, Logger, Option, Schema } from "effect"
 import * as signing from "./_support/changing.ts"
 import { New, Old, quiet, saying, Seen, usual } from "./_support/changing.ts"
 import { process, watched } from "./_support/engines.ts"
@@ -94,5 +94,39 @@ it.effect("an unsafe tool that has begun does not run again, also if the current
     const ended = Effect.flatMap(approved(first, second), (id) => signing.failureOf(second, id))
     assert.strictEqual((yield* Effect.provide(ended, layer))._tag, "OutcomeUnknownError")
     assert.deepStrictEqual(second.seen.ran, [])
+  })
+)
+
+it.effect("a request that a newer agent has withdrawn waits for that agent, also in an older process [P1714]", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* watched(false)
+    yield* Effect.gen(function* () {
+      const contents = [[call("sign", { id: "A" })]]
+      const newer = signing.after(contents, usual)
+      const stop = yield* process(signing.before(contents).durable.layer)
+      const id = yield* Durable.start(newer.durable, { id: "one", input: "go" })
+      yield* quiet
+      yield* stop
+      const stopNewer = yield* process(newer.durable.layer)
+      yield* Durable.resume(newer.durable, id)
+      yield* quiet
+      yield* stopNewer
+      // the deployment is taken back
+      const older = signing.before(contents)
+      const stopOlder = yield* process(older.durable.layer)
+      yield* Durable.resume(older.durable, id)
+      yield* quiet
+      assert.strictEqual(Option.getOrUndefined(yield* Durable.poll(older.durable, id))?._tag, "Suspended")
+      assert.deepStrictEqual(older.seen.requests, [])
+      yield* stopOlder
+      const next = signing.after(contents, usual)
+      yield* process(next.durable.layer)
+      const [request] = newer.seen.asked
+      assert.isDefined(request)
+      yield* Durable.decide(next.durable, request, Approval.approve)
+      yield* Durable.resume(next.durable, id)
+      yield* quiet
+      yield* signing.assertDone(next, id)
+    }).pipe(Effect.provide(layer), Effect.provide(Logger.layer([])))
   })
 )

@@ -13,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
+import { leaveToNewer } from "./leaving.ts"
 import { isNoted, note, stillThere } from "./losing.ts"
 import { migratedArguments } from "./migrating.ts"
 import type { AnyCodec } from "./outcomes.ts"
@@ -29,7 +30,9 @@ const Answer = Schema.toCodecJson(
     decision: Schema.optionalKey(Approval.Decision),
     id: Schema.optionalKey(Schema.String),
     /** Set if a message of the user has withdrawn the request. */
-    superseded: Schema.optionalKey(Schema.Literal(true))
+    superseded: Schema.optionalKey(Schema.Literal(true)),
+    /** How many migrations the workflow has, if a newer agent has withdrawn the request because it asks about the migrated call. */
+    revision: Schema.optionalKey(Schema.Finite)
   })
 )
 
@@ -103,7 +106,8 @@ const decidedBefore = (
       replay.asked.add(name)
       const over = yield* replay.lines.busy(activity(replay, `${name}/over`, Effect.succeed(undecided)))
       if (over !== undecided) return one
-      yield* Effect.flatMap(superseding(replay.clock.currentTimeMillisUnsafe()), (answer) =>
+      const at = replay.clock.currentTimeMillisUnsafe()
+      yield* Effect.flatMap(answerOf(at, { superseded: true, revision: replay.migrations.length }), (answer) =>
         store(deferredOf(one), replay, answer)
       ).pipe(Effect.provideService(WorkflowEngine, replay.engine))
     }
@@ -176,7 +180,8 @@ const deciding = (
     Effect.provideService(WorkflowInstance, replay.instance)
   )
   const taken = Effect.fnUntraced(function* (waited: Schema.Json) {
-    const { at, decision, superseded = false } = yield* reading(replay, name, decodeAnswer(waited))
+    const { at, decision, revision = 0, superseded = false } = yield* reading(replay, name, decodeAnswer(waited))
+    if (revision > replay.migrations.length) return yield* leaveToNewer(replay, revision)
     line.advance(at)
     yield* goingOn(replay, line, name)
     // a request that has expired before the message came is expired, and not withdrawn

@@ -17,3 +17,9 @@ export const leave = ({ executionId, instance }: Left, why: string): Effect.Effe
   const help = "It waits: serve its workflow by that release and agent, and wake the run by Durable.resume"
   return Effect.andThen(Effect.logError(`${what} (${why}). ${help}`), Workflow.suspend(instance))
 }
+
+/** Suspends a run that an agent with so many migrations has recorded. */
+export const leaveToNewer = (
+  replay: Left & { readonly migrations: ReadonlyArray<unknown> },
+  revision: number
+): Effect.Effect<never> => leave(replay, `${revision} migrations, this workflow has ${replay.migrations.length}`)

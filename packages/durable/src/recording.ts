@@ -24,7 +24,7 @@ import { Books, decodeSpent, encodeSpent, rebook, spentOf } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
 import type { EventLog } from "./eventLog.ts"
 import type { Line, Lines } from "./lines.ts"
-import { leave } from "./leaving.ts"
+import { leaveToNewer } from "./leaving.ts"
 import type { Migration } from "./migration.ts"
 import { type AnyCodec, type Outcome, outcomeOf } from "./outcomes.ts"
 import type { Rows } from "./rows.ts"
@@ -130,7 +130,7 @@ export const record = <A, E>(
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
       const revision = revisionOf(stored)
       const { length } = replay.migrations
-      if (revision > length) return yield* leave(replay, `${revision} migrations, this workflow has ${length}`)
+      if (revision > length) return yield* leaveToNewer(replay, revision)
       const ended = yield* reading(replay, step, outcome.decode(stored))
       if (ended._tag !== "Late") {
         if (isOther(ended, asks, revision < length)) return yield* Effect.die(changed(replay, step))
