@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { assertDone, before, current, earlier, moved, quiet, saying, Seen } from "./_support/changing.ts"
 import { watched } from "./_support/engines.ts"
 import { call } from "./_support/readingModel.ts"
@@ -47,5 +47,46 @@ it.effect("a tool that was removed settles its earlier calls, and no model is of
         )
       }).pipe(Effect.provide(layer))
     }
+  })
+)
+
+/** A clerk whose only tool on demand pays, and one that has retired this tool. */
+const payer = (isEarlier: boolean) => {
+  const seen = new Seen()
+  const looked: Array<string> = []
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({ id: Schema.String }),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    verify: (key) => Effect.sync(() => (looked.push(key), Option.some("it was paid"))),
+    run: (params, { idempotencyKey: key }) =>
+      Effect.andThen(
+        Effect.sync(() => seen.ran.push({ tool: "pay", params, key })),
+        Effect.never
+      )
+  })
+  const model = saying(seen, [[call("call_tool", { name: "pay", arguments: { id: "A" } })]])
+  const options = { name: "clerk", input: Schema.String, output: Schema.String } as const
+  const durable = isEarlier
+    ? Durable.workflow(Agent.make("clerk", { model, tools: Tool.onDemand([pay]) }), options)
+    : Durable.workflow(Agent.make("clerk", { model, tools: [Tool.retired(pay)] }), { ...options, migrations: [{}] })
+  return { durable, looked, seen }
+}
+
+it.effect("an unsafe call by call_tool is looked up, also if its agent has no tool on demand any more [P1715]", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* watched(false)
+    const [first, second] = [payer(true), payer(false)]
+    yield* Effect.provide(
+      Effect.flatMap(moved(first, second), (id) => assertDone(second, id)),
+      layer
+    )
+    assert.deepStrictEqual(second.seen.ran, [])
+    assert.deepStrictEqual(
+      second.looked,
+      first.seen.ran.map(({ key }) => key)
+    )
+    assert.include(JSON.stringify(second.seen.requests.at(-1)?.messages), "it was paid")
   })
 )

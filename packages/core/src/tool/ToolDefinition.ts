@@ -86,6 +86,8 @@ export interface ToolDefinition {
   readonly among?: (isCallable: (tool: ToolDefinition) => boolean) => ToolDefinition
   /** Whether models can no longer call the tool. It settles the calls of earlier versions of its agent. */
   readonly isRetired?: true
+  /** For retired tools: reads their earlier calls by `call_tool`, which the agent may no longer have. */
+  readonly unwrap?: OnDemand["unwrap"]
   /** Whether the tool answers calls of a kind that the provider declares. Its name is that kind, and requests do not list the tool. */
   readonly isProvided?: true
   /** How to make the images and files of a result; absent for tools whose results are texts. */

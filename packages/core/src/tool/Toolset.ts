@@ -68,6 +68,7 @@ export const make = (
   const aside = putAside ?? tools.find((tool) => tool.putAside !== undefined)?.putAside
   const own = aside?.among(tools, putAside) ?? tools
   const onDemand = own.find((tool) => tool.onDemand !== undefined)?.onDemand
+  const unwrap = onDemand?.unwrap ?? own.find((tool) => tool.unwrap !== undefined)?.unwrap
   const all = onDemand === undefined ? own : [...own, ...onDemand.among(own)]
   for (const tool of all) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
@@ -84,7 +85,7 @@ export const make = (
   const provided = all.flatMap(({ isProvided, name }) => (isProvided === true ? [name] : []))
   return {
     specs: all.flatMap((tool) => (isListed(tool) ? [tool.spec()] : [])),
-    ...(onDemand === undefined ? {} : { unwrap: onDemand.unwrap }),
+    ...(unwrap === undefined ? {} : { unwrap }),
     ...(provided.length === 0 ? {} : { providerCalls: provided }),
     entries,
     gates,
@@ -132,7 +133,9 @@ export const isOffered = (
  * a provider are called by their own names only.
  */
 export const madeBy = (self: Toolset, call: Message.ToolCall): PassedOn => {
-  const made = self.unwrap === undefined || entryOf(self, call)?.tool.isAdded !== true ? undefined : self.unwrap(call)
+  const caller = self.unwrap === undefined ? undefined : entryOf(self, call)?.tool
+  // an agent with a retired tool may have lost `call_tool` with it
+  const made = caller === undefined || caller.isAdded === true ? self.unwrap?.(call) : undefined
   const tool = made && entryOf(self, made.call)?.tool
   return made === undefined || tool?.isBuiltIn === true || tool?.isProvided === true ? { call, changes: [] } : made
 }

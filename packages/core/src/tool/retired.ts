@@ -1,4 +1,5 @@
 /** `Tool.retired`: tools that an agent no longer has, for the calls of its runs that began before. */
+import { passedOn } from "../coercion/Unwrapped.ts"
 import { demand } from "../data/Demand.ts"
 import { type AnyTool, fromDefinition, isTool } from "./shape.ts"
 
@@ -26,5 +27,5 @@ export const retired = <T extends AnyTool>(tool: T): T => {
   demand("Tool.retired: the tool", "made by this module", tool, isTool(tool))
   // it is listed nowhere, so no search finds it, and its server may be gone
   const { onDemand: _, pin: __, ...definition } = tool.definition
-  return fromDefinition<T>({ ...definition, isRetired: true })
+  return fromDefinition<T>({ ...definition, isRetired: true, unwrap: passedOn })
 }
