@@ -150,3 +150,33 @@ it.effect("of an encrypted store is plain, and fails where no key fits [P1854 P1
     assert.deepInclude(error, { _tag: "ConversationStoreError", conversation: "c", operation: "exportSubject" })
   })
 )
+
+for (const [name, make] of Object.entries(stores)) {
+  it.effect(`from ${name} has nothing of another person who takes a removed id meanwhile [P1854]`, () =>
+    Effect.gen(function* () {
+      const store = yield* make()
+      const of = { conversation: "c", subject: "ann" }
+      yield* store.append({ ...of, expected: 0, messages: texts(9) })
+      const taken = Effect.gen(function* () {
+        yield* store.remove(of)
+        const bobs = Array.from({ length: 9 }, () => Message.user("of bob"))
+        yield* store.append({ conversation: "c", subject: "bob", expected: 0, messages: bobs })
+        yield* store.documents.put({ owner: "c", kind: "result", name: "r", value: "of bob" })
+      })
+      // the id is taken once the first page of messages was read
+      const reading = store
+        .exportSubject("ann")
+        .pipe(Stream.tap((line) => (line.includes("words 0 ") ? taken : Effect.void)))
+      const lines = [...(yield* Stream.runCollect(reading))].join("")
+      assert.notInclude(lines, "of bob")
+      assert.deepInclude(
+        lines
+          .trimEnd()
+          .split("\n")
+          .map((line) => decode(line))
+          .at(-1),
+        { type: "end", documents: 0 }
+      )
+    })
+  )
+}

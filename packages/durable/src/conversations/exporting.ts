@@ -96,14 +96,28 @@ export const exporting = <E>(source: Source<E>, subject: string): Stream.Stream<
   Stream.suspend(() => {
     const counts = { conversations: 0, messages: 0, documents: 0 }
 
-    const messagesOf = ({ id, version }: Head): Stream.Stream<Encoded, E> => {
+    /** Drops what was read of a conversation that is gone: another person may have taken its id meanwhile. */
+    const own = <A>({ createdAt, id }: Head, self: Effect.Effect<A, E>): Effect.Effect<A | undefined, E> =>
+      Effect.flatMap(self, (found) =>
+        Effect.map(source.head(id), (now) =>
+          now?.subject === subject && now.createdAt === createdAt ? found : undefined
+        )
+      )
+
+    const messagesOf = (head: Head): Stream.Stream<Encoded, E> => {
+      const { id, version } = head
       let nth = 0
       return paged(
         0,
         fewMessages,
         // what is added meanwhile is left out
         (from) =>
-          from >= version ? Effect.succeed([]) : source.messages(id, from, Math.min(fewMessages, version - from)),
+          from >= version
+            ? Effect.succeed([])
+            : Effect.map(
+                own(head, source.messages(id, from, Math.min(fewMessages, version - from))),
+                (found) => found ?? []
+              ),
         (_last, from, count) => from + count
       ).pipe(
         Stream.map((message): Encoded => {
@@ -119,14 +133,17 @@ export const exporting = <E>(source: Source<E>, subject: string): Stream.Stream<
       )
     }
 
-    const documentsOf = (owner: string): Stream.Stream<Encoded, E> =>
-      paged(
+    const documentsOf = (head: Head): Stream.Stream<Encoded, E> => {
+      const { id: owner } = head
+      return paged(
         undefined as DocumentName | undefined,
         page,
         (after) => source.names(owner, after, page),
         (last) => last
       ).pipe(
-        Stream.mapEffect((name) => Effect.map(source.document({ owner, ...name }), (value) => ({ name, value }))),
+        Stream.mapEffect((name) =>
+          Effect.map(own(head, source.document({ owner, ...name })), (value) => ({ name, value }))
+        ),
         Stream.flatMap(({ name, value }) => {
           // a document may be removed meanwhile
           if (value === undefined) return Stream.empty
@@ -134,6 +151,7 @@ export const exporting = <E>(source: Source<E>, subject: string): Stream.Stream<
           return Stream.succeed<Encoded>({ type: "document", owner, ...name, value })
         })
       )
+    }
 
     const conversation = (id: string): Stream.Stream<Encoded, E> =>
       Stream.unwrap(
@@ -142,7 +160,7 @@ export const exporting = <E>(source: Source<E>, subject: string): Stream.Stream<
           counts.conversations++
           const { createdAt, updatedAt, version } = head
           const first: Encoded = { type: "conversation", id, version, createdAt, updatedAt }
-          return Stream.concat(Stream.succeed(first), Stream.concat(messagesOf(head), documentsOf(id)))
+          return Stream.concat(Stream.succeed(first), Stream.concat(messagesOf(head), documentsOf(head)))
         })
       )
 
