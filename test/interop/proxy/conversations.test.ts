@@ -152,6 +152,24 @@ for (const [name, way] of Object.entries(ways)) {
       }).pipe(played(talk))
     })
 
+    it.effect("said words wait for a decision about the run that reads them, under the id of its message", () => {
+      const talk = talking()
+      return Effect.gen(function* () {
+        const ann = yield* (yield* way(talk))("ann")
+        yield* ann.send("m-1", "sign pay")
+        yield* ann.answer("m-1")
+        assert.deepStrictEqual(yield* ann.say("m-2", "and smile"), { _tag: "Steered", id: "m-2" })
+        const reading = yield* Effect.forkChild(ann.answer("m-2"))
+        yield* passing(5)
+        const ending = yield* Effect.flatten(Effect.fromNullishOr(reading.pollUnsafe()))
+        assert(ending._tag === "Waiting" && ending.waiting[0]?.type === "approval", JSON.stringify(ending))
+        assert.strictEqual(ending.run, "m-1")
+        talk.release("sign pay")
+        yield* ann.decide(ending.run, ending.waiting[0].request.digest, Approval.approve)
+        assert.strictEqual((yield* ann.answer("m-2"))._tag, "Answered")
+      }).pipe(played(talk))
+    })
+
     it.effect("the events of a message that waits begin with its run, and go on at a cursor", () => {
       const talk = talking()
       return Effect.gen(function* () {

@@ -152,10 +152,13 @@ export const conversing = (entity: Entity, runs: Executions<unknown, unknown>, s
     Effect.gen(function* () {
       const run = of.id
       const look = Effect.gen(function* () {
-        const state = yield* stateOf(of)
-        if (state._tag === "Waiting") return undefined
+        const found = yield* stateOf(of)
+        // said words are answered by the run of another message, and decisions about it are for that message
+        const by = found._tag === "Steered" ? found.by : run
+        const state = by === run ? found : yield* stateOf({ ...of, id: by })
+        if (state._tag === "Waiting" || state._tag === "Unserved") return undefined
         if (state._tag !== "Working") return "over"
-        return yield* waitingIn({ run, executionId: state.executionId })
+        return yield* waitingIn({ run: by, executionId: state.executionId })
       })
       const found = yield* Effect.repeat(look, { schedule: looking, until: (one) => one !== undefined })
       if (found === undefined) return yield* answered(of)
