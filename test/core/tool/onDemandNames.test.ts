@@ -77,6 +77,24 @@ it.run("a tool of the agent with a name like call_tool stays one of the agent [P
   })
 )
 
+it.run("a call_tool that is longer than the limit of arguments is denied before it is read [P1385]", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = play("pay", {}, [Effect.succeed("paid")])
+    const agent = Agent.make("desk", { tools: Tool.onDemand([tool]), budget: { maxArgsBytes: 500 } })
+    const written = JSON.stringify({ ...passing("pay", { n: 1 }), more: "x".repeat(500) })
+    const short = JSON.stringify({ ...passing("pay", { n: 2 }), more: "x".repeat(300) })
+    const model = yield* make(calls(call("call_tool", written, "c1"), call("call_tool", short, "c2")), done)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    const [long, paid] = read(model)
+    assert.include(long, "The call of tool 'call_tool' was denied and not run: the arguments are longer than 500 bytes")
+    assert.strictEqual(paid, "result: paid")
+    assert.deepStrictEqual(
+      runs.map(({ params }) => params),
+      [{ n: 2 }]
+    )
+  })
+)
+
 it.run("the mending of a call_tool that is no JSON is emitted as that of the tool's own arguments is [P1385]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("pay", {}, [Effect.succeed("paid")])

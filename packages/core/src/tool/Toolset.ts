@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Gates } from "./callState.ts"
+import { isWithinBytes } from "./attempt.ts"
 import { denialOf } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
 import { settle as settleTool } from "./settle.ts"
@@ -129,15 +130,22 @@ export const isOffered = (
   offered === undefined || isRetired === true || offered.includes(name) || (isAdded === true && offered.length > 0)
 
 /**
- * The call that a call of `call_tool` makes, and what had to be mended to read it; any other call stays as it is. Built-in tools and those of
- * a provider are called by their own names only.
+ * The call that a call of `call_tool` makes, and what had to be mended to read it; any other call stays as it is, and so does one whose text
+ * is too long to be read. Built-in tools and those of a provider are called by their own names only.
  */
 export const madeBy = (self: Toolset, call: Message.ToolCall): PassedOn => {
-  const caller = self.unwrap === undefined ? undefined : entryOf(self, call)?.tool
-  // an agent with a retired tool may have lost `call_tool` with it
-  const made = caller === undefined || caller.isAdded === true ? self.unwrap?.(call) : undefined
+  if (self.unwrap === undefined || !isRead(self, call)) return { call, changes: [] }
+  const made = self.unwrap(call)
   const tool = made && entryOf(self, made.call)?.tool
   return made === undefined || tool?.isBuiltIn === true || tool?.isProvided === true ? { call, changes: [] } : made
+}
+
+/** Whether the arguments of a call may hold another call, and are short enough to be read. */
+const isRead = (self: Toolset, call: Message.ToolCall): boolean => {
+  const caller = entryOf(self, call)?.tool
+  // an agent with a retired tool may have lost `call_tool` with it
+  const mayHold = caller === undefined || caller.isAdded === true
+  return mayHold && (!Predicate.isString(call.arguments) || isWithinBytes(call.arguments, self.gates.maxArgsBytes))
 }
 
 /** The call of `madeBy` alone. */

@@ -253,7 +253,9 @@ const oversized = (
 
 const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {
   if (raw === null || max === Infinity) return true
-  const text = Predicate.isString(raw) ? raw : JSON.stringify(raw)
-  // a character has at least one byte, and at most three
-  return text.length * 3 <= max || (text.length <= max && new TextEncoder().encode(text).length <= max)
+  return isWithinBytes(Predicate.isString(raw) ? raw : JSON.stringify(raw), max)
 }
+
+/** Whether a text has at most so many bytes. A character has at least one byte, and at most three. */
+export const isWithinBytes = (text: string, max: number): boolean =>
+  text.length * 3 <= max || (text.length <= max && new TextEncoder().encode(text).length <= max)
