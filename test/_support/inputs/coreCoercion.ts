@@ -65,7 +65,7 @@ export const coreCoercion: Table = {
       },
       repaired
     ),
-    ...each(reached, "passedOn")
+    ...each(reached, "passedOn", "madeFrom")
   },
   "core/src/coercion/Spelling.ts": {
     spelling: grows(texts, (text) => spelling(text)("pay", "shop"), 128),

@@ -77,6 +77,25 @@ it.run("a tool of the agent with a name like call_tool stays one of the agent [P
   })
 )
 
+it.effect("a tool on demand with a name like call_tool gets its own arguments, also after an approval [P1385]", () =>
+  Effect.gen(function* () {
+    const seen: Array<unknown> = []
+    const own = Tool.make("CallTool", {
+      description: "Calls a tool of another system.",
+      parameters: Schema.Struct({ name: Schema.String, arguments: Schema.Json }),
+      success: Schema.String,
+      run: (params) => Effect.sync(() => `called ${seen.push(params)}`)
+    }).pipe(Tool.requireApproval())
+    const agent = Agent.make("desk", { tools: Tool.onDemand([own, scripted("pay").tool]) })
+    const model = yield* make(calls(call("call_tool", passing("CallTool", passing("pay", { n: 1 })), "c1")), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    assert.strictEqual(Snapshot.requestsOf(from)[0]?.tool, "CallTool")
+    const read = yield* Snapshot.fromJson(JSON.parse(JSON.stringify(Snapshot.toJson(from))))
+    yield* outcomeOf(Agent.resume(agent), deciding(read), model)
+    assert.deepStrictEqual(seen, [{ name: "pay", arguments: { n: 1 } }])
+  })
+)
+
 it.run("a call_tool that is longer than the limit of arguments is denied before it is read [P1385]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("pay", {}, [Effect.succeed("paid")])

@@ -19,10 +19,13 @@ export interface PassedOn {
 /** How many calls of `call_tool` within each other are read. A deeper one stays a call of `call_tool`, so reading is linear. */
 const deepest = 3
 
-/** The call of `unwrapped`, and what had to be mended to read it. */
-export const passedOn = (written: Message.ToolCall): PassedOn => {
+/**
+ * The call of `unwrapped`, and what had to be mended to read it. Reading ends at a call for which `isOwn` holds: one of a tool of the agent
+ * whose name is like `call_tool`.
+ */
+export const passedOn = (written: Message.ToolCall, isOwn: (call: Message.ToolCall) => boolean): PassedOn => {
   let made: PassedOn = { call: written, changes: [] }
-  for (let depth = 0; depth < deepest; depth++) {
+  for (let depth = 0; depth < deepest && !isOwn(made.call); depth++) {
     const inner = within(made.call)
     if (inner === undefined) break
     made = { call: inner.call, changes: [...made.changes, ...inner.changes] }
@@ -34,7 +37,17 @@ export const passedOn = (written: Message.ToolCall): PassedOn => {
  * The call that a call of `call_tool` makes: it has the same id, and the name and the arguments that were passed on, as the model wrote
  * them. Any other call stays as it is, and so does one that names no tool. `call_tool` may be misspelt as any other name.
  */
-export const unwrapped = (written: Message.ToolCall): Message.ToolCall => passedOn(written).call
+export const unwrapped = (written: Message.ToolCall): Message.ToolCall => passedOn(written, () => false).call
+
+/** A call, and each call that is written within it. Which of them is made depends on the tools of the agent. */
+export const madeFrom = (written: Message.ToolCall): ReadonlyArray<Message.ToolCall> => {
+  const outer: Array<Message.ToolCall> = []
+  const { call } = passedOn(written, (made) => {
+    outer.push(made)
+    return false
+  })
+  return [...outer, call]
+}
 
 const within = (call: Message.ToolCall): PassedOn | undefined => {
   if (call.name !== callTool && !spelling(call.name)(callTool)) return undefined

@@ -12,7 +12,7 @@ import * as Approval from "../data/Approval.ts"
 import { digestOfRequest } from "../data/Digest.ts"
 import { freeze, isDeep } from "../data/Foreign.ts"
 import { endsAs } from "../coercion/Spelling.ts"
-import { unwrapped } from "../coercion/Unwrapped.ts"
+import { madeFrom } from "../coercion/Unwrapped.ts"
 import { genuine } from "./Genuine.ts"
 import * as Message from "../data/Message.ts"
 import { Signature } from "../data/Signature.ts"
@@ -136,8 +136,9 @@ const wholeReply = (self: Snapshot, path: Path): Effect.Effect<void, Schema.Sche
         return yield* misfit([...at, "token"], "Expected the token of this call")
       if (found?.type !== "decision") continue
       const of = { runId, key: unfinished.keys[index] ?? "" }
-      if (yield* isIntact(found.request, { ...of, call })) continue
-      if (yield* isIntact(found.request, { ...of, call: unwrapped(call) })) continue
+      let isShown = false
+      for (const made of madeFrom(call)) isShown ||= yield* isIntact(found.request, { ...of, call: made })
+      if (isShown) continue
       return yield* misfit([...at, "request"], "Expected a request as it was shown, about the call as it was made")
     }
   })

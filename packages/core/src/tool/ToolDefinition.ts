@@ -138,8 +138,8 @@ export interface OnDemand {
   readonly options: object
   /** The tools that find and call those among these tools that are on demand. */
   readonly among: (tools: ReadonlyArray<ToolDefinition>) => ReadonlyArray<ToolDefinition>
-  /** The call that a call of `call_tool` makes; any other call stays as it is. */
-  readonly unwrap: (call: Message.ToolCall) => PassedOn
+  /** The call that a call of `call_tool` makes; any other call stays as it is, and so does one that is of a tool of the agent. */
+  readonly unwrap: (call: Message.ToolCall, isOwn: (call: Message.ToolCall) => boolean) => PassedOn
 }
 
 /** How results with images and files are made and adapted. `Tool.parts` brings the code along, so a bundle without it is smaller. */

@@ -135,17 +135,19 @@ export const isOffered = (
  */
 export const madeBy = (self: Toolset, call: Message.ToolCall): PassedOn => {
   if (self.unwrap === undefined || !isRead(self, call)) return { call, changes: [] }
-  const made = self.unwrap(call)
+  const made = self.unwrap(call, (one) => isOwn(self, one))
   const tool = made && entryOf(self, made.call)?.tool
   return made === undefined || tool?.isBuiltIn === true || tool?.isProvided === true ? { call, changes: [] } : made
 }
 
 /** Whether the arguments of a call may hold another call, and are short enough to be read. */
-const isRead = (self: Toolset, call: Message.ToolCall): boolean => {
+const isRead = (self: Toolset, call: Message.ToolCall): boolean =>
+  !isOwn(self, call) && (!Predicate.isString(call.arguments) || isWithinBytes(call.arguments, self.gates.maxArgsBytes))
+
+/** Whether a call is one of a tool of the agent. An agent with a retired tool may have lost `call_tool` with it. */
+const isOwn = (self: Toolset, call: Message.ToolCall): boolean => {
   const caller = entryOf(self, call)?.tool
-  // an agent with a retired tool may have lost `call_tool` with it
-  const mayHold = caller === undefined || caller.isAdded === true
-  return mayHold && (!Predicate.isString(call.arguments) || isWithinBytes(call.arguments, self.gates.maxArgsBytes))
+  return caller !== undefined && caller.isAdded !== true
 }
 
 /** The call of `madeBy` alone. */
