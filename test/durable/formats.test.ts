@@ -15,7 +15,7 @@ import { Busy } from "./_support/scenarios.ts"
 /** The id of the run, the keys of its calls, and the digest of its request for approval. */
 const run = "run-ypzfl1ls05gs3im0v9oat"
 const keys = ["e8a92b6f49573e81f70e0d4ade17f939-0", "4ce14b0061196cdfcc52bb780d5c7060-0"] as const
-const approval = "a36116f1d3c701f06d417ed204556082cbb8f3cf7adab4ba981df1e9c9efea7c"
+const approval = "bb2164a91a74bd2b93f61706cbae78678d8ce797056b57a264ee5aa429609801"
 
 it.effect("the names of steps, the keys of calls and the digests of requests are those of format 3 [P1712]", () =>
   Effect.gen(function* () {

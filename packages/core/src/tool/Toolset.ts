@@ -144,10 +144,14 @@ export const madeBy = (self: Toolset, call: Message.ToolCall): PassedOn => {
 const isRead = (self: Toolset, call: Message.ToolCall): boolean =>
   !isOwn(self, call) && (!Predicate.isString(call.arguments) || isWithinBytes(call.arguments, self.gates.maxArgsBytes))
 
-/** Whether a call is one of a tool of the agent. An agent with a retired tool may have lost `call_tool` with it. */
+/**
+ * Whether a call is none of `call_tool`: it is one of a tool of the agent, or may mean several. An agent with a retired tool may have lost
+ * `call_tool` with it.
+ */
 const isOwn = (self: Toolset, call: Message.ToolCall): boolean => {
   const caller = entryOf(self, call)?.tool
-  return caller !== undefined && caller.isAdded !== true
+  if (caller !== undefined) return caller.isAdded !== true
+  return Array.from(self.entries.values()).some(({ tool }) => tool.isAdded === true)
 }
 
 /** The call of `madeBy` alone. */
