@@ -135,7 +135,12 @@ export const talking = ({ former, version, ...options }: TalkOptions = {}) => {
   const releaseAll = Effect.sync(() => {
     for (const what of paid) release(what)
   })
-  return { asked, clerks, durable, prompts, requests, paid, release, releaseAll }
+  /** Waits until the tool is at work; reading the conversation may take real time. */
+  const begun = (what: string) =>
+    Effect.gen(function* () {
+      for (let i = 0; i < 100 && !paid.includes(what); i++) yield* passing(1)
+    })
+  return { asked, begun, clerks, durable, prompts, requests, paid, release, releaseAll }
 }
 
 /** The conversations in memory, and the engine. */
