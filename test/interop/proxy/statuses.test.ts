@@ -126,7 +126,12 @@ it.effect("422: the input or a decision does not fit, and the answer says where 
     assert.include(JSON.stringify(unfit.json()["issues"]), '"path":"input"')
     assert.notInclude(unfit.answer, "hunter2")
     yield* send("/desk", startOf("one"))
-    const bodies = [{ decisions: [] }, { decisions: [{ digest: "any", decision: { type: "perhaps" } }] }]
+    const decided = { digest: "any", decision: { type: "approve" } }
+    const bodies = [
+      { decisions: [] },
+      { decisions: [{ digest: "any", decision: { type: "perhaps" } }] },
+      { decisions: Array.from({ length: 101 }, () => decided) }
+    ]
     for (const body of bodies) assert.strictEqual((yield* send("/desk/one/decisions", { body })).status, 422)
     assert.strictEqual((yield* send("/desk/one/messages", { body: { message: " " } })).status, 422)
     assert.strictEqual((yield* send("/desk/one/events?after=7")).status, 422)

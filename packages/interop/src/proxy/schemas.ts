@@ -33,7 +33,12 @@ export const startFields = <Input extends Schema.Top>(input: Input) => ({
   run: Schema.optionalKey(RunId)
 })
 
-export const decideFields = { decisions: Schema.NonEmptyArray(Approval.Decided) }
+/** A run waits for as many decisions as its last reply has calls; each costs a look into the storage. */
+const mostDecisions = 100
+
+export const decideFields = {
+  decisions: Schema.NonEmptyArray(Approval.Decided).check(Schema.isMaxLength(mostDecisions))
+}
 
 /** Words that are more than blank. */
 export const Text = Schema.NonEmptyString.check(Schema.isPattern(/\S/))
