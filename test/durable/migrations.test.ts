@@ -353,6 +353,22 @@ it.effect("several migrations follow each other, from the one that came after th
   })
 )
 
+it.effect("a call that was recorded after a migration stays, also if the tool has kept its name [P1714]", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* watched(false)
+    yield* Effect.gen(function* () {
+      const contents = [[call("look", { ids: ["A"] })]]
+      const does = Effect.fail(new Busy({ message: "busy" }))
+      const second = after(contents, usual, { isLast: false, name: "look" })
+      const id = yield* moved(after(contents, usual, { name: "look", does }), second)
+      yield* TestClock.adjust("2 hours")
+      yield* quiet
+      yield* assertDone(second, id)
+      assert.deepInclude(second.seen.ran[0], { tool: "look", params: { ids: ["A"] } })
+    }).pipe(Effect.provide(layer))
+  })
+)
+
 it.effect("a run that a newer agent has recorded waits for that agent [P1714]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)

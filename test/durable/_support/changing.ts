@@ -94,11 +94,18 @@ type Move = (old: typeof Old.Type) => typeof New.Type
 
 export const usual: Move = ({ id }) => ({ ids: [id] })
 
-/** The clerk after the change: it finds, and endorses with approval. Without `moves`, it has no migration. */
+/**
+ * The clerk after the change: it finds, and endorses with approval. Without `moves`, it has no migration; if its change is not the last one,
+ * it has another one behind that, which moves nothing.
+ */
 export const after = (
   contents: ReadonlyArray<Message.Reply["content"]>,
   moves?: Move,
-  { does, name = "find" }: { readonly does?: Does; readonly name?: string } = {}
+  {
+    does,
+    isLast = true,
+    name = "find"
+  }: { readonly does?: Does; readonly isLast?: boolean; readonly name?: string } = {}
 ) => {
   const seen = new Seen()
   const find = current(seen, name, does)
@@ -113,7 +120,8 @@ export const after = (
               Durable.migrateCall({ from: { tool: "look", parameters: Old }, to: find, migrate: moves }),
               Durable.migrateCall({ from: { tool: "sign", parameters: Old }, to: endorse, migrate: moves })
             ]
-          }
+          },
+          ...(isLast ? [] : [{}])
         ]
   return { seen, durable: Durable.workflow(agent, { ...optionsOf(seen), migrations }) }
 }
