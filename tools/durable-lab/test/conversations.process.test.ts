@@ -7,7 +7,7 @@ import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
 import { Message } from "@kintsugi/core"
 import { Conversations, Durable } from "@kintsugi/durable"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { afterEach, assert, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
 import { folder as lab } from "../src/folder.ts"
@@ -52,17 +52,28 @@ const holds = (texts: ReadonlyArray<string>, counts: Readonly<Record<string, num
   for (let at = 0; at < texts.length; at += 2) assert.strictEqual(texts[at + 1], `${texts[at]}b`)
 }
 
+const textOf = (message: Message.Message): string => (message.role === "user" ? Message.textOf(message) : "")
+
+const line = Schema.decodeUnknownSync(Schema.fromJsonString(Conversations.ExportLine))
+
+/** The texts of the conversation, which an export gives too, between its head and its end. */
+const textsIn = Effect.gen(function* () {
+  const store = yield* Conversations.Conversations
+  const texts = (yield* store.load(of)).messages.map(textOf)
+  const lines = (yield* Stream.runCollect(store.exportSubject(of.subject))).map((one) => line(one))
+  const exported = lines.flatMap((one) => (one.type === "message" ? [textOf(one.message)] : []))
+  assert.deepStrictEqual(exported, texts)
+  assert.deepStrictEqual([lines[0]?.type, lines[1]?.type, lines.at(-1)?.type], ["begin", "conversation", "end"])
+  return texts
+})
+
 const loaded = <E>(layer: Layer.Layer<Conversations.Conversations, E>) =>
-  Effect.gen(function* () {
-    const store = yield* Conversations.Conversations
-    const { messages } = yield* store.load(of)
-    return messages.map((message) => (message.role === "user" ? Message.textOf(message) : ""))
-  }).pipe(Effect.provide(layer), Effect.runPromise)
+  textsIn.pipe(Effect.provide(layer), Effect.runPromise)
 
 const found = postgres.find()
 
 it.skipIf(found === undefined)(
-  "two processes on PostgreSQL append to one conversation, and no message is lost [P1383]",
+  "two processes on PostgreSQL append to one conversation, and no message is lost or missing in an export [P1383 P1854]",
   { timeout: 120_000 },
   async () => {
     const server = await startPostgres(found ?? "")
@@ -86,7 +97,7 @@ it.skipIf(found === undefined)(
 )
 
 it(
-  "two writers on PGlite append to one conversation, and no message is lost [P1383]",
+  "two writers on PGlite append to one conversation, and no message is lost or missing in an export [P1383 P1854]",
   { timeout: 120_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "kintsugi-conversations-"))
@@ -115,9 +126,7 @@ it(
       const texts = await Effect.gen(function* () {
         const store = yield* Conversations.Conversations
         yield* Effect.all([write(store, "a"), write(store, "b")], { concurrency: 2 })
-        return (yield* store.load(of)).messages.map((message) =>
-          message.role === "user" ? Message.textOf(message) : ""
-        )
+        return yield* textsIn
       }).pipe(Effect.provide(layer), Effect.runPromise)
       holds(texts, { a: 20, b: 20 })
     } finally {
