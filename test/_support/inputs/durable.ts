@@ -191,7 +191,7 @@ export const durable: Table = {
   "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "isLeft", "stillThere", "orLost", "demandRow"),
   "durable/src/marks.ts": each(reached, "isDelta", "Marks"),
   "durable/src/memory.ts": each(reached, "Memory"),
-  "durable/src/leaving.ts": each(effectOnly, "leave"),
+  "durable/src/leaving.ts": each(effectOnly, "leave", "leaveToNewer"),
   "durable/src/migrating.ts": each(effectOnly, "migratedCalls", "migratedArguments"),
   "durable/src/migration.ts": {
     migrateCall: merged({
