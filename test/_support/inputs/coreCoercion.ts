@@ -5,7 +5,7 @@ import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
 import { memberOf } from "../../../packages/core/src/coercion/member.ts"
 import { endsAs, spelling } from "../../../packages/core/src/coercion/Spelling.ts"
-import { unwrapped } from "../../../packages/core/src/coercion/Unwrapped.ts"
+import { madeFrom, unwrapped } from "../../../packages/core/src/coercion/Unwrapped.ts"
 import { failingIn, isAbsence, isExtra, isExtraAt, meantAt } from "../../../packages/core/src/coercion/failing.ts"
 import { numberOf, quoted, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
 import { repair } from "../../../packages/core/src/coercion/repair.ts"
@@ -14,6 +14,12 @@ import { each, grows, reached, type Table } from "./entry.ts"
 
 /** What the repair of a text looks at, and nothing beyond. */
 const repaired = 32 * 1024
+
+/** A text as the arguments of `call_tool`, alone, within one call and within three. */
+const passedIn = (text: string): ReadonlyArray<string> => {
+  const passed = `{"name":"a","arguments":${JSON.stringify([text])}}`
+  return [text, passed, `{"name":"call_tool","arguments":{"name":"call_tool","arguments":${passed}}}`]
+}
 
 const decodeFor = (codec: Schema.Codec<unknown, unknown>) => (value: Schema.Json) =>
   Result.mapError(Schema.decodeUnknownResult(codec, { errors: "all" })(value), ({ issue }) => issue)
@@ -56,16 +62,9 @@ export const coreCoercion: Table = {
   },
   "core/src/coercion/PartialJson.ts": { PartialJson: grows(texts, (text) => readers.map((one) => one(text))) },
   "core/src/coercion/Unwrapped.ts": {
-    unwrapped: grows(
-      texts,
-      (text) => {
-        const passed = `{"name":"a","arguments":${JSON.stringify([text])}}`
-        const twice = `{"name":"call_tool","arguments":{"name":"call_tool","arguments":${passed}}}`
-        return [text, passed, twice].map((args) => unwrapped(passing(args)))
-      },
-      repaired
-    ),
-    ...each(reached, "passedOn", "madeFrom")
+    unwrapped: grows(texts, (text) => passedIn(text).map((args) => unwrapped(passing(args))), repaired),
+    madeFrom: grows(texts, (text) => passedIn(text).map((args) => madeFrom(passing(args))), repaired),
+    ...each(reached, "passedOn")
   },
   "core/src/coercion/Spelling.ts": {
     spelling: grows(texts, (text) => spelling(text)("pay", "shop"), 128),
