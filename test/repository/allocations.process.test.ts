@@ -6,12 +6,12 @@ import { root } from "../../scripts/files.ts"
 /**
  * Bytes of one run, on Node 24 without its optimising compilers; runs differ by 0.2 %, and the limits stand 1 % above. Before tools had scopes and calls had keys
  * of their own, the three runs took 33,300, 56,200 and 99,600 bytes. Until 2026-11-27 the limits were 36,600, 70,000 and 114,800:
- * decision 43 says what took the difference.
+ * decision 43 says what took the difference. Calls that a durable run may migrate take 900 more since then.
  */
 const limits = {
   "a text reply": { fibers: 2, bytes: 32_870 },
-  "a successful call": { fibers: 2, bytes: 59_630 },
-  "a failure that the model reads": { fibers: 2, bytes: 105_950 }
+  "a successful call": { fibers: 2, bytes: 61_100 },
+  "a failure that the model reads": { fibers: 2, bytes: 107_100 }
 }
 
 it("a run without optional features forks two fibers, and allocates no more than it is known to", () => {

@@ -48,7 +48,8 @@ export const settleAdmitted = (
   const asked = Message.callsOf(reply).map((call) => Toolset.callOf(toolset, call))
   return Interception.migrated(run, asked, (migrated) =>
     keysOf(running, asked, migrated, (keys) => {
-      const calls = asked.map((call, index) => ({ ...call, ...callIn(migrated[index]) }))
+      const calls =
+        migrated.length === 0 ? asked : asked.map((call, index) => ({ ...call, ...callIn(migrated[index]) }))
       return settleAll(running, reply, { calls, keys }, admission.admitted, next)
     })
   )
@@ -269,7 +270,7 @@ const siteOf = (running: Looping, wrote: Message.ToolCall, { calls, keys }: Aske
   const { mode, run, start, state } = running
   // each call has a key, and a migration keeps their number
   const [call, key] = [calls[index], keys[index]] as [Message.ToolCall, string]
-  const { changes } = Toolset.madeBy(running.toolset, wrote)
+  const changes = running.toolset.unwrap === undefined ? undefined : Toolset.madeBy(running.toolset, wrote).changes
   // call ids repeat over turns, and with some models within one
   const callKey = `${run.runId}/${run.turn()}/${index}`
   // each call has a slot
@@ -279,7 +280,7 @@ const siteOf = (running: Looping, wrote: Message.ToolCall, { calls, keys }: Aske
   return {
     call,
     ...(call.name === wrote.name ? {} : { calledAs: wrote.name }),
-    ...(changes.length === 0 ? {} : { mended: changes }),
+    ...(changes === undefined || changes.length === 0 ? {} : { mended: changes }),
     key,
     run: { ...run, callId: call.id, callKey, within: key, repairing: undefined },
     repairing: run.repairing,

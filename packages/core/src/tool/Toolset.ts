@@ -155,7 +155,8 @@ const isOwn = (self: Toolset, call: Message.ToolCall): boolean => {
 }
 
 /** The call of `madeBy` alone. */
-export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall => madeBy(self, call).call
+export const callOf = (self: Toolset, call: Message.ToolCall): Message.ToolCall =>
+  self.unwrap === undefined ? call : madeBy(self, call).call
 
 /** The name of the tool that a call means. If there is no such tool, it is the name that the model wrote. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
