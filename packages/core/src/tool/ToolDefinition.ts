@@ -182,10 +182,7 @@ export interface NeedsApproval {
 /** Provides an effect with the services that it needs. */
 type Providing = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/**
- * The gate that a call has to pass if its tool needs approval. `Tool.requireApproval` brings the code along, so a bundle without it is
- * smaller.
- */
+/** The gate of a tool that needs approval. `Tool.requireApproval` brings the code along, so a bundle without it is smaller. */
 export interface ApprovalGate extends NeedsApproval {
   /** The rules with which a person may approve more than one call. */
   readonly rules?: Rules
