@@ -9,6 +9,7 @@ import { broken, switches } from "./switches.ts"
 
 const plan: Plan = JSON.parse(readFileSync(process.env[PLAN] ?? "", "utf8"))
 const beat = heartbeat(plan.heartbeat)
+if (plan.mode === "baseline") switches.hits = new Uint32Array(plan.mutants)
 
 const load = async (file: string): Promise<void> => void (await import(/* @vite-ignore */ join(root, file)))
 

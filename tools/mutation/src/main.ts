@@ -6,8 +6,8 @@ import { Effect } from "effect"
 import { main } from "../../../scripts/commandLine.ts"
 import { type File, filesIn, root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
-import { areaOf, areas, partOf } from "./areas.ts"
-import { survey } from "./baseline.ts"
+import { type Area, areaOf, areas, partOf } from "./areas.ts"
+import { type Survey, survey, surveyOf } from "./baseline.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
 import { cache } from "./protocol.ts"
@@ -28,15 +28,10 @@ interface Tried {
   readonly idle: ReadonlyArray<string>
 }
 
-/** Tries the mutants of files of one area, and keeps what came of it. */
-const tryFiles = async (files: ReadonlyArray<File>, { share, workers }: Settings): Promise<Tried> => {
-  const [first] = files
-  const area = first === undefined ? undefined : areaOf(first.path)
-  if (area === undefined) return { results: [], idle: [] }
+/** Tries the mutants of a part of an area, and keeps what came of it. */
+const tryFiles = async (files: ReadonlyArray<File>, surveyed: Survey, { share, workers }: Settings): Promise<Tried> => {
   const placed = await instrument(files)
-  const surveyed = await survey(area, files, say)
-  for (const { key, passed } of surveyed.tests) if (!passed) say(`fails without a mutant, and is left out: ${key}`)
-  const tried = await tryAll(placed, files, surveyed, { say, share, workers })
+  const tried = await tryAll(placed, files, surveyOf(surveyed, placed), { say, share, workers })
   const survivors = new Set(tried.filter(({ status }) => status === "survived").map(({ mutant }) => mutant.id))
   const senseless = uncompilable(
     placed.filter(({ mutant }) => survivors.has(mutant.id)),
@@ -56,19 +51,28 @@ const tryFiles = async (files: ReadonlyArray<File>, { share, workers }: Settings
 
 const sources = (): ReadonlyArray<File> => filesIn("packages", (path) => areaOf(path) !== undefined)
 
-/** The files that the command line asks for, in parts that are tried one after the other. */
-const partsOf = ({ paths, resume, shard: [k, n] }: Settings): ReadonlyArray<ReadonlyArray<File>> => {
+interface Chosen {
+  readonly area: Area
+  readonly files: ReadonlyArray<File>
+}
+
+/** The files that the command line asks for. */
+const chosenBy = ({ paths, resume, shard: [k, n] }: Settings): ReadonlyArray<Chosen> => {
   const sourceThen = new Map(readResults().map(({ file, source }) => [file, source]))
   const chosen = sources().filter(
     ({ path }) => paths.length === 0 || paths.some((one) => path === one || path.startsWith(`${one}/`))
   )
   const shard = partOf(chosen, k, n).filter((source) => !resume || sourceThen.get(source.path) !== sourceOf(source))
-  return areas.flatMap((area) => {
-    const own = shard.filter(({ path }) => areaOf(path) === area)
-    const size = own.reduce((sum, { text }) => sum + text.length, 0)
-    const count = Math.max(1, Math.round(size / PART))
-    return Array.from({ length: count }, (_, at) => partOf(own, at + 1, count)).filter((part) => part.length > 0)
-  })
+  return areas
+    .map((area) => ({ area, files: shard.filter(({ path }) => areaOf(path) === area) }))
+    .filter(({ files }) => files.length > 0)
+}
+
+/** Parts that are tried one after the other. */
+const partsOf = (files: ReadonlyArray<File>): ReadonlyArray<ReadonlyArray<File>> => {
+  const size = files.reduce((sum, { text }) => sum + text.length, 0)
+  const count = Math.max(1, Math.round(size / PART))
+  return Array.from({ length: count }, (_, at) => partOf(files, at + 1, count)).filter((part) => part.length > 0)
 }
 
 /** Characters of the sources that are instrumented together: with more, the tests become slow, and what they come by much. */
@@ -79,14 +83,18 @@ const mutate = async (settings: Settings): Promise<number> => {
   if (problems.length > 0) throw new Error(`reasons that cannot be read:\n${problems.join("\n")}`)
   if (!installIn("tools/mutation")) throw new Error("could not install the instrumenter: see the messages above")
   if (settings.fresh) rmSync(cache, { recursive: true, force: true })
-  const parts = settings.write ? [] : partsOf(settings)
   const results: Array<FileResult> = []
   const idle: Array<string> = []
-  for (const [at, part] of parts.entries()) {
-    say(`part ${at + 1} of ${parts.length}: ${part[0]?.path} to ${part.at(-1)?.path}`)
-    const tried = await tryFiles(part, settings)
-    results.push(...tried.results)
-    idle.push(...tried.idle)
+  for (const { area, files } of settings.write ? [] : chosenBy(settings)) {
+    const surveyed = await survey(area, files, say)
+    for (const { key, passed } of surveyed.tests) if (!passed) say(`fails without a mutant, and is left out: ${key}`)
+    const parts = partsOf(files)
+    for (const [at, part] of parts.entries()) {
+      say(`${area.name}, part ${at + 1} of ${parts.length}: ${part[0]?.path} to ${part.at(-1)?.path}`)
+      const tried = await tryFiles(part, surveyed, settings)
+      results.push(...tried.results)
+      idle.push(...tried.idle)
+    }
   }
   if (settings.write) {
     writeFileSync(join(root, "docs/reports/mutation.md"), page(readResults(), sources()))

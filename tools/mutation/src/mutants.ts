@@ -5,7 +5,7 @@ import type { File } from "../../../scripts/files.ts"
 import type { Surveyed } from "./baseline.ts"
 import { byTurns, coverage, filesFor, sharesOf, within } from "./choice.ts"
 import { hashOf } from "./hash.ts"
-import { identity, type Placed } from "./instrument.ts"
+import { keyOf, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
 import {
   type Baseline,
@@ -34,8 +34,6 @@ const WORLD_MILLIS = 300
 
 /** Mutants tried by one process at most. */
 const JOBS = 400
-
-const keyOf = (mutant: Mutant): string => `${identity(mutant)}#${mutant.nth}`
 
 interface Stored {
   readonly key: string

@@ -1,6 +1,6 @@
 /** Starts Vitest on a plan, watches it, and replaces it when it is stuck or not to be trusted any more. */
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
 import { binary } from "../../../scripts/tools.ts"
@@ -10,14 +10,28 @@ import { cache, type Line, PLAN, type Plan } from "./protocol.ts"
 /** How long a process may take until its first sign of life. */
 const START_MILLIS = 120_000
 
-const parse = (path: string): ReadonlyArray<Line> =>
-  existsSync(path)
-    ? readFileSync(path, "utf8")
-        .split("\n")
-        // what follows the last end of a line is still being written
-        .slice(0, -1)
-        .map((line) => JSON.parse(line))
-    : []
+/** Reads the lines of a file as it grows: each call gives those that are new. */
+const follow = (path: string): (() => ReadonlyArray<Line>) => {
+  let offset = 0
+  // what follows the last end of a line is still being written
+  let begun = Buffer.alloc(0)
+  const piece = Buffer.alloc(2 ** 20)
+  return () => {
+    if (!existsSync(path)) return []
+    const file = openSync(path, "r")
+    const found: Array<Line> = []
+    for (let size = readSync(file, piece, 0, piece.length, offset); size > 0;) {
+      offset += size
+      const bytes = Buffer.concat([begun, piece.subarray(0, size)])
+      const end = bytes.lastIndexOf("\n") + 1
+      for (const line of bytes.toString("utf8", 0, end).split("\n").slice(0, -1)) found.push(JSON.parse(line))
+      begun = bytes.subarray(end)
+      size = readSync(file, piece, 0, piece.length, offset)
+    }
+    closeSync(file)
+    return found
+  }
+}
 
 /** What one process said, and what it was at when it had to be ended. */
 export interface Said {
@@ -47,7 +61,7 @@ export const run = async (
   part: Pick<Plan, "mode" | "files"> & Partial<Plan>,
   tell: (line: Line) => void = () => {}
 ): Promise<Said> => {
-  const plan = { tests: [], jobs: [], worlds: [], ...part }
+  const plan = { mutants: 0, tests: [], jobs: [], worlds: [], ...part }
   plans += 1
   const path = (kind: string) => join(cache, "plans", `${process.pid}-${plans}-${kind}`)
   mkdirSync(join(cache, "plans"), { recursive: true })
@@ -57,26 +71,27 @@ export const run = async (
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    // as many cases as where `CI` is set
-    env: { KINTSUGI_CASES: "1000", ...process.env, NO_COLOR: "1", [PLAN]: planPath }
+    env: { KINTSUGI_CASES: "100", ...process.env, NO_COLOR: "1", [PLAN]: planPath }
   })
   let printed = ""
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (data) => (printed += String(data).slice(0, 5_000)))
   const exit = new Promise<void>((resolve) => child.on("close", () => resolve()))
   if (child.pid !== undefined) alive.add(child.pid)
-  let reported = 0
-  const news = (): ReadonlyArray<Line> => {
-    const lines = parse(results)
-    lines.slice(reported).forEach(tell)
-    reported = lines.length
-    return lines
+  const lines: Array<Line> = []
+  const more = follow(results)
+  const news = (): void => {
+    for (const line of more()) {
+      lines.push(line)
+      tell(line)
+    }
   }
   const started = Date.now()
   let stuckAt: Said["stuckAt"]
   while (child.exitCode === null && child.signalCode === null) {
     await new Promise((resolve) => setTimeout(resolve, 150))
-    const last = news().at(-1)
+    news()
+    const last = lines.at(-1)
     if (last?.type === "done" || last?.type === "tainted" || last?.type === "leave") break
     const seen = lastBeat(beat)
     if (seen === undefined && Date.now() - started > START_MILLIS) break
@@ -88,7 +103,7 @@ export const run = async (
   if (child.pid !== undefined) kill(child.pid)
   await exit
   if (child.pid !== undefined) alive.delete(child.pid)
-  const lines = news()
+  news()
   for (const used of [planPath, results, beat]) rmSync(used, { force: true })
   return { lines, printed, ...(stuckAt === undefined ? {} : { stuckAt }) }
 }

@@ -23,13 +23,22 @@ export interface Mutant {
   readonly nth: number
 }
 
-/** One test, as the run without mutants found it. */
-export interface Baseline {
+interface Timed {
   readonly key: string
   readonly file: string
   readonly title: string
   readonly ms: number
   readonly passed: boolean
+}
+
+/** One test, as the run without mutants found it: the numbers of mutants that it came by, and how often each of them. */
+export interface Measured extends Timed {
+  readonly ids: ReadonlyArray<number>
+  readonly counts: ReadonlyArray<number>
+}
+
+/** One test, for the mutants of a part. */
+export interface Baseline extends Timed {
   /** How often it came by each mutant. */
   readonly hits: Readonly<Record<string, number>>
 }
@@ -44,6 +53,8 @@ export interface Job {
 
 export interface Plan {
   readonly mode: "baseline" | "jobs" | "worlds"
+  /** How many mutants there are to count. */
+  readonly mutants: number
   /** Test files to load. */
   readonly files: ReadonlyArray<string>
   readonly tests: ReadonlyArray<{ readonly key: string; readonly ms: number }>
@@ -77,7 +88,7 @@ export interface Outcome {
 export type Line =
   | ({ readonly type: "result" } & Result)
   | { readonly type: "tainted"; readonly mutant: string; readonly test: string }
-  | { readonly type: "static"; readonly hits: Readonly<Record<string, number>> }
-  | { readonly type: "test"; readonly test: Baseline }
+  | { readonly type: "static"; readonly ids: ReadonlyArray<number> }
+  | { readonly type: "test"; readonly test: Measured }
   | { readonly type: "leave" }
   | { readonly type: "done" }

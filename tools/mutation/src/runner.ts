@@ -33,6 +33,20 @@ interface Hooked {
   onFailed?: ReadonlyArray<unknown> | undefined
 }
 
+/** Which mutants were come by since the last time, and how often. */
+const takeHits = () => {
+  const all = switches.hits ?? new Uint32Array()
+  const ids: Array<number> = []
+  const counts: Array<number> = []
+  for (const [id, count] of all.entries()) {
+    if (count === 0) continue
+    ids.push(id)
+    counts.push(count)
+  }
+  all.fill(0)
+  return { ids, counts }
+}
+
 interface Case {
   readonly test: RunnerTestCase
   readonly key: string
@@ -95,18 +109,16 @@ export default class MutantRunner extends TestRunner {
   }
 
   async baseline(cases: ReadonlyArray<Case>): Promise<void> {
+    this.write({ type: "static", ids: takeHits().ids })
     for (const { file, key, test, title } of cases) {
       this.beat("", key, 120_000)
       await this.prepare(test)
-      switches.currentTestId = key
+      takeHits()
       const start = performance.now()
       const passed = await this.passes(test, 100_000)
       const ms = performance.now() - start
-      switches.currentTestId = undefined
-      const hits = switches.mutantCoverage?.perTest[key] ?? {}
-      this.write({ type: "test", test: { key, file, title, ms, passed: passed === true, hits } })
+      this.write({ type: "test", test: { key, file, title, ms, passed: passed === true, ...takeHits() } })
     }
-    this.write({ type: "static", hits: switches.mutantCoverage?.static ?? {} })
   }
 
   /** Runs tests with a mutant until one fails; whether this process may go on. */

@@ -2,10 +2,10 @@
 
 interface Switches {
   activeMutant?: string | undefined
-  currentTestId?: string | undefined
   hitCount?: number | undefined
   hitLimit?: number | undefined
-  mutantCoverage?: { static: Record<string, number>; readonly perTest: Record<string, Record<string, number>> }
+  /** How often each mutant was come by; only where that is counted. */
+  hits?: Uint32Array
 }
 
 // the global object has all that is put on it
