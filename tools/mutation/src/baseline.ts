@@ -65,7 +65,8 @@ export const survey = async (
   const changed = [...hashes.keys()].filter((file) => !there.has(file))
   const tests = kept.flatMap((one) => one.tests)
   if (isSame && before.head !== undefined && changed.length === 0) return { ...before.head, tests, hashes }
-  const keys = (await instrument(mutated)).map(({ mutant }) => keyOf(mutant))
+  const keys: Array<string> = []
+  for (const { mutant } of await instrument(mutated)) keys[Number(mutant.id)] = keyOf(mutant)
   say(`running the tests of ${changed.length} files without mutants`)
   const said = await run({ mode: "baseline", files: changed, mutants: keys.length })
   if (said.lines.at(-1)?.type !== "done") {
