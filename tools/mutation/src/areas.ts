@@ -32,6 +32,10 @@ export const areaOf = (path: string): Area | undefined =>
     ? areas.find(({ name }) => path.startsWith(`packages/${name}/src/`))
     : undefined
 
+/** The area whose tests are in a folder or file. */
+export const areaOfTests = (path: string): Area | undefined =>
+  areas.find(({ tests }) => tests.some((folder) => path === folder || path.startsWith(`${folder}/`)))
+
 /** Test files of other folders that are about what a source makes once, when its module is loaded: tables, texts, schemas. */
 export const tablesOf = (source: string): ReadonlyArray<string> =>
   source.startsWith("packages/providers/src/codec/")

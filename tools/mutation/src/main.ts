@@ -4,16 +4,26 @@ import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { main } from "../../../scripts/commandLine.ts"
-import { type File, filesIn, root } from "../../../scripts/files.ts"
+import { type File, filesIn, pathsIn, root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
-import { type Area, areaOf, areas, partOf } from "./areas.ts"
+import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.ts"
 import { type Survey, survey, surveyOf } from "./baseline.ts"
+import { hunt, huntsOf, testsResults } from "./hunt.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
 import { cache } from "./protocol.ts"
 import { reasonsIn } from "./reasons.ts"
 import { complaints, page, scoreOf } from "./report.ts"
-import { type FileResult, idleReasons, keepResults, readResults, resultOf, sourceOf } from "./results.ts"
+import {
+  type FileResult,
+  idleReasons,
+  keepResults,
+  keepTests,
+  readResults,
+  readTests,
+  resultOf,
+  sourceOf
+} from "./results.ts"
 import { parse, type Settings } from "./settings.ts"
 import { uncompilable } from "./types.ts"
 
@@ -78,11 +88,35 @@ const partsOf = (files: ReadonlyArray<File>): ReadonlyArray<ReadonlyArray<File>>
 /** Characters of the sources that are instrumented together: with more, the tests become slow, and what they come by much. */
 const PART = 60_000
 
+/** Tests that can come by one mutant besides the one that it is tried for. */
+const OTHERS = 60
+
+/** Seeks tests that find out nothing. */
+const seek = async (path: string, { resume, tries }: Settings): Promise<number> => {
+  const area = areaOfTests(path)
+  if (area === undefined) return 0
+  const mutated = sources().filter((source) => areaOf(source.path) === area)
+  const surveyed = await survey(area, mutated, say)
+  const hashThen = new Map(readTests().map(({ file, hash }) => [file, hash]))
+  const files = pathsIn(path, isTried).filter((file) => !resume || hashThen.get(file) !== surveyed.hashes.get(file))
+  const wanted = new Set(files)
+  const hunts = huntsOf(surveyed.tests, ({ file }) => wanted.has(file), { tries, others: OTHERS })
+  await instrument(mutated)
+  const useful = await hunt(surveyed.tests, hunts, say)
+  const results = testsResults(surveyed, files, useful, commit())
+  keepTests(results)
+  const idle = results.flatMap(({ file, idle }) => idle.map((title) => `${file} > ${title}`))
+  for (const line of idle) say(`finds out nothing: ${line}`)
+  say(`${results.reduce((sum, { tests }) => sum + tests, 0)} tests, ${idle.length} find out nothing`)
+  return idle.length === 0 ? 0 : 1
+}
+
 const mutate = async (settings: Settings): Promise<number> => {
   const problems = sources().flatMap((source) => reasonsIn(source).problems)
   if (problems.length > 0) throw new Error(`reasons that cannot be read:\n${problems.join("\n")}`)
   if (!installIn("tools/mutation")) throw new Error("could not install the instrumenter: see the messages above")
   if (settings.fresh) rmSync(cache, { recursive: true, force: true })
+  if (settings.idle !== undefined) return seek(settings.idle, settings)
   const results: Array<FileResult> = []
   const idle: Array<string> = []
   for (const { area, files } of settings.write ? [] : chosenBy(settings)) {
@@ -97,7 +131,7 @@ const mutate = async (settings: Settings): Promise<number> => {
     }
   }
   if (settings.write) {
-    writeFileSync(join(root, "docs/reports/mutation.md"), page(readResults(), sources()))
+    writeFileSync(join(root, "docs/reports/mutation.md"), page(readResults(), sources(), readTests()))
     results.push(...readResults())
   }
   for (const one of results) {

@@ -61,7 +61,7 @@ export const run = async (
   part: Pick<Plan, "mode" | "files"> & Partial<Plan>,
   tell: (line: Line) => void = () => {}
 ): Promise<Said> => {
-  const plan = { mutants: 0, tests: [], jobs: [], worlds: [], ...part }
+  const plan = { mutants: 0, tests: [], jobs: [], hunts: [], worlds: [], ...part }
   plans += 1
   const path = (kind: string) => join(cache, "plans", `${process.pid}-${plans}-${kind}`)
   mkdirSync(join(cache, "plans"), { recursive: true })
@@ -92,7 +92,7 @@ export const run = async (
     await new Promise((resolve) => setTimeout(resolve, 150))
     news()
     const last = lines.at(-1)
-    if (last?.type === "done" || last?.type === "tainted" || last?.type === "leave") break
+    if (last?.type === "done" || last?.type === "tainted" || last?.type === "leave" || last?.type === "dropped") break
     const seen = lastBeat(beat)
     if (seen === undefined && Date.now() - started > START_MILLIS) break
     if (seen !== undefined && Date.now() > seen.until) {

@@ -51,14 +51,28 @@ export interface Job {
   readonly hits: ReadonlyArray<number>
 }
 
+/** A mutant that a test may find out, and the other tests that come by it, with how often: more than two of them are too many. */
+export interface Try {
+  readonly mutant: string
+  readonly hits: number
+  readonly others: ReadonlyArray<readonly [test: number, hits: number]>
+}
+
+/** The mutants that are tried with one test, until it finds out one that fewer than two others find out. */
+export interface Hunt {
+  readonly test: number
+  readonly tries: ReadonlyArray<Try>
+}
+
 export interface Plan {
-  readonly mode: "baseline" | "jobs" | "worlds"
+  readonly mode: "baseline" | "jobs" | "worlds" | "hunts"
   /** How many mutants there are to count. */
   readonly mutants: number
   /** Test files to load. */
   readonly files: ReadonlyArray<string>
   readonly tests: ReadonlyArray<{ readonly key: string; readonly ms: number }>
   readonly jobs: ReadonlyArray<Job>
+  readonly hunts: ReadonlyArray<Hunt>
   /** Mutants that act while modules are loaded, each with the test files that are loaded anew with it. */
   readonly worlds: ReadonlyArray<{ readonly mutant: string; readonly files: ReadonlyArray<string> }>
   readonly results: string
@@ -90,5 +104,9 @@ export type Line =
   | { readonly type: "tainted"; readonly mutant: string; readonly test: string }
   | { readonly type: "static"; readonly ids: ReadonlyArray<number> }
   | { readonly type: "test"; readonly test: Measured }
+  /** A hunt is over: the tests that found its mutant out, none if there was no such mutant. */
+  | { readonly type: "hunted"; readonly test: number; readonly finders: ReadonlyArray<number> }
+  /** A mutant after which the process has to be replaced. */
+  | { readonly type: "dropped"; readonly mutant: string }
   | { readonly type: "leave" }
   | { readonly type: "done" }

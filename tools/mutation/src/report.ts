@@ -1,6 +1,7 @@
 /** The page of the results, and what is wrong with them. */
 import type { File } from "../../../scripts/files.ts"
-import { areaOf, areas, LEAST } from "./areas.ts"
+import { areaOf, areaOfTests, areas, LEAST } from "./areas.ts"
+import type { TestsResult } from "./hunt.ts"
 import { type FileResult, sourceOf } from "./results.ts"
 
 interface Score {
@@ -51,8 +52,37 @@ const table = (name: string, more: ReadonlyArray<string>, rows: ReadonlyArray<st
   return [`| ${names.join(" | ")} |`, `| ${names.map((_, at) => (at === 0 ? "---" : "---:")).join(" | ")} |`, ...rows]
 }
 
+const testsTable = (results: ReadonlyArray<TestsResult>): ReadonlyArray<string> => [
+  "## Tests that find out nothing",
+  "",
+  "A test finds something out when it finds out a mutant that fewer than two other tests find out. `--idle` seeks the others:",
+  "they are named below the table. Tests that come by no mutant are about types, pages, or what is loaded once.",
+  "",
+  "| tests of | tried | find out nothing | come by no mutant | files |",
+  "| --- | ---: | ---: | ---: | ---: |",
+  ...areas.flatMap((area) => {
+    const own = results.filter(({ file }) => areaOfTests(file) === area)
+    if (own.length === 0) return []
+    const sum = (count: (one: TestsResult) => number) => own.reduce((total, one) => total + count(one), 0)
+    const cells = [
+      sum((one) => one.tests),
+      sum(({ idle }) => idle.length),
+      sum(({ apart }) => apart.length),
+      own.length
+    ]
+    return [`| ${[area.name, ...cells].join(" | ")} |`]
+  }),
+  "",
+  ...results.flatMap(({ file, idle }) => idle.map((title) => `- \`${file}\`: ${title}`)),
+  ""
+]
+
 /** The page. A commit with a dagger is older than the file of today. */
-export const page = (results: ReadonlyArray<FileResult>, sources: ReadonlyArray<File>): string => {
+export const page = (
+  results: ReadonlyArray<FileResult>,
+  sources: ReadonlyArray<File>,
+  tests: ReadonlyArray<TestsResult>
+): string => {
   const today = new Map(sources.map((source) => [source.path, sourceOf(source)]))
   const isOlder = ({ file, source }: FileResult) => today.get(file) !== source
   const older = results.filter(isOlder).length
@@ -83,6 +113,7 @@ export const page = (results: ReadonlyArray<FileResult>, sources: ReadonlyArray<
       ]
     ),
     "",
+    ...(tests.length === 0 ? [] : testsTable(tests)),
     "## Files",
     ...areas.flatMap(({ name }) => {
       const own = ofArea(results, name)

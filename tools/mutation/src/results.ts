@@ -1,9 +1,10 @@
 /** What is known of each file, by the last part that it was in: one line per file, in `results`, so that parts of other machines merge. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type File, root } from "../../../scripts/files.ts"
+import { type File, pathsIn, root } from "../../../scripts/files.ts"
 import { hashOf } from "./hash.ts"
-import { areaOf, areas } from "./areas.ts"
+import { areaOf, areas, isTried } from "./areas.ts"
+import type { TestsResult } from "./hunt.ts"
 import type { Outcome } from "./protocol.ts"
 import { nameOf, named, type Reason, withoutReasons } from "./reasons.ts"
 
@@ -30,29 +31,45 @@ const pathOf = (area: string) => join(folder, `${area}.jsonl`)
 /** What a source is to its mutants. */
 export const sourceOf = ({ text }: File): string => hashOf(withoutReasons(text))
 
-const readArea = (area: string): ReadonlyArray<FileResult> =>
-  existsSync(pathOf(area))
-    ? readFileSync(pathOf(area), "utf8")
+const linesOf = (path: string): ReadonlyArray<string> =>
+  existsSync(path)
+    ? readFileSync(path, "utf8")
         .split("\n")
         .filter((line) => line !== "")
-        .map((line): FileResult => JSON.parse(line))
     : []
+
+const readArea = (area: string): ReadonlyArray<FileResult> => linesOf(pathOf(area)).map((line) => JSON.parse(line))
 
 export const readResults = (): ReadonlyArray<FileResult> => areas.flatMap(({ name }) => readArea(name))
 
-/** Keeps results; those of files that are gone go. */
+/** Writes results in the stead of those of the same files; those of files that are gone go. */
+const merge = <A extends { readonly file: string }>(
+  path: string,
+  before: ReadonlyArray<A>,
+  results: ReadonlyArray<A>,
+  there: ReadonlySet<string>
+): void => {
+  const anew = new Set(results.map(({ file }) => file))
+  const all = [...before.filter(({ file }) => there.has(file) && !anew.has(file)), ...results]
+  const lines = all.toSorted((a, b) => (a.file < b.file ? -1 : 1)).map((one) => `${JSON.stringify(one)}\n`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, lines.join(""))
+}
+
 export const keepResults = (results: ReadonlyArray<FileResult>, sources: ReadonlyArray<File>): void => {
   const there = new Set(sources.map(({ path }) => path))
-  mkdirSync(folder, { recursive: true })
   for (const { name } of areas) {
     const own = results.filter(({ file }) => areaOf(file)?.name === name)
-    if (own.length === 0) continue
-    const anew = new Set(own.map(({ file }) => file))
-    const all = [...readArea(name).filter(({ file }) => there.has(file) && !anew.has(file)), ...own]
-    const lines = all.toSorted((a, b) => (a.file < b.file ? -1 : 1)).map((one) => `${JSON.stringify(one)}\n`)
-    writeFileSync(pathOf(name), lines.join(""))
+    if (own.length > 0) merge(pathOf(name), readArea(name), own, there)
   }
 }
+
+const testsPath = join(folder, "tests.jsonl")
+
+export const readTests = (): ReadonlyArray<TestsResult> => linesOf(testsPath).map((line) => JSON.parse(line))
+
+export const keepTests = (results: ReadonlyArray<TestsResult>): void =>
+  merge(testsPath, readTests(), results, new Set(pathsIn("test", isTried)))
 
 /** The result of one file. */
 export const resultOf = (

@@ -7,7 +7,7 @@
 import { appendFileSync, readFileSync } from "node:fs"
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest"
 import { heartbeat } from "./heartbeat.ts"
-import { type Job, type Line, PLAN, type Plan, type Status } from "./protocol.ts"
+import { type Job, type Line, PLAN, type Plan, type Status, type Try } from "./protocol.ts"
 import { broken, switches } from "./switches.ts"
 
 /** How long a test may take with a mutant: a multiple of what it took without, and some more. */
@@ -182,6 +182,43 @@ export default class MutantRunner extends TestRunner {
     this.write({ type: "done" })
   }
 
+  /** The tests that find a mutant out, if the first does and fewer than two others; `undefined` if the process has to be replaced. */
+  async findersOf({ hits, mutant, others }: Try, first: number, byKey: ReadonlyMap<string, Case>) {
+    const finders: Array<number> = []
+    for (const [index, times] of [[first, hits] as const, ...others]) {
+      const planned = this.plan.tests[index]
+      const one = byKey.get(planned?.key ?? "")
+      if (planned === undefined || one === undefined) continue
+      const { status } = await this.tryMutant(mutant, [{ one, ms: planned.ms, hits: times }])
+      if (status === "timeout" || (status === "killed" && !(await this.isSound(one)))) return undefined
+      if (status === "killed") finders.push(index)
+      else if (index === first) return []
+      if (finders.length > 2) return []
+    }
+    return finders
+  }
+
+  async hunts(cases: ReadonlyArray<Case>): Promise<void> {
+    const byKey = new Map(cases.map((one) => [one.key, one]))
+    const useful = new Set<number>()
+    for (const { test, tries } of this.plan.hunts) {
+      if (useful.has(test)) continue
+      let finders: ReadonlyArray<number> = []
+      for (const one of tries) {
+        const found = await this.findersOf(one, test, byKey)
+        if (found === undefined) {
+          this.write({ type: "dropped", mutant: one.mutant })
+          return
+        }
+        finders = found
+        if (finders.length > 0) break
+      }
+      for (const finder of finders) useful.add(finder)
+      this.write({ type: "hunted", test, finders })
+    }
+    this.write({ type: "done" })
+  }
+
   testsOf(job: Job, byKey: ReadonlyMap<string, Case>) {
     return job.tests.flatMap((index, at) => {
       const planned = this.plan.tests[index]
@@ -228,6 +265,7 @@ export default class MutantRunner extends TestRunner {
     for (const file of files) await this.onBeforeRunSuite(file)
     if (this.plan.mode === "worlds") await this.worlds(tests)
     else if (this.plan.mode === "jobs") await this.jobs(casesOf(tests, 0))
+    else if (this.plan.mode === "hunts") await this.hunts(casesOf(tests, 0))
     else {
       await this.baseline(casesOf(tests, 0))
       this.write({ type: "done" })

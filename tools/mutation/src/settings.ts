@@ -1,7 +1,7 @@
 /** The command line of the mutants. */
 import { parseArgs } from "node:util"
 import { amount, count, flag, Help, text, Usage } from "../../../scripts/commandLine.ts"
-import { areaOf } from "./areas.ts"
+import { areaOf, areaOfTests } from "./areas.ts"
 import { pathsIn } from "../../../scripts/files.ts"
 
 export interface Settings {
@@ -13,6 +13,9 @@ export interface Settings {
   readonly share: number
   readonly write: boolean
   readonly fresh: boolean
+  /** The folder or file of tests of which those are sought that find out nothing. */
+  readonly idle: string | undefined
+  readonly tries: number
 }
 
 const help = `npm run mutation -- [path …] [options]
@@ -28,6 +31,8 @@ What is known of each file is kept in tools/mutation/results; docs/reports/mutat
   --workers=N    processes at once (1)
   --share=N      the share of the time of all tests that a mutant gets at most (0.1)
   --write        only writes docs/reports/mutation.md, and judges it
+  --idle=path    seeks tests below this path that find out nothing: without them no mistake could come in beside fewer than two others
+  --tries=N      how many mutants are tried for a test (12)
   --fresh        forgets which test found out which mutant
 `
 
@@ -37,7 +42,9 @@ const options = {
   workers: { ...text, default: "1" },
   share: { ...text, default: "0.1" },
   write: flag,
-  fresh: flag
+  fresh: flag,
+  idle: text,
+  tries: { ...text, default: "12" }
 } as const
 
 const shardOf = (given: string): readonly [k: number, n: number] => {
@@ -59,7 +66,8 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
   for (const path of paths) {
     if (!pathsIn(path).some((one) => areaOf(one) !== undefined)) throw new Usage(`nothing is mutated in ${path}`)
   }
-  const { fresh, resume, write } = values
+  const { fresh, idle, resume, write } = values
+  if (idle !== undefined && areaOfTests(idle) === undefined) throw new Usage(`no tests of a package are in ${idle}`)
   return {
     paths: paths.map((path) => path.replace(/\/$/, "")),
     shard: shardOf(values.shard),
@@ -67,6 +75,8 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
     workers: count("workers", values.workers),
     share: amount("share", values.share),
     write,
-    fresh
+    fresh,
+    idle,
+    tries: count("tries", values.tries)
   }
 }

@@ -35,7 +35,8 @@ describe("a run", () => {
 describe("the page", () => {
   const lines = page(
     [result("a", 90, { timeouts: 5, survived: 5, unexplained: ["1: `x` for y"] }), result("b", 100)],
-    [file("a"), file("b", "changed"), file("c")]
+    [file("a"), file("b", "changed"), file("c")],
+    [{ file: "test/core/a.test.ts", hash: "h", commit: "abc", tests: 7, idle: ["does nothing"], apart: ["x", "y"] }]
   ).split("\n")
 
   it("has a row for each file with its commit, and marks those that have changed since", () => {
@@ -43,6 +44,11 @@ describe("the page", () => {
     expect(lines).toContain("| `b.ts` | 100 | 100 | 0 | 0 | 0 | 0 | 100.0 | abc † |")
     expect(lines).toContain("| **all** | 200 | 190 | 5 | 5 | 4 | 0 | 97.5 | 2 of 3 |")
     expect(lines).toContain("| view | 0 | 0 | 0 | 0 | 0 | 0 | – | 0 of 0 |")
+  })
+
+  it("counts the tests that find out nothing, and names them", () => {
+    expect(lines).toContain("| core | 7 | 1 | 2 | 1 |")
+    expect(lines).toContain("- `test/core/a.test.ts`: does nothing")
   })
 
   it("says how much was tried", () => {

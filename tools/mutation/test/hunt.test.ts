@@ -1,0 +1,68 @@
+/** Which mutants are tried for a test that may find out nothing, and what is said of it. */
+import { describe, expect, it } from "vitest"
+import { huntsOf, testsResults } from "../src/hunt.ts"
+import type { Measured } from "../src/protocol.ts"
+
+const test = (title: string, hits: Readonly<Record<number, number>>, more: Partial<Measured> = {}): Measured => ({
+  key: `a.test.ts > ${title}`,
+  file: "a.test.ts",
+  title,
+  ms: 1,
+  passed: true,
+  ids: Object.keys(hits).map(Number),
+  counts: Object.values(hits),
+  ...more
+})
+
+const all = () => true
+
+describe("what is tried for a test", () => {
+  const tests = [
+    test("a", { 1: 10, 2: 20 }),
+    test("b", { 1: 30 }, { ms: 9 }),
+    test("c", { 1: 50 }, { ms: 2 }),
+    test("fails", { 2: 1 }, { passed: false }),
+    test("types", {})
+  ]
+
+  it("is the rarest mutant first, each with the others that come by it, the quickest first", () => {
+    const [first] = huntsOf(tests, ({ title }) => title === "a", { tries: 9, others: 9 })
+    expect(first).toEqual({
+      test: 0,
+      tries: [
+        { mutant: "2", hits: 20, others: [] },
+        {
+          mutant: "1",
+          hits: 10,
+          others: [
+            [2, 50],
+            [1, 30]
+          ]
+        }
+      ]
+    })
+  })
+
+  it("leaves out tests that fail or come by nothing, and mutants that too many tests come by", () => {
+    expect(huntsOf(tests, all, { tries: 9, others: 9 }).map((hunt) => hunt.test)).toEqual([0, 1, 2])
+    const [a, b] = huntsOf(tests, all, { tries: 9, others: 1 })
+    expect(a?.tries.map(({ mutant }) => mutant)).toEqual(["2"])
+    expect(b?.tries).toEqual([])
+  })
+
+  it("is bounded, and taken from all over what is come by", () => {
+    const ids = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [at, 1]))
+    const [only] = huntsOf([test("a", ids)], all, { tries: 4, others: 9 })
+    expect(only?.tries.map(({ mutant }) => mutant)).toEqual(["0", "1", "12", "24"])
+  })
+})
+
+describe("what is said of a file of tests", () => {
+  it("has the titles of those that found out nothing, and of those that come by nothing", () => {
+    const tests = [test("a", { 1: 1 }), test("b", { 1: 1 }), test("types", {}), test("fails", {}, { passed: false })]
+    const survey = { base: "", keys: [], statics: [], tests, hashes: new Map([["a.test.ts", "h"]]) }
+    expect(testsResults(survey, ["a.test.ts"], new Set([1]), "abc")).toEqual([
+      { file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], apart: ["types"] }
+    ])
+  })
+})
