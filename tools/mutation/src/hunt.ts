@@ -38,9 +38,9 @@ export const huntsOf = (
   for (const [index, { ids, passed }] of tests.entries()) {
     if (!passed) continue
     for (const id of ids) {
-      const known = comers.get(id)
-      if (known === undefined) comers.set(id, [index])
-      else known.push(index)
+      const before = comers.get(id)
+      if (before === undefined) comers.set(id, [index])
+      else before.push(index)
     }
   }
   const hitsOf = (index: number, id: number): number => {
