@@ -80,7 +80,7 @@ const failing = (step: ReturnType<typeof stepOf>) =>
     : assert.fail("every attempt of the script fails")
 
 law(
-  "a policy that is cut off in a wait goes on from its position: as many attempts, the same failure, the same later waits [P1104 P1323]",
+  "a policy that is cut off in a wait goes on from its position: as many attempts, the same failure, the same later waits [L613 P1104 P1323]",
   fc.record({ table: tables, script: allFailing(), kill: fc.integer({ min: 1, max: 6 }) }),
   ({ kill, script, table }) =>
     Effect.gen(function* () {
@@ -96,7 +96,7 @@ law(
     })
 )
 
-law("after a restart only the rest of the wait is waited [P1104]", fc.integer({ min: 0, max: 20_000 }), (late) =>
+law("after a restart only the rest of the wait is waited [L613 P1104]", fc.integer({ min: 0, max: 20_000 }), (late) =>
   Effect.gen(function* () {
     const starts: Array<number> = []
     const attempt = Effect.flatMap(Clock.currentTimeMillis, (now) => {

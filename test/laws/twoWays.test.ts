@@ -172,7 +172,7 @@ const seen = (run: Runner, way: Way, story: Story) =>
   })
 
 lawOfRuns(
-  "three layers by tables and by plain Effect send, run, wait, tell and book the same, and end the same [P1321 P1322]",
+  "three layers by tables and by plain Effect send, run, wait, tell and book the same, and end the same [L711 P1321 P1322]",
   story,
   (story, run) =>
     Effect.gen(function* () {

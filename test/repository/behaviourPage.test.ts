@@ -2,29 +2,30 @@ import { describe, expect, it } from "vitest"
 import { type File, filesIn, read } from "../../scripts/files.ts"
 import { idsInSource, idsOfTitle, isId, leadingIds } from "../../scripts/ruleIds.ts"
 
-/** Ids of the list items of the page: `- **A101** one line`. */
+/** Ids of the list items and rows of a page: `- **A101** one line`, and `| **L101** | one line |`. */
 const idsInPage = ({ text }: File): ReadonlyArray<string> =>
-  [...text.matchAll(/^- \*\*(\w+)\*\* \S/gm)].map(([, rule = ""]) => rule).filter(isId)
+  [...text.matchAll(/^(?:-|\|) \*\*(\w+)\*\* \S/gm)].map(([, rule = ""]) => rule).filter(isId)
 
 const compare = (listed: ReadonlyArray<string>, tested: ReadonlyArray<string>) => ({
-  "tested but not in docs/behaviour.md": [...new Set(tested)].filter((rule) => !listed.includes(rule)).toSorted(),
-  "in docs/behaviour.md but not tested": listed.filter((rule) => !tested.includes(rule)),
+  "tested but not listed": [...new Set(tested)].filter((rule) => !listed.includes(rule)).toSorted(),
+  "listed but not tested": listed.filter((rule) => !tested.includes(rule)),
   "listed twice": listed.filter((rule, index) => listed.indexOf(rule) !== index)
 })
 
 const same = {
-  "tested but not in docs/behaviour.md": [],
-  "in docs/behaviour.md but not tested": [],
+  "tested but not listed": [],
+  "listed but not tested": [],
   "listed twice": []
 }
 
 describe("docs/behaviour.md", () => {
-  it("lists exactly the rules that end the title of a test", () => {
+  it("lists exactly the rules that end the title of a test, and docs/laws.md the laws", () => {
     const isTest = (path: string) => /\.(test|test-d|spec)\.ts$/.test(path)
     const tested = ["test", "tools", "packages"]
       .flatMap((folder) => filesIn(folder, isTest))
       .flatMap(({ text }) => idsInSource(text))
-    expect(compare(idsInPage(read("docs/behaviour.md")), tested)).toEqual(same)
+    const pages = ["docs/behaviour.md", "docs/laws.md"].map(read)
+    expect(compare(pages.flatMap(idsInPage), tested)).toEqual(same)
   })
 })
 
@@ -71,8 +72,8 @@ describe("the comparison", () => {
       text: "# A1\n\n- **A101** waits\n- **A102** ends\n- **A102** ends\n- A103 no\n"
     })
     expect(compare(page, ["A101", "A104"])).toEqual({
-      "tested but not in docs/behaviour.md": ["A104"],
-      "in docs/behaviour.md but not tested": ["A102", "A102"],
+      "tested but not listed": ["A104"],
+      "listed but not tested": ["A102", "A102"],
       "listed twice": ["A102"]
     })
     expect(compare(["A101"], ["A101", "A101"])).toEqual(same)

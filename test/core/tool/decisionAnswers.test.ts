@@ -46,6 +46,23 @@ it.effect("each decision is answered in its order: the first counts, a second an
   })
 )
 
+it.effect("of several decisions about one request none is too late for another where none has counted [P1533]", () =>
+  Effect.gen(function* () {
+    const { tool } = paying({ validFor: "1 hour", onExpiry: "refuse" })
+    const agent = agentWith(tool)
+    const model = yield* make(pay(1), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const twice = (digest: string) => [0, 1].map(() => ({ digest, decision: Approval.approve }))
+    const [digest = ""] = Snapshot.requestsOf(from).map((request) => request.digest)
+    const foreign = yield* outcomeOf(Agent.resume(agent), { from, decisions: twice("foreign") }, model)
+    assert.deepStrictEqual(fatesOf(foreign), ["unknown-request", "unknown-request"])
+    yield* TestClock.adjust("2 hours")
+    const late = yield* snapshotOf(foreign)
+    const end = yield* outcomeOf(Agent.resume(agent), { from: late, decisions: twice(digest) }, model)
+    assert.deepStrictEqual(fatesOf(end), ["late", "late"])
+  })
+)
+
 it.effect("the answer stands also where the run is suspended again; without decisions there is none [P1533]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 hour" })

@@ -225,7 +225,8 @@ const requestOf = (call: Failed, verified: Said | undefined) =>
       reason: Redaction.own(self.reason ?? `The call of tool '${about.tool}' has failed`),
       schema: yield* digestOf(tool.spec().parameters),
       requestedAt: now,
-      expiresAt: now + Duration.toMillis(self.validFor)
+      // requests of one instant about one failure have different digests, so that no decision counts for two of them
+      expiresAt: now + Duration.toMillis(self.validFor) + fixRun.run - 1
     }
     return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, site.call.arguments) })
   })

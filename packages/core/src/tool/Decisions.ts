@@ -31,8 +31,11 @@ export const decisionsOf = (
   for (const decided of decisions ?? []) if (!first.has(decided.digest)) first.set(decided.digest, decided)
   const noted = new Map<string, Fate>()
   const fateOf = (decided: Approval.Decided): Fate => {
-    const { digest } = decided
-    if (first.get(digest) !== decided) return "already-decided"
+    const fate = fateOfRequest(decided.digest)
+    const isDecided = fate !== "unknown-request" && fate !== "late" && fate !== "withdrawn"
+    return isDecided && first.get(decided.digest) !== decided ? "already-decided" : fate
+  }
+  const fateOfRequest = (digest: string): Fate => {
     // a request whose decision no call has used was withdrawn together with its call
     const fate = noted.get(digest)
     if (fate !== undefined) return fate
