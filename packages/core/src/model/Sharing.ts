@@ -84,8 +84,12 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
   // without a runtime: the instant at which the layer is closed, and the clock of the fiber that waits for that instant
   let idleUntil = 0
   let clock: Clock.Clock | undefined
+  let resting: Fiber.Fiber<void> | undefined
   const drop = () => {
     isRetired = true
+    // it waits for an instant at which nothing is left to close
+    resting?.interruptUnsafe()
+    resting = undefined
     if (slot.build === build) slot.build = undefined
   }
   const retire = Effect.suspend(() => {
@@ -102,6 +106,8 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
       }
       const millis = idleUntil - own.currentTimeMillisUnsafe()
       if (millis > 0) return Effect.andThen(pause(own, millis), expire(own))
+      // this fiber closes the layer itself
+      resting = undefined
       return Effect.catchCause(retire, (cause) =>
         Effect.logWarning("The layer of an agent failed while it was closed", ErrorCause.logged(cause))
       )
@@ -112,7 +118,7 @@ const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context:
       idleUntil = Math.max(idleUntil, own.currentTimeMillisUnsafe() + idle)
       if (clock === own || idleUntil === Infinity) return Effect.void
       clock = own
-      Effect.runForkWith(outsideRuns(context))(expire(own))
+      resting = Effect.runForkWith(outsideRuns(context))(expire(own))
       return Effect.void
     })
   /** Closes the layer together with the runtime. */
@@ -208,6 +214,8 @@ const pause = (clock: Clock.Clock, millis: number): Effect.Effect<void> =>
   clock === system
     ? Effect.callback((resume) => {
         const signal = AbortSignal.timeout(Math.min(millis, MAX_MILLIS))
-        signal.addEventListener("abort", () => resume(Effect.void), { once: true })
+        const listener = () => resume(Effect.void)
+        signal.addEventListener("abort", listener, { once: true })
+        return Effect.sync(() => signal.removeEventListener("abort", listener))
       })
     : clock.sleep(Duration.millis(millis))
