@@ -128,6 +128,14 @@ describe("the house", () => {
     expect(helpers).toEqual([])
   })
 
+  it("the reference knows the data and the errors of core, and no engine, in at most 300 lines", () => {
+    const reference = read("test/laws/_support/reference.ts")
+    const folders = importsOf(reference).map(({ from }) => /^(?:\.\.\/){3}packages\/core\/src\/(\w+)\//.exec(from)?.[1])
+    expect(folders.length).toBeGreaterThan(0)
+    expect(folders.filter((folder) => folder !== "data" && folder !== "errors")).toEqual([])
+    expect(reference.text.trimEnd().split("\n").length).toBeLessThanOrEqual(300)
+  })
+
   it("each tool is a private package with a README that names its command", () => {
     const tools = readdirSync(join(root, "tools"))
     expect(tools.length).toBeGreaterThan(0)

@@ -11,7 +11,7 @@ import { busy, type Busy, gone, type Gone } from "../../_support/dialogue.ts"
 const kinds = [
   [
     "is fine",
-    "is told",
+    "is telling",
     "is answered",
     "recovers",
     "is escalated",
@@ -159,7 +159,7 @@ type Failure = Busy | Gone | { readonly _tag: "Tells" | "Answered" | "Raised" | 
 
 const behave = (kind: string, attempt: number): Effect.Effect<string, Failure> => {
   switch (kind as Kind) {
-    case "is told":
+    case "is telling":
       return Effect.fail({ _tag: "Tells" })
     case "is answered":
       return Effect.fail({ _tag: "Answered" })

@@ -1,0 +1,205 @@
+/**
+ * The reference: what an agent does with a world, as a plain function without fibers, clocks and streams. It knows the data of the library
+ * and nothing of its engine. Calls of a reply are settled one after the other; none begins after a failure that ends the run.
+ */
+import * as Message from "../../../packages/core/src/data/Message.ts"
+import * as Usage from "../../../packages/core/src/data/Usage.ts"
+
+/** What one run of a tool does. */
+export type Does = "works" | "is busy" | "is telling" | "is stale" | "raises" | "dies"
+
+export interface Call {
+  /** `look` may run again, `pay` may not, `ask` waits for a person, `nope` is no tool. */
+  readonly tool: "look" | "pay" | "ask" | "nope"
+  readonly arguments: "fit" | "misfit" | "no JSON"
+  /** What its runs do, one after the other; then they work. */
+  readonly does: ReadonlyArray<Does>
+  /** Whether a person says something while it is at work for the first time. */
+  readonly isSaid: boolean
+  readonly decision: "approve" | "refuse"
+}
+
+export interface Turn {
+  /** How often the model is overloaded before it replies. */
+  readonly overloads: number
+  /** Whether it is out of order instead. */
+  readonly isBroken: boolean
+  readonly text: string
+  readonly calls: ReadonlyArray<Call>
+  readonly finish: "tool-calls" | "length"
+}
+
+export interface World {
+  readonly agent: {
+    readonly maxTurns: number
+    readonly maxToolCalls: number
+    readonly maxTokens: number
+    /** How often a busy tool and an overloaded model are tried again. */
+    readonly toolRetries: number
+    readonly modelRetries: number
+    /** What the table of a tool says when it was tried in vain. */
+    readonly atLast: "tell" | "raise"
+  }
+  readonly turns: ReadonlyArray<Turn>
+  /** The run is interrupted while this call of `look` is at work for the first time, counted over all calls; none by default. */
+  readonly interruptAt: number | undefined
+}
+
+/** How a run ends. */
+export type End =
+  | { readonly type: "answers"; readonly output: string }
+  | { readonly type: "fails"; readonly tag: string; readonly reason?: string }
+  | { readonly type: "dies" }
+  | { readonly type: "is interrupted" }
+
+export interface Outcome {
+  readonly end: End
+  readonly transcript: Message.Transcript
+  /** The outcome of each attempt of the model, and what it used. */
+  readonly ledger: ReadonlyArray<{ readonly outcome: string; readonly usage: Usage.Usage }>
+  /** The runs of tools, in order: the call, and the attempt. */
+  readonly runs: ReadonlyArray<string>
+}
+
+export const prompt = "Work."
+export const input = "go"
+export const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
+export const said = (nth: number): string => `word of call ${nth}`
+export const argumentsOf = (call: Call, nth: number): Message.ToolCall["arguments"] =>
+  call.arguments === "fit" ? { nth } : call.arguments === "misfit" ? { nth: "none" } : '{"nth": '
+
+/** A settlement; of texts that the library words only the kind counts, so they are empty here. */
+type CallEnd = Message.Settlement | { readonly raises: true } | { readonly dies: true } | { readonly stops: true }
+
+class Run {
+  readonly transcript: Array<Message.Message> = [Message.system(prompt), Message.user(input)]
+  readonly ledger: Array<Outcome["ledger"][number]> = []
+  readonly runs: Array<string> = []
+  readonly inbox: Array<string> = []
+  readonly world: World
+  turns = 0
+  calls = 0
+  nth = 0
+  readonly asksLast: boolean
+  constructor(world: World, asksLast: boolean) {
+    this.world = world
+    this.asksLast = asksLast
+  }
+
+  get tokens(): number {
+    return this.ledger.reduce((sum, entry) => sum + entry.usage.inputTokens + entry.usage.outputTokens, 0)
+  }
+
+  /** Messages said at work are read when all calls of the reply are settled. */
+  hear(): void {
+    for (const word of this.inbox.splice(0)) this.transcript.push(Message.user(word))
+  }
+
+  /** A turn; the end of the run, if it ends. */
+  turn(): End | undefined {
+    const { agent, turns } = this.world
+    if (this.turns >= agent.maxTurns) return limit("maxTurns")
+    const found = turns[this.turns++]
+    this.nth += found?.calls.length ?? 0
+    const failed = this.ask(found)
+    if (failed !== undefined) return failed
+    if (this.tokens > agent.maxTokens) {
+      if (found !== undefined) this.close(found, [])
+      else this.transcript.push(Message.assistant("done"))
+      return limit("maxTokens")
+    }
+    if (found === undefined) {
+      this.transcript.push(Message.assistant("done"))
+      return { type: "answers", output: "done" }
+    }
+    return this.settle(found)
+  }
+
+  /** The attempts of a model call; its failure, if none replies. */
+  ask(turn: Turn | undefined): End | undefined {
+    const fail = () => this.ledger.push({ outcome: "failed", usage: Usage.empty })
+    for (let attempt = 0; attempt < (turn?.overloads ?? 0); attempt++) {
+      fail()
+      if (attempt >= this.world.agent.modelRetries) return { type: "fails", tag: "ModelOverloadedError" }
+    }
+    if (turn?.isBroken === true) {
+      fail()
+      return { type: "fails", tag: "AuthenticationError" }
+    }
+    this.ledger.push({ outcome: "used", usage })
+    return undefined
+  }
+
+  close({ calls, finish, text }: Turn, settlements: ReadonlyArray<Message.Settlement>): void {
+    const first = this.nth - calls.length
+    const content = [
+      ...(text === "" ? [] : [Message.text(text)]),
+      ...calls.map((call, index): Message.ToolCall => ({
+        type: "tool-call",
+        id: `c${first + index}`,
+        name: call.tool,
+        arguments: argumentsOf(call, first + index)
+      }))
+    ]
+    this.transcript.push(Message.settle({ content, finish, usage }, settlements))
+  }
+
+  settle(turn: Turn): End | undefined {
+    const first = this.nth - turn.calls.length
+    const { maxToolCalls } = this.world.agent
+    const admitted = Math.min(turn.calls.length, maxToolCalls - this.calls)
+    this.calls += admitted
+    const settlements: Array<Message.Settlement> = []
+    let failed: End | undefined
+    const isCut = turn.finish === "length"
+    const begun = [...turn.calls.slice(0, isCut ? 0 : admitted).entries()]
+    const waits = ([, call]: (typeof begun)[number]) => this.asksLast && call.tool === "ask" && call.arguments === "fit"
+    for (const [index, call] of [...begun.filter((one) => !waits(one)), ...begun.filter(waits)]) {
+      const ended = this.call(call, first + index)
+      if ("stops" in ended || "dies" in ended) {
+        settlements[index] = { kind: call.tool === "pay" ? "unknown" : "interrupted", text: "" }
+        this.close(turn, settlements)
+        return "stops" in ended ? { type: "is interrupted" } : { type: "dies" }
+      }
+      settlements[index] = "raises" in ended ? { kind: "told", text: "" } : ended
+      if ("raises" in ended) failed ??= { type: "fails", tag: "ToolExecutionError" }
+      if (failed !== undefined) break
+    }
+    this.close(turn, isCut ? turn.calls.map(() => Message.truncated) : settlements)
+    if (failed !== undefined) return failed
+    this.hear()
+    return admitted < turn.calls.length ? limit("maxToolCalls") : undefined
+  }
+
+  /** One call, with all of its attempts. */
+  call(call: Call, nth: number): CallEnd {
+    const plain = { kind: "told", text: "" } as const
+    if (call.tool === "nope" || call.arguments !== "fit") return plain
+    if (call.tool === "ask" && call.decision === "refuse") return { kind: "denied", text: "" }
+    const { agent, interruptAt } = this.world
+    const retries = call.tool === "pay" ? 0 : agent.toolRetries
+    for (let attempt = 1; ; attempt++) {
+      this.runs.push(`${nth} ${attempt}`)
+      if (attempt === 1 && call.isSaid) this.inbox.push(said(nth))
+      if (attempt === 1 && nth === interruptAt && call.tool === "look") return { stops: true }
+      const does = call.does[attempt - 1] ?? "works"
+      if (does === "works") return { kind: "result", text: `did ${nth}` }
+      if (does === "is telling") return plain
+      if (does === "is stale") return { kind: "result", text: "stale" }
+      if (does === "raises") return { raises: true }
+      if (does === "dies") return { dies: true }
+      if (attempt > retries) return agent.atLast === "tell" ? plain : { raises: true }
+    }
+  }
+}
+
+const limit = (reason: string): End => ({ type: "fails", tag: "BudgetExceededError", reason })
+
+/** What comes of a world. Where a run is suspended for a person, `asksLast`: the other calls of the reply go first. */
+export const outcomeOf = (world: World, asksLast: boolean): Outcome => {
+  const run = new Run(world, asksLast)
+  let end: End | undefined
+  while (end === undefined) end = run.turn()
+  const { ledger, runs, transcript } = run
+  return { end, transcript, ledger, runs }
+}
