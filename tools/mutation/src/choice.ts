@@ -1,7 +1,20 @@
 /** Which tests are tried with a mutant, and in which order. */
 import { posix } from "node:path"
-import type { Baseline } from "./protocol.ts"
 import { mirrorOf, tablesOf } from "./areas.ts"
+import { hashOf } from "./hash.ts"
+import { keyOf, type Placed } from "./instrument.ts"
+import type { Baseline } from "./protocol.ts"
+
+/** Which share of the mutants of a file is drawn, and how many at least. */
+export const SAMPLE = { oneIn: 4, least: 20 }
+
+/** The mutants of each file that are drawn: the same ones as long as their code is the same. */
+export const sampleOf = (placed: ReadonlyArray<Placed>): ReadonlyArray<Placed> =>
+  [...Map.groupBy(placed, ({ mutant }) => mutant.file).values()].flatMap((own) => {
+    const count = Math.max(SAMPLE.least, Math.ceil(own.length / SAMPLE.oneIn))
+    const ranks = new Map(own.map((one) => [one, hashOf(keyOf(one.mutant))]))
+    return own.toSorted((a, b) => ((ranks.get(a) ?? "") < (ranks.get(b) ?? "") ? -1 : 1)).slice(0, count)
+  })
 
 /** Test files that are loaded anew for each mutant that acts while modules are loaded, besides those of its folder. */
 const WORLD_FILES = 10

@@ -8,6 +8,7 @@ import { type File, filesIn, pathsIn, root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
 import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.ts"
 import { type Survey, survey, surveyOf } from "./baseline.ts"
+import { sampleOf } from "./choice.ts"
 import { hunt, huntsOf, testsResults } from "./hunt.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
@@ -39,8 +40,13 @@ interface Tried {
 }
 
 /** Tries the mutants of a part of an area, and keeps what came of it. */
-const tryFiles = async (files: ReadonlyArray<File>, surveyed: Survey, { share, workers }: Settings): Promise<Tried> => {
-  const placed = await instrument(files)
+const tryFiles = async (
+  files: ReadonlyArray<File>,
+  surveyed: Survey,
+  { all, share, workers }: Settings
+): Promise<Tried> => {
+  const there = await instrument(files)
+  const placed = all ? there : sampleOf(there)
   const tried = await tryAll(placed, files, surveyOf(surveyed, placed), { say, share, workers })
   const survivors = new Set(tried.filter(({ status }) => status === "survived").map(({ mutant }) => mutant.id))
   const senseless = uncompilable(
@@ -52,7 +58,8 @@ const tryFiles = async (files: ReadonlyArray<File>, surveyed: Survey, { share, w
     const own = tried.filter(({ mutant }) => mutant.file === source.path)
     const outcomes = own.filter(({ mutant }) => !senseless.has(mutant.id))
     const { reasons } = reasonsIn(source)
-    idle.push(...idleReasons(outcomes, reasons))
+    // a reason may be that of a mutant that was not drawn
+    if (all) idle.push(...idleReasons(outcomes, reasons))
     return resultOf(source, outcomes, own.length - outcomes.length, reasons, commit())
   })
   keepResults(results, sources())

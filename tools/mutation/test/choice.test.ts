@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { filesIn, pathsIn, root } from "../../../scripts/files.ts"
 import { areaOf, areas, isTried, partOf, tablesOf } from "../src/areas.ts"
-import { filesFor } from "../src/choice.ts"
+import { filesFor, sampleOf } from "../src/choice.ts"
 
 describe.each(areas)("the area $name", ({ name, tests }) => {
   it("has sources and tests", () => {
@@ -74,5 +74,24 @@ describe("the test files of a source", () => {
     const found = filesFor("packages/providers/src/codec/Family.ts", far, shares)
     expect(found).toEqual([page, "test/laws/x.test.ts"])
     expect(found).not.toContain(codes)
+  })
+})
+
+describe("the sample of the mutants", () => {
+  const placed = (file: string, count: number, before = "") =>
+    Array.from({ length: count }, (_, at) => ({
+      mutant: { id: `${at}`, file, line: at, text: `${before}${at}`, mutator: "m", from: "a", to: "b", nth: 1 },
+      location: { start: { line: at, column: 0 }, end: { line: at, column: 1 } },
+      replacement: "b"
+    }))
+
+  it("has a quarter of each file, at least twenty, and the same ones in any order", () => {
+    const [large, small, tiny] = [placed("large", 200), placed("small", 60), placed("tiny", 7)]
+    const drawn = sampleOf([...large, ...small, ...tiny])
+    expect(Map.groupBy(drawn, ({ mutant }) => mutant.file).get("large")?.length).toBe(50)
+    expect(drawn.filter(({ mutant }) => mutant.file === "small").length).toBe(20)
+    expect(drawn.filter(({ mutant }) => mutant.file === "tiny")).toEqual(expect.arrayContaining(tiny))
+    expect(new Set(sampleOf([...large].reverse()))).toEqual(new Set(sampleOf(large)))
+    expect(new Set(drawn.map(({ mutant }) => mutant.line)).size).toBeGreaterThan(40)
   })
 })
