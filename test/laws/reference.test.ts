@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { law } from "../_support/laws.ts"
 import { outcomeOf } from "./_support/reference.ts"
-import { normal, silent, ways, world } from "./_support/worlds.ts"
+import { normal, ways } from "./_support/ways.ts"
+import { silent, world } from "./_support/worlds.ts"
 
 describe("the reference", () => {
   for (const [way, { takesMessages, play, suspends }] of Object.entries(ways)) {

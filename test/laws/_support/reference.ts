@@ -6,24 +6,33 @@ import * as Message from "../../../packages/core/src/data/Message.ts"
 import * as Usage from "../../../packages/core/src/data/Usage.ts"
 
 /** What one run of a tool does. */
-export type Does = "works" | "is busy" | "is telling" | "is stale" | "raises" | "dies"
+export type Does = "works" | "is busy" | "is telling" | "is stale" | "escalates" | "raises" | "dies"
 
 export interface Call {
-  /** `look` may run again, `pay` may not, `ask` waits for a person, `nope` is no tool. */
-  readonly tool: "look" | "pay" | "ask" | "nope"
+  /** `look` may run again, `pay` may not, `ask` waits for a person, `consult` asks a sub-agent, `nope` is no tool. */
+  readonly tool: "look" | "pay" | "ask" | "consult" | "nope"
   readonly arguments: "fit" | "misfit" | "no JSON"
   /** What its runs do, one after the other; then they work. */
   readonly does: ReadonlyArray<Does>
   /** Whether a person says something while it is at work for the first time. */
   readonly isSaid: boolean
   readonly decision: "approve" | "refuse"
+  /** What the model of the sub-agent does. */
+  readonly expert: Asked
 }
 
-export interface Turn {
-  /** How often the model is overloaded before it replies. */
+/** What a model does when it is asked. */
+export interface Asked {
+  /** How often it is overloaded before it replies, and whether a stream breaks off then. */
   readonly overloads: number
+  readonly isHalf: boolean
   /** Whether it is out of order instead. */
   readonly isBroken: boolean
+  /** Whether the run is interrupted while its first attempt is at work. */
+  readonly isStopped: boolean
+}
+
+export interface Turn extends Asked {
   readonly text: string
   readonly calls: ReadonlyArray<Call>
   readonly finish: "tool-calls" | "length"
@@ -39,6 +48,8 @@ export interface World {
     readonly modelRetries: number
     /** What the table of a tool says when it was tried in vain. */
     readonly atLast: "tell" | "raise"
+    /** Whether a fixer repairs arguments that do not fit. */
+    readonly fixes: boolean
   }
   readonly turns: ReadonlyArray<Turn>
   /** The run is interrupted while this call of `look` is at work for the first time, counted over all calls; none by default. */
@@ -66,10 +77,10 @@ export const input = "go"
 export const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
 export const said = (nth: number): string => `word of call ${nth}`
 export const argumentsOf = (call: Call, nth: number): Message.ToolCall["arguments"] =>
-  call.arguments === "fit" ? { nth } : call.arguments === "misfit" ? { nth: "none" } : '{"nth": '
+  call.arguments === "fit" ? { nth } : call.arguments === "misfit" ? { nth: String(nth) + " or so" } : '{"nth": '
 
 /** A settlement; of texts that the library words only the kind counts, so they are empty here. */
-type CallEnd = Message.Settlement | { readonly raises: true } | { readonly dies: true } | { readonly stops: true }
+type CallEnd = Message.Settlement | { readonly raises: true } | { readonly ends: End }
 
 class Run {
   readonly transcript: Array<Message.Message> = [Message.system(prompt), Message.user(input)]
@@ -77,7 +88,9 @@ class Run {
   readonly runs: Array<string> = []
   readonly inbox: Array<string> = []
   readonly world: World
+  /** Turns that were begun, those of sub-agents included; and those of the run itself. */
   turns = 0
+  own = 0
   calls = 0
   nth = 0
   readonly asksLast: boolean
@@ -99,7 +112,8 @@ class Run {
   turn(): End | undefined {
     const { agent, turns } = this.world
     if (this.turns >= agent.maxTurns) return limit("maxTurns")
-    const found = turns[this.turns++]
+    this.turns++
+    const found = turns[this.own++]
     this.nth += found?.calls.length ?? 0
     const failed = this.ask(found)
     if (failed !== undefined) return failed
@@ -116,13 +130,17 @@ class Run {
   }
 
   /** The attempts of a model call; its failure, if none replies. */
-  ask(turn: Turn | undefined): End | undefined {
-    const fail = () => this.ledger.push({ outcome: "failed", usage: Usage.empty })
-    for (let attempt = 0; attempt < (turn?.overloads ?? 0); attempt++) {
+  ask(asked: Asked | undefined): End | undefined {
+    const fail = (outcome = "failed") => this.ledger.push({ outcome, usage: Usage.empty })
+    if (asked?.isStopped === true) {
+      fail("interrupted")
+      return { type: "is interrupted" }
+    }
+    for (let attempt = 0; attempt < (asked?.overloads ?? 0); attempt++) {
       fail()
       if (attempt >= this.world.agent.modelRetries) return { type: "fails", tag: "ModelOverloadedError" }
     }
-    if (turn?.isBroken === true) {
+    if (asked?.isBroken === true) {
       fail()
       return { type: "fails", tag: "AuthenticationError" }
     }
@@ -153,13 +171,13 @@ class Run {
     let failed: End | undefined
     const isCut = turn.finish === "length"
     const begun = [...turn.calls.slice(0, isCut ? 0 : admitted).entries()]
-    const waits = ([, call]: (typeof begun)[number]) => this.asksLast && call.tool === "ask" && call.arguments === "fit"
+    const waits = ([, call]: (typeof begun)[number]) => this.asksLast && call.tool === "ask" && this.fits(call)
     for (const [index, call] of [...begun.filter((one) => !waits(one)), ...begun.filter(waits)]) {
       const ended = this.call(call, first + index)
-      if ("stops" in ended || "dies" in ended) {
+      if ("ends" in ended) {
         settlements[index] = { kind: call.tool === "pay" ? "unknown" : "interrupted", text: "" }
         this.close(turn, settlements)
-        return "stops" in ended ? { type: "is interrupted" } : { type: "dies" }
+        return ended.ends
       }
       settlements[index] = "raises" in ended ? { kind: "told", text: "" } : ended
       if ("raises" in ended) failed ??= { type: "fails", tag: "ToolExecutionError" }
@@ -171,23 +189,41 @@ class Run {
     return admitted < turn.calls.length ? limit("maxToolCalls") : undefined
   }
 
+  /** Whether a call has arguments that fit, after the fixer. The sub-agent's own row tells all failures, so it needs none. */
+  fits({ arguments: given, tool }: Call): boolean {
+    return given === "fit" || (given === "misfit" && tool !== "consult" && this.world.agent.fixes)
+  }
+
+  /** A call of the sub-agent: one turn, which spends what the run has. */
+  consult({ expert }: Call): CallEnd {
+    const { maxTokens, maxTurns } = this.world.agent
+    if (this.turns >= maxTurns) return { ends: limit("maxTurns") }
+    this.turns++
+    const failed = this.ask(expert)
+    if (failed?.type === "is interrupted") return { ends: failed }
+    if (failed !== undefined) return { kind: "told", text: "" }
+    if (this.tokens > maxTokens) return { ends: limit("maxTokens") }
+    return { kind: "result", text: "known" }
+  }
+
   /** One call, with all of its attempts. */
   call(call: Call, nth: number): CallEnd {
     const plain = { kind: "told", text: "" } as const
-    if (call.tool === "nope" || call.arguments !== "fit") return plain
+    if (call.tool === "nope" || !this.fits(call)) return plain
+    if (call.tool === "consult") return this.consult(call)
     if (call.tool === "ask" && call.decision === "refuse") return { kind: "denied", text: "" }
     const { agent, interruptAt } = this.world
     const retries = call.tool === "pay" ? 0 : agent.toolRetries
     for (let attempt = 1; ; attempt++) {
       this.runs.push(`${nth} ${attempt}`)
       if (attempt === 1 && call.isSaid) this.inbox.push(said(nth))
-      if (attempt === 1 && nth === interruptAt && call.tool === "look") return { stops: true }
+      if (attempt === 1 && nth === interruptAt && call.tool === "look") return { ends: { type: "is interrupted" } }
       const does = call.does[attempt - 1] ?? "works"
       if (does === "works") return { kind: "result", text: `did ${nth}` }
-      if (does === "is telling") return plain
+      if (does === "is telling" || does === "escalates") return plain
       if (does === "is stale") return { kind: "result", text: "stale" }
       if (does === "raises") return { raises: true }
-      if (does === "dies") return { dies: true }
+      if (does === "dies") return { ends: { type: "dies" } }
       if (attempt > retries) return agent.atLast === "tell" ? plain : { raises: true }
     }
   }
