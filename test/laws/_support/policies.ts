@@ -192,34 +192,9 @@ export const retry: fc.Arbitrary<Policy> = fromEffect(Arbitraries.retry)
 /** A verdict that ends the call. */
 export const final: fc.Arbitrary<Policy> = fromEffect(Arbitraries.final)
 
-const ladder = fromEffect(Arbitraries.ladder)
-
 /** A choice of two policies, both of which may count: `verdictOf` makes their verdicts anew at each failure. */
-export const when: fc.Arbitrary<Policy> = fc.record({
-  kind: fc.constant("when" as const),
-  until: fc.integer({ min: 0, max: 6 }),
-  first: fc.oneof(retry, ladder),
-  second: fc.oneof(retry, ladder, final)
-})
+export const when: fc.Arbitrary<Policy> = fromEffect(Arbitraries.when)
 
-const rungs = fc.oneof({ weight: 3, arbitrary: retry }, { weight: 1, arbitrary: final }, { weight: 4, arbitrary: when })
+export const policy: fc.Arbitrary<Policy> = fromEffect(Arbitraries.policy)
 
-export const policy: fc.Arbitrary<Policy> = fc.oneof(
-  { weight: 4, arbitrary: retry },
-  { weight: 2, arbitrary: ladder },
-  { weight: 2, arbitrary: when },
-  { weight: 1, arbitrary: final },
-  {
-    weight: 1,
-    arbitrary: fc.array(rungs, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
-  }
-)
-
-/** A table over some of the tags, with or without `orElse`, in any order of its rows. */
-export const table: fc.Arbitrary<Table> = fc
-  .uniqueArray(fc.tuple(fc.constantFrom<Row>(...tags, "orElse"), policy), {
-    selector: ([row]) => row,
-    maxLength: tags.length + 1
-  })
-  // the keys are those
-  .map((rows) => Object.fromEntries(rows) as Table)
+export const table: fc.Arbitrary<Table> = fromEffect(Arbitraries.table(tags))

@@ -241,17 +241,20 @@ const rung: Arbitrary.Arbitrary<PolicyData> = oneOf([3, retry], [1, final])
 const laddersOf = (rungs: Arbitrary.Arbitrary<PolicyData>): Arbitrary.Arbitrary<PolicyData> =>
   Arbitrary.map(Arbitrary.array(rungs, { minLength: 1, maxLength: 4 }), (rungs) => ({ kind: "ladder", rungs }) as const)
 
+/** Draws a ladder, which may contain ladders. */
+const ladder: Arbitrary.Arbitrary<PolicyData> = laddersOf(oneOf([4, rung], [1, laddersOf(rung)]))
+
 /**
- * Draws a ladder, which may contain ladders.
+ * Draws a choice between two policies by the number of the attempt. Both may count.
  *
  * @internal
  */
-export const ladder: Arbitrary.Arbitrary<PolicyData> = laddersOf(oneOf([4, rung], [1, laddersOf(rung)]))
-
-/** Draws a choice between two policies by the number of the attempt. */
-const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
-  // only `first` may count attempts, because a row has one counter, which two branches would share
-  Arbitrary.all({ until: integer(0, 6), first: oneOf([1, retry], [1, ladder]), second: final }),
+export const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
+  Arbitrary.all({
+    until: integer(0, 6),
+    first: oneOf([1, retry], [1, ladder]),
+    second: oneOf([1, retry], [1, ladder], [1, final])
+  }),
   ({ first, second, until }) => ({ kind: "when", until, first, second }) as const
 )
 
@@ -259,7 +262,7 @@ const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
 export const policy: Arbitrary.Arbitrary<PolicyData> = oneOf(
   [4, retry],
   [2, ladder],
-  [1, when],
+  [2, when],
   [1, final],
   [1, laddersOf(oneOf([1, rung], [1, when]))]
 )
