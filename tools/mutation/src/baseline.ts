@@ -6,28 +6,14 @@ import { type Area, isTried, sharedTests } from "./areas.ts"
 import { hashOf } from "./hash.ts"
 import { instrument, keyOf, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
-import { type Baseline, cache, type Measured } from "./protocol.ts"
+import { type Baseline, cache, type Head, type Measured, type Survey } from "./protocol.ts"
 import { withoutReasons } from "./reasons.ts"
-
-/** What stands in the first line: the mutants by their numbers, and those that are come by while modules are loaded. */
-interface Head {
-  readonly base: string
-  readonly keys: ReadonlyArray<string>
-  readonly statics: ReadonlyArray<number>
-}
 
 /** What the tests of a file came by, as long as the file has this hash. */
 interface Stored {
   readonly file: string
   readonly hash: string
   readonly tests: ReadonlyArray<Measured>
-}
-
-/** What the tests of an area came by, in all files that are tried. */
-export interface Survey extends Head {
-  readonly tests: ReadonlyArray<Measured>
-  /** The hash of each test file by itself. */
-  readonly hashes: ReadonlyMap<string, string>
 }
 
 /** The same for the mutants of a part, by their ids in it. */

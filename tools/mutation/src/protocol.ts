@@ -37,6 +37,20 @@ export interface Measured extends Timed {
   readonly counts: ReadonlyArray<number>
 }
 
+/** The mutants of a survey by their numbers, and those that are come by while modules are loaded. */
+export interface Head {
+  readonly base: string
+  readonly keys: ReadonlyArray<string>
+  readonly statics: ReadonlyArray<number>
+}
+
+/** What the tests of an area came by, in all files that are tried. */
+export interface Survey extends Head {
+  readonly tests: ReadonlyArray<Measured>
+  /** The hash of each test file by itself. */
+  readonly hashes: ReadonlyMap<string, string>
+}
+
 /** One test, for the mutants of a part. */
 export interface Baseline extends Timed {
   /** How often it came by each mutant. */

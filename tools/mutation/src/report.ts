@@ -2,7 +2,7 @@
 import type { File } from "../../../scripts/files.ts"
 import { areaOf, areaOfTests, areas, LEAST } from "./areas.ts"
 import { SAMPLE } from "./choice.ts"
-import type { TestsResult } from "./hunt.ts"
+import type { TestsResult } from "./idle.ts"
 import { type FileResult, sourceOf } from "./results.ts"
 
 interface Score {

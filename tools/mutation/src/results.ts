@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { type File, pathsIn, root } from "../../../scripts/files.ts"
 import { hashOf } from "./hash.ts"
 import { areaOf, areas, isTried } from "./areas.ts"
-import type { TestsResult } from "./hunt.ts"
+import type { TestsResult } from "./idle.ts"
 import type { Outcome } from "./protocol.ts"
 import { nameOf, named, type Reason, withoutReasons } from "./reasons.ts"
 

@@ -1,6 +1,6 @@
 /** Which mutants are tried for a test that may find out nothing, and what is said of it. */
 import { describe, expect, it } from "vitest"
-import { huntsOf, testsResults } from "../src/hunt.ts"
+import { huntsOf, testsResults } from "../src/idle.ts"
 import type { Measured } from "../src/protocol.ts"
 
 const test = (title: string, hits: Readonly<Record<number, number>>, more: Partial<Measured> = {}): Measured => ({
