@@ -254,7 +254,8 @@ law(
           const earliest = Math.min(...resumptions.map(({ at }) => at))
           const isFirstPlain = !resumptions.some(({ at, isMeant }) => isMeant && at <= (first?.at ?? 0))
           if (first !== undefined && isFirstPlain) assert.strictEqual(first.at, earliest)
-        }),
+          // those of the process, instead of those that the kit gives to each case
+        }).pipe(Effect.provideService(Snapshot.Claims, Snapshot.claimsOfProcess())),
       runners.whole
     )(undefined)
 )

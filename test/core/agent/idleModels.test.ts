@@ -31,30 +31,32 @@ it.run("a model is shared, closed 5 minutes after the last run, and rebuilt by t
   })
 )
 
-it.run("a model that a later run has replaced is closed, and no fiber waits for the end of its idle time [P1504]", (run) =>
-  Effect.gen(function* () {
-    const log: Array<string> = []
-    let fibers = 0
-    const counting: Metric.FiberRuntimeMetricsService = {
-      recordFiberStart: () => void fibers++,
-      recordFiberEnd: () => void fibers--
-    }
-    const agent = Agent.make("clerk", { model: logged(log) })
-    // each run has a memo map of its own, in which this layer does not stand
-    const ask = run(agent, "go").pipe(
-      Effect.provide(given("one")),
-      Effect.provideService(Metric.FiberRuntimeMetrics, counting)
-    )
-    for (let nth = 0; nth < 20; nth++) yield* ask
-    assert.lengthOf(
-      log.filter((line) => line.endsWith("closes")),
-      19
-    )
-    assert.strictEqual(fibers, 1)
-    yield* TestClock.adjust("5 minutes")
-    assert.strictEqual(fibers, 0)
-    assert.strictEqual(log.at(-1), "model 20 closes")
-  })
+it.run(
+  "a model that a later run has replaced is closed, and no fiber waits for the end of its idle time [P1504]",
+  (run) =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      let fibers = 0
+      const counting: Metric.FiberRuntimeMetricsService = {
+        recordFiberStart: () => void fibers++,
+        recordFiberEnd: () => void fibers--
+      }
+      const agent = Agent.make("clerk", { model: logged(log) })
+      // each run has a memo map of its own, in which this layer does not stand
+      const ask = run(agent, "go").pipe(
+        Effect.provide(given("one")),
+        Effect.provideService(Metric.FiberRuntimeMetrics, counting)
+      )
+      for (let nth = 0; nth < 20; nth++) yield* ask
+      assert.lengthOf(
+        log.filter((line) => line.endsWith("closes")),
+        19
+      )
+      assert.strictEqual(fibers, 1)
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(fibers, 0)
+      assert.strictEqual(log.at(-1), "model 20 closes")
+    })
 )
 
 it.run("the time of a run is not idle [P1504]", (run) =>

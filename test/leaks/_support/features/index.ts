@@ -1,0 +1,8 @@
+/** The features whose uses must leave nothing. */
+import type { Feature } from "../measure.ts"
+import { runs } from "./runs.ts"
+import { served } from "./served.ts"
+import { stores } from "./stores.ts"
+import { waiting } from "./waiting.ts"
+
+export const features: ReadonlyArray<Feature> = [...runs, ...waiting, ...stores, ...served]
