@@ -124,7 +124,7 @@ export const measure = async (
   let bytes = await growth()
   const hasGrown = () => isJudged && Math.min(...bytes) > tolerated
   // what the engine compiles and caches is not there again
-  for (let round = 0; round < 2 && hasGrown(); round++) bytes = await growth()
+  for (let nth = 0; nth < 2 && hasGrown(); nth++) bytes = await growth()
   const after = await counts()
   await run(Scope.close(scope, Exit.void))
   const leaks = Object.entries(after).flatMap(([kind, count]) => {
