@@ -45,6 +45,7 @@ const jitteredOptions = both(jittered)
 const policy = both(Arbitraries.policy)
 const error = both(Arbitraries.error)
 const transcript = both(Arbitraries.transcript)
+const foreignMessage = both(Arbitraries.foreignMessage)
 const policyAndScript = both(
   Arbitrary.all({ policy: Arbitraries.policy, script: Arbitraries.script(tags), seed: Arbitraries.seed })
 )
@@ -137,6 +138,17 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
         const names = ["factor", "initialBackoff", "jitter", "maxAttempts", "maxBackoff", "maxHint", "retries"]
         assert.deepStrictEqual(yield* shownBy(jitteredOptions[side], Object.keys), names)
       })
+    )
+
+    it.effect(
+      "draw foreign messages of every role, with calls that have a result and calls that have none [P1105]",
+      () =>
+        Effect.gen(function* () {
+          const kinds = yield* shownBy(foreignMessage[side], (message) =>
+            message.role === "assistant" ? message.content.map(({ type }) => type) : [message.role]
+          )
+          assert.deepStrictEqual(kinds, ["reasoning", "settled-call", "system", "text", "tool", "tool-call", "user"])
+        })
     )
 
     it.effect("shrink a script and a policy to what makes a property false [P1105]", () =>

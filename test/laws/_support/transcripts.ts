@@ -1,34 +1,13 @@
 /** Histories of any origin: of known parts in any order, and JSON that is like one, more or less. */
 import { Message } from "@kintsugi/core"
+import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import fc from "fast-check"
+import * as Arbitraries from "../../../packages/core/src/testing/Arbitraries.ts"
 
-const call = (id: string): Message.ToolCall => ({ type: "tool-call", id, name: "look", arguments: "{}" })
-const said = (...content: Extract<Message.Foreign, { readonly role: "assistant" }>["content"]): Message.Foreign => ({
-  role: "assistant",
-  content
-})
-const result = (callId: string, text: string, isError: boolean): Message.Foreign => ({
-  role: "tool",
-  callId,
-  text,
-  isError
-})
+export const foreign: fc.Arbitrary<Message.Foreign> = fromEffect(Arbitraries.foreignMessage)
 
-const id = fc.constantFrom("a", "b", "c")
-const part: fc.Arbitrary<Extract<Message.Foreign, { readonly role: "assistant" }>["content"][number]> = fc.oneof(
-  fc.string().map(Message.text),
-  fc.string().map((text) => ({ type: "reasoning", text }) as const),
-  id.map(call),
-  fc
-    .record({ id, kind: fc.constantFrom(...Message.Settlement.fields.kind.literals), text: fc.string() })
-    .map(({ id, kind, text }) => ({ type: "settled-call", call: call(id), settlement: { kind, text } }) as const)
-)
-export const foreign: fc.Arbitrary<Message.Foreign> = fc.oneof(
-  fc.string().map(Message.system),
-  fc.string().map(Message.user),
-  fc.array(part, { maxLength: 5 }).map((content) => said(...content)),
-  fc.record({ id, text: fc.string(), isError: fc.boolean() }).map(({ id, isError, text }) => result(id, text, isError))
-)
+/** A part of a message, or what a message has instead. */
+const part = foreign.map((message) => (message.role === "assistant" ? (message.content[0] ?? null) : message))
 
 /** JSON that is like a history, more or less. */
 export const mostly = (expected: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>

@@ -25,6 +25,47 @@ export * from "./policyArbitraries.ts"
 /** Any transcript in which every call has a settlement. */
 export const transcript: Arbitrary.Arbitrary<Message.Transcript> = Arbitrary.schema(Message.Transcript)
 
+const foreignId = Schema.Literals(["a", "b", "c"])
+
+const foreignCall = Schema.Struct({
+  type: Schema.tag("tool-call"),
+  id: foreignId,
+  name: Schema.Literal("look"),
+  arguments: Schema.Literal("{}")
+})
+
+const foreignPart = Schema.Union([
+  Schema.Struct({ type: Schema.tag("text"), text: Schema.String }),
+  Schema.Struct({ type: Schema.tag("reasoning"), text: Schema.String }),
+  foreignCall,
+  Schema.Struct({
+    type: Schema.tag("settled-call"),
+    call: foreignCall,
+    settlement: Schema.Struct({ kind: Message.Settlement.fields.kind, text: Schema.String })
+  })
+])
+
+/**
+ * A message of a foreign history, for `Message.repair`. The calls have few ids, so in a list of such messages some results are missing, and
+ * some come twice or without their call.
+ *
+ * @internal
+ */
+export const foreignMessage: Arbitrary.Arbitrary<Message.Foreign> = Arbitrary.schema(
+  Schema.Union([
+    Schema.Struct({ role: Schema.tag("system"), text: Schema.String }),
+    Schema.Struct({
+      role: Schema.tag("user"),
+      content: Schema.Tuple([Schema.Struct({ type: Schema.tag("text"), text: Schema.String })])
+    }),
+    Schema.Struct({
+      role: Schema.tag("assistant"),
+      content: Schema.Array(foreignPart).check(Schema.isMaxLength(5))
+    }),
+    Schema.Struct({ role: Schema.tag("tool"), callId: foreignId, text: Schema.String, isError: Schema.Boolean })
+  ])
+)
+
 /** Arguments that fit a tool, as JSON text or an object. */
 export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.ToolCall["arguments"]> => {
   const parameters = modelSchema(tool.definition.parameters)
