@@ -5,7 +5,6 @@ import { Durable } from "@kintsugi/durable"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
-import { calm } from "../../_support/dialogue.ts"
 import { argumentsOf, type Asked, type End, input, type Outcome, prompt, said, usage, type World } from "./reference.ts"
 
 class Busy extends Schema.TaggedError<Busy>()("Busy", {}) {}
@@ -211,10 +210,9 @@ const outcomeOf = ({ events, runs }: Cast, exit: Exit.Exit<unknown, unknown>): O
 /** Lets minutes go by until a fiber has ended. Time stands still while a run is at work, so that waits of any length can follow. */
 const overTime = <A, E>(fiber: Fiber.Fiber<A, E>) =>
   Effect.gen(function* () {
-    for (let minute = 0; minute < 200; minute++) {
+    for (let minute = 0; minute < 2000; minute++) {
       const exit = fiber.pollUnsafe()
       if (exit !== undefined) return exit
-      yield* calm
       yield* TestClock.adjust("1 minute")
     }
     return yield* Effect.die(new Error("the run does not end"))
