@@ -33,7 +33,11 @@ export const till = () => {
 
 /** A shop whose look-ups are those of the test. */
 export const shopOf = (find: Shop["Service"]["find"]): Layer.Layer<Shop> =>
-  Layer.succeed(Shop, { find, refund: () => Effect.die(new Error("no refund is in the script")) })
+  Layer.succeed(Shop, {
+    find,
+    refund: () => Effect.die(new Error("no refund is in the script")),
+    receipt: () => Effect.succeedNone
+  })
 
 /** A model that answers each request by itself: many may be at work at the same time. */
 export const modelOf = (generate: Model.Service["generate"]): Layer.Layer<Model.Model> =>

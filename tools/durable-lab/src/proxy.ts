@@ -1,5 +1,6 @@
 /** What stands between runners and their database, and can be cut. */
 import { connect, createServer, type Socket } from "node:net"
+import type { Transform } from "node:stream"
 
 export interface Proxy {
   readonly port: number
@@ -9,7 +10,8 @@ export interface Proxy {
   readonly stop: () => void
 }
 
-export const startProxy = (target: number): Promise<Proxy> =>
+/** Bytes go through a stream of `through` in each direction. If it fails, what it has passed on arrives, and the connection is cut. */
+export const startProxy = (target: number, through?: () => Transform): Promise<Proxy> =>
   new Promise((resolve, reject) => {
     const sockets = new Set<Socket>()
     let isCut = false
@@ -21,7 +23,13 @@ export const startProxy = (target: number): Promise<Proxy> =>
         [far, near]
       ] as const) {
         sockets.add(one)
-        one.pipe(other)
+        if (through === undefined) one.pipe(other)
+        else {
+          const passing = through()
+          one.pipe(passing).pipe(other)
+          passing.on("error", () => other.destroySoon())
+          one.on("close", () => passing.destroy())
+        }
         one.on("error", () => other.destroy())
         one.on("close", () => {
           sockets.delete(one)

@@ -15,6 +15,9 @@ export interface Child {
   readonly send: (message: object) => void
   /** Asks it something; it says what `A` is. */
   readonly ask: <A>(ask: string, about?: unknown) => Effect.Effect<A>
+  readonly kill: (signal: "SIGKILL" | "SIGTERM") => void
+  /** How it has ended, once it has. */
+  readonly ended: Effect.Effect<number | NodeJS.Signals>
   /** Fails when it ends by itself. */
   readonly died: Effect.Effect<never, ProcessFailed>
 }
@@ -66,6 +69,11 @@ export const start = ({ env, log, name, options = [], script }: Program): Effect
       return {
         pid: child.pid,
         send,
+        kill: (signal: "SIGKILL" | "SIGTERM") => void child.kill(signal),
+        ended: Effect.map(
+          Effect.promise(() => ended),
+          ([code, signal]) => signal ?? code
+        ),
         ask: <A>(ask: string, about?: unknown) =>
           Effect.callback<A>((resume) => {
             const id = ++asked

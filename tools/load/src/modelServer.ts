@@ -5,6 +5,7 @@
 import { createServer, type ServerResponse } from "node:http"
 import { setTimeout as wait } from "node:timers/promises"
 import { answering } from "./answering.ts"
+import { chunk, ending } from "./chunks.ts"
 import { answerOf, item, orderId, piecesOf, runOf } from "./conversation.ts"
 import { type Fault, faultOf, type Pace, paceOf, type Step } from "./faults.ts"
 
@@ -29,23 +30,14 @@ const servedOf = (run: number) => {
   return served
 }
 
-const chunk = (delta: object, end: string | null = null, more: object = {}): string => {
-  const choices = [{ index: 0, delta, finish_reason: end }]
-  const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 0, model: "load" }
-  return `data: ${JSON.stringify({ ...head, choices, ...more })}\n\n`
-}
-
 const usage = { prompt_tokens: 100, completion_tokens: 30, total_tokens: 130 }
-
-const endOf = (finish: string): string =>
-  `${chunk({}, finish)}${chunk({}, null, { choices: [], usage })}data: [DONE]\n\n`
 
 const calling = (run: number, args: string): ReadonlyArray<string> => [
   chunk({ role: "assistant", content: null }),
   chunk({
     tool_calls: [{ index: 0, id: `call-${run}`, type: "function", function: { name: "findOrder", arguments: args } }]
   }),
-  endOf("tool_calls")
+  ending("tool_calls", usage)
 ]
 
 const replies: Readonly<Record<Step, (run: number, fault: Fault | undefined) => ReadonlyArray<string>>> = {
@@ -53,7 +45,7 @@ const replies: Readonly<Record<Step, (run: number, fault: Fault | undefined) => 
     const args = JSON.stringify({ orderId })
     return calling(run, fault === "malformed" ? `${args.slice(0, -1)}, "or` : args)
   },
-  answer: (run) => [...piecesOf(answerOf(run)).map((content) => chunk({ content })), endOf("stop")]
+  answer: (run) => [...piecesOf(answerOf(run)).map((content) => chunk({ content })), ending("stop", usage)]
 }
 
 /** Writes the parts in equal steps of time, or only half of them before the connection ends. */

@@ -4,14 +4,18 @@ import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import { listening } from "./config.ts"
 
-/** Connections that clients keep open would hold up a server that is to stop: once it is, each answer ends its own. */
-const make = () => {
+/**
+ * Connections that clients keep open would hold up a server that is to stop: once it is, each answer ends its own. The server listens before
+ * its routes are there, which takes seconds with a database: until then a request gets 503, and does not wait for an answer that never comes.
+ */
+export const make = () => {
   const server = createServer()
-  return server.on("request", (_, response) =>
+  return server.on("request", (_, response) => {
     response.once("close", () => {
       if (!server.listening) server.closeIdleConnections()
     })
-  )
+    if (server.listenerCount("request") === 1) response.writeHead(503, { "retry-after": "1" }).end()
+  })
 }
 
 /** Listens where the options say. */

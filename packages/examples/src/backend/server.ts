@@ -1,5 +1,6 @@
 /** The API, served: each endpoint is a few lines around a run. */
 import { type AgentEvent, Message, Model, Telemetry } from "@kintsugi/core"
+import type * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import * as AgentProxyServer from "@kintsugi/interop/AgentProxyServer"
 import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
@@ -86,10 +87,11 @@ const routes = Layer.mergeAll(
 )
 
 /**
- * The whole server. When its scope closes, it accepts nothing more, waits for the requests at work as long as its
- * `gracefulShutdownTimeout` says, and interrupts the rest. Then all runs at work are interrupted: they settle their calls and end.
+ * The whole server, over these runs. When its scope closes, it accepts nothing more, waits for the requests at work as long as its
+ * `gracefulShutdownTimeout` says, and interrupts the rest.
  */
-export const layer = HttpRouter.serve(routes).pipe(
-  Layer.provide([AgentRuns.layerMemory(Desk, Chats.served), Config.layerRunning]),
-  Layer.provide(Telemetry.layer)
-)
+export const layerOver = <E, R>(runs: Layer.Layer<AgentProxy.RunsOf<typeof Desk.name>, E, R>) =>
+  HttpRouter.serve(routes).pipe(Layer.provide([runs, Config.layerRunning]), Layer.provide(Telemetry.layer))
+
+/** The server over runs in memory: as it stops, all runs at work are interrupted, settle their calls and end. */
+export const layer = layerOver(AgentRuns.layerMemory(Desk, Chats.served))

@@ -19,6 +19,8 @@ export class Shop extends Context.Service<
   {
     readonly find: (orderId: string) => Effect.Effect<typeof Order.Type, NoSuchOrder | ShopBusy>
     readonly refund: (refund: Refund) => Effect.Effect<string, NoSuchOrder>
+    /** The receipt of the refund with this key, if it was paid. */
+    readonly receipt: (key: string) => Effect.Effect<Option.Option<string>>
   }
 >()("examples/backend/Shop") {}
 
@@ -37,5 +39,9 @@ export const layerMemory = (orders: ReadonlyArray<typeof Order.Type>): Layer.Lay
         paid.set(key, receipt)
         return receipt
       })
-    return { find, refund: (refund) => Effect.andThen(find(refund.orderId), pay(refund)) }
+    return {
+      find,
+      refund: (refund) => Effect.andThen(find(refund.orderId), pay(refund)),
+      receipt: (key) => Effect.sync(() => Option.fromUndefinedOr(paid.get(key)))
+    }
   })

@@ -2,8 +2,10 @@
 import { Durable } from "@kintsugi/durable"
 import { Redacted } from "effect"
 
+type Sharding = NonNullable<Parameters<typeof Durable.layerPostgres>[0]["sharding"]>
+
 /** One that listens at the second port, or one that starts runs and serves none. All is quicker than by default: processes come and go every few seconds. */
-export const engineOn = (database: number, runner?: number) =>
+export const engineOn = (database: number, runner?: number, sharding: Sharding = {}) =>
   Durable.layerPostgres({
     url: Redacted.make(`postgres://postgres@127.0.0.1:${database}/postgres`),
     maxConnections: 8,
@@ -15,6 +17,7 @@ export const engineOn = (database: number, runner?: number) =>
       refreshAssignmentsInterval: "500 millis",
       runnerHealthCheckInterval: "2 seconds",
       entityMessagePollInterval: "1 second",
-      entityTerminationTimeout: "2 seconds"
+      entityTerminationTimeout: "2 seconds",
+      ...sharding
     }
   })

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { Durable } from "@kintsugi/durable"
 import { Clock, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
+import { skewed } from "../clock.ts"
 import { engineOn } from "./cluster.ts"
 import { ordersIn } from "./orders.ts"
 
@@ -55,24 +56,10 @@ const jumps = (process.env["KINTSUGI_CLOCK"] ?? "")
 
 const off = (): number => jumps.findLast(([from = 0]) => written >= from)?.[1] ?? 0
 
-const clockOf = (real: Clock.Clock): Clock.Clock => {
-  const millis = () => real.currentTimeMillisUnsafe() + off() * 1000
-  const nanos = () => real.currentTimeNanosUnsafe() + BigInt(off()) * 1_000_000_000n
-  return {
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    currentTimeMillisUnsafe: millis,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanosUnsafe: nanos,
-    currentTimeNanos: Effect.sync(nanos),
-    sleep: (duration) => real.sleep(duration)
-  }
-}
-
 const main = Effect.gen(function* () {
   const ending = yield* Deferred.make<void>()
   process.once("SIGTERM", () => Deferred.doneUnsafe(ending, Effect.void))
-  const clock = clockOf(yield* Clock.Clock)
+  const clock = skewed(yield* Clock.Clock, () => off() * 1000)
   const runner = Layer.build(orders.layer.pipe(Layer.provideMerge(engineOn(Number(database), Number(port)))))
   yield* Effect.scoped(Effect.andThen(runner, Deferred.await(ending))).pipe(
     Effect.provideService(Clock.Clock, clock),

@@ -1,0 +1,51 @@
+/** Whether the processes grow: memory, descriptors and spans, over each lifetime that is long enough. */
+import { trendOf } from "../../soak/src/heap.ts"
+import type { Lifetime, Sample } from "./slots.ts"
+
+/** A process has loaded and compiled what it needs after so many milliseconds. */
+const warm = 30_000
+/** Fewer samples after that say nothing. */
+const enough = 12
+
+/** How much of each a process may have more in the last third of its life than in the first, besides a tenth. */
+const slack = { heap: 4 * 2 ** 20, descriptors: 6, spans: 20 } as const
+
+type Held = keyof typeof slack
+
+const names: Readonly<Record<Held, string>> = { heap: "bytes of heap", descriptors: "descriptors", spans: "open spans" }
+
+export interface Growth {
+  readonly process: string
+  readonly held: Held
+  readonly first: number
+  readonly last: number
+  readonly isFlat: boolean
+}
+
+export const growthOf = ({
+  begun,
+  process,
+  samples
+}: Pick<Lifetime, "begun" | "process" | "samples">): ReadonlyArray<Growth> => {
+  const counted = samples.filter(({ at }) => at >= begun + warm)
+  if (counted.length < enough) return []
+  return (Object.keys(slack) as ReadonlyArray<Held>).map((held) => {
+    const { first, isFlat, last } = trendOf(counted.map((sample) => sample[held]))
+    return { process, held, first, last, isFlat: isFlat || last - first <= slack[held] }
+  })
+}
+
+/** At rest, a process has no more descriptors and spans than one that has just begun. */
+export const leftAtRest = (
+  process: string,
+  begun: Pick<Sample, "spans" | "descriptors">,
+  rest: Pick<Sample, "spans" | "descriptors">
+): ReadonlyArray<string> =>
+  (["descriptors", "spans"] as const)
+    .filter((held) => rest[held] > begun[held] + slack[held])
+    .map((held) => `${process} has ${rest[held]} ${names[held]} at rest, and had ${begun[held]} at its start`)
+
+export const growing = (all: ReadonlyArray<Growth>): ReadonlyArray<string> =>
+  all
+    .filter(({ isFlat }) => !isFlat)
+    .map(({ first, held, last, process }) => `${process} has grown from ${first} to ${last} ${names[held]}`)

@@ -1,0 +1,162 @@
+/** The invariants, held against what the database, the model server, the processes and the clients know. */
+import type { Entry } from "./diary.ts"
+import type { Seen } from "./evidence.ts"
+import type { Asked } from "./modelServer.ts"
+import { isSound } from "./replies.ts"
+import type { Cutting, Lifetime } from "./slots.ts"
+import { repliesIn } from "./usage.ts"
+
+/** What a process has written down. */
+export type Noted = Entry & { readonly process: string }
+
+export interface Evidence {
+  readonly runs: ReadonlyArray<Seen>
+  readonly clients: ReadonlyArray<{
+    readonly run: string
+    readonly isAccepted: boolean
+    readonly breaches: ReadonlyArray<string>
+  }>
+  readonly asked: ReadonlyArray<Asked>
+  readonly noted: ReadonlyArray<Noted>
+  readonly lifetimes: ReadonlyArray<Pick<Lifetime, "process" | "slot" | "sent" | "ended" | "begun">>
+  readonly cuttings: ReadonlyArray<Cutting>
+}
+
+/** A reply that was read to its end and is in no ledger, and why. */
+export interface CutOff {
+  readonly id: string
+  readonly process: string
+  readonly by: "SIGKILL" | "SIGTERM" | "database"
+}
+
+export interface Books {
+  /** Sound replies that a process has read to their end. */
+  readonly read: number
+  /** Those of them that a ledger has, and those that a kill or an outage of the database has cut off. */
+  readonly booked: number
+  readonly cutOff: ReadonlyArray<CutOff>
+  readonly faults: ReadonlyArray<string>
+}
+
+/** Each accepted run has ended, or waits for a person, with each call settled. */
+export const orphans = ({ clients, runs }: Evidence): ReadonlyArray<string> => {
+  const stored = new Set(runs.map(({ run }) => run))
+  return [
+    ...clients
+      .filter(({ isAccepted, run }) => isAccepted && !stored.has(run))
+      .map(({ run }) => `${run} was accepted, and is gone`),
+    ...runs
+      .filter(({ state }) => state === "unfinished")
+      .map(({ run }) => `${run} has not ended, and waits for no person`),
+    ...runs
+      .filter(({ unsettled }) => unsettled !== 0)
+      .map(({ run, unsettled }) => `${run} has ${unsettled} calls without a settlement`),
+    ...runs
+      .filter(({ ends, state }) => (state === "answered" || state === "failed") && ends !== 1)
+      .map(({ ends, run }) => `${run} is over, and its events have ${ends} ends`)
+  ]
+}
+
+/** An unsafe tool runs at most once per key, and once more for each `verify` that has found nothing. */
+export const repeated = ({ noted }: Evidence): ReadonlyArray<string> => {
+  const counts = new Map<string, { pays: number; missed: number }>()
+  for (const entry of noted) {
+    if (entry.type === "read") continue
+    const count = counts.get(entry.key) ?? { pays: 0, missed: 0 }
+    if (entry.type === "pays") count.pays++
+    else if (!entry.found) count.missed++
+    counts.set(entry.key, count)
+  }
+  return [...counts]
+    .filter(([, { missed, pays }]) => pays > 1 + missed)
+    .map(
+      ([key, { missed, pays }]) => `the refund ${key} began ${pays} times, and was looked up in vain ${missed} times`
+    )
+}
+
+/** How long after a reading of a reply an outage of the database may still cut it off, and how long before. */
+const outage = { before: 5000, after: 60_000 }
+
+const byRun = (runs: ReadonlyArray<Seen>): ReadonlyMap<string, Seen> => new Map(runs.map((one) => [one.run, one]))
+
+/** Why a reply that was read is in no ledger; `undefined` if there is no reason. */
+const reasonOf = (reads: ReadonlyArray<Noted>, { cuttings, lifetimes }: Evidence): CutOff["by"] | undefined => {
+  for (const { at, process } of reads) {
+    const lifetime = lifetimes.find((one) => one.process === process)
+    if (lifetime?.sent !== undefined && lifetime.ended !== undefined && lifetime.ended.at >= at) {
+      const isNear = lifetime.ended.at - at <= outage.after
+      if (isNear) return lifetime.sent
+    }
+    const isOut = cuttings.some(
+      (one) =>
+        one.link === "database" &&
+        one.slot === lifetime?.slot &&
+        one.at >= at - outage.before &&
+        one.at <= at + outage.after
+    )
+    if (isOut) return "database"
+  }
+  return undefined
+}
+
+/** Each reply that was read to its end is booked once, or was cut off; a process that ends cuts off one reply of a run at most. */
+export const booksOf = (evidence: Evidence): Books => {
+  const runs = byRun(evidence.runs)
+  const faults: Array<string> = []
+  const booked = new Map<string, number>()
+  for (const { booked: entries, run } of evidence.runs) {
+    for (const usage of entries) {
+      const replies = repliesIn(usage)
+      if (replies === undefined) faults.push(`${run} has booked ${usage}, which is the usage of no replies`)
+      for (const nth of replies ?? []) booked.set(`${run}/${nth}`, (booked.get(`${run}/${nth}`) ?? 0) + 1)
+    }
+  }
+  const asked = new Map(evidence.asked.map((one) => [one.id, one]))
+  for (const [id, count] of booked) {
+    if (count > 1) faults.push(`${id} is booked ${count} times`)
+    if (!asked.has(id)) faults.push(`${id} is booked, and was never asked for`)
+  }
+  const reads = Map.groupBy(
+    evidence.noted.filter((one) => one.type === "read"),
+    ({ id }) => id
+  )
+  const [cutOff, ofProcess]: [Array<CutOff>, Set<string>] = [[], new Set()]
+  let [read, found] = [0, 0]
+  for (const { id, kind, run } of evidence.asked) {
+    const readers = reads.get(id)
+    if (readers === undefined || !isSound(kind)) continue
+    read++
+    if (booked.has(id)) {
+      found++
+      continue
+    }
+    const by = reasonOf(readers, evidence)
+    const [{ process } = { process: "" }] = readers
+    if (by === undefined) {
+      faults.push(
+        `${id} was read by ${process}, is not booked by ${run} (${runs.get(run)?.state}), and nothing has cut it off`
+      )
+      continue
+    }
+    cutOff.push({ id, process, by })
+    const pair = `${process} has cut off more than one reply of ${run}`
+    if (by !== "database" && ofProcess.has(pair)) faults.push(pair)
+    if (by !== "database") ofProcess.add(pair)
+  }
+  if (found + cutOff.length !== read && faults.length === 0)
+    faults.push(`${found} and ${cutOff.length} are not ${read}`)
+  return { read, booked: found, cutOff, faults }
+}
+
+/** A process ends by the signal that it was sent, and only then. One without a database may not start. */
+export const strayEnds = ({ cuttings, lifetimes }: Evidence): ReadonlyArray<string> =>
+  lifetimes.flatMap(({ begun, ended, process, sent, slot }) => {
+    if (ended === undefined) return []
+    if (sent !== undefined && ended.how === (sent === "SIGKILL" ? sent : 0)) return []
+    const couldNotStart =
+      ended.at - begun < 30_000 && cuttings.some((one) => one.slot === slot && one.at >= begun && one.at <= ended.at)
+    if (sent === undefined && ended.how === 1 && couldNotStart) return []
+    return [`${process} was sent ${sent ?? "no signal"}, and ended with ${ended.how}`]
+  })
+
+export const breaches = ({ clients }: Evidence): ReadonlyArray<string> => clients.flatMap((one) => one.breaches)
