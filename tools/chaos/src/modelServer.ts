@@ -37,10 +37,12 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 
 const write = async (response: ServerResponse, pieces: ReadonlyArray<string | Uint8Array>, pause: number) => {
   for (const piece of pieces) {
-    if (response.destroyed) return
+    if (response.destroyed) return false
     response.write(piece)
     await wait(pause)
   }
+  // a reader that has the last piece may leave at once
+  return true
 }
 
 export const startModel = async (seed: number): Promise<ModelServer> => {
@@ -82,10 +84,11 @@ export const startModel = async (seed: number): Promise<ModelServer> => {
       await write(response, [...pieces.slice(0, 1), draw.pick("", ...malformed)], 5)
       return void response.end(pieces.slice(1).join(""))
     }
-    await write(response, kind === "cut" ? pieces.slice(0, draw.int(1, pieces.length - 1)) : pieces, draw.int(1, 30))
-    if (kind === "cut" || response.destroyed) return void response.destroy()
-    response.end()
-    entry.isSent = isSound(kind)
+    const shown = kind === "cut" ? pieces.slice(0, draw.int(1, pieces.length - 1)) : pieces
+    const isWritten = await write(response, shown, draw.int(1, 30))
+    entry.isSent = isWritten && isSound(kind)
+    if (entry.isSent) response.end()
+    else response.destroy()
   }
 
   const server = createServer((request, response) => {
