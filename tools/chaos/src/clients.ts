@@ -28,6 +28,8 @@ export interface Learnt {
   readonly customer: Customer
   /** Whether some server has said that it has the run. */
   isAccepted: boolean
+  /** Whether it has asked for the end of its run. */
+  hasStopped: boolean
   /** Requests that should have been refused, and were not as they should. */
   readonly breaches: Array<string>
 }
@@ -93,7 +95,7 @@ export const play = async (
 ): Promise<Learnt> => {
   const draw = drawOf(seed, "client", nth)
   const customer = draw.pick("ada", "bob")
-  const learnt: Learnt = { run: `r${nth}`, customer, isAccepted: false, breaches: [] }
+  const learnt: Learnt = { run: `r${nth}`, customer, isAccepted: false, hasStopped: false, breaches: [] }
   const { run } = learnt
   const token = customers[customer]
   const server = () => urls[draw.int(0, urls.length - 1)] ?? ""
@@ -122,7 +124,8 @@ interface Playing {
 }
 
 /** Sends what should be refused, and what may come at any time: a message to the run, its end, another reader. */
-const misbehave = async ({ breaches, customer, run }: Learnt, { draw, server, signal }: Playing): Promise<void> => {
+const misbehave = async (learnt: Learnt, { draw, server, signal }: Playing): Promise<void> => {
+  const { breaches, customer, run } = learnt
   const token = customers[customer]
   const stranger = customers[customer === "ada" ? "bob" : "ada"]
   const decisions = [{ digest: "none", decision: { type: "approve" } }]
@@ -148,7 +151,10 @@ const misbehave = async ({ breaches, customer, run }: Learnt, { draw, server, si
     () => refused("a decision by a customer", [401], `/approvals/${run}/decisions`, { ...post, body: { decisions } }),
     () => refused("a request without a token", [401], `/runs/${run}`, {}),
     () => send(`${server()}/runs/${run}/messages`, { ...post, body: { message: "Hurry up." }, signal }),
-    () => send(`${server()}/runs/${run}`, { method: "DELETE", token, signal }),
+    () => {
+      learnt.hasStopped = true
+      return send(`${server()}/runs/${run}`, { method: "DELETE", token, signal })
+    },
     () => send(`${server()}/runs/${run}/events`, { token, leaveAfter: draw.int(1, 5000), signal })
   ]
   for (const act of acts) if (draw.chance(0.15)) await act()

@@ -1,7 +1,7 @@
 /** What the database knows of all runs, after the chaos. */
 import { AgentEvent, type Message } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Option, Schema, Stream } from "effect"
+import { Cause, Effect, Option, Schema, Stream } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { durable } from "./desk.ts"
@@ -11,7 +11,7 @@ export interface Seen {
   /** The id that its client has given to it. */
   readonly run: string
   readonly customer: string
-  readonly state: "answered" | "failed" | "waits" | "unfinished"
+  readonly state: "answered" | "failed" | "stopped" | "waits" | "unfinished"
   /** The code of the failure, if it has failed. */
   readonly code?: string
   /** How many calls of its replies have no settlement, once it is over. */
@@ -64,7 +64,9 @@ const stateOf = (execution: string) =>
     const { value } = polled
     if (value._tag === "Complete") {
       if (value.exit._tag === "Success") return { state: "answered" } satisfies State
-      return { state: "failed", code: codeOf(value.exit.cause) } satisfies State
+      const { cause } = value.exit
+      if (Cause.hasInterruptsOnly(cause)) return { state: "stopped" } satisfies State
+      return { state: "failed", code: codeOf(cause) } satisfies State
     }
     const asks = value._tag === "Suspended" && value.waiting.some(({ type }) => type === "approval")
     return { state: asks ? "waits" : "unfinished" } satisfies State
@@ -110,7 +112,7 @@ const seenOf = ({ execution, payload }: Row) =>
   Effect.gen(function* () {
     const [customer, run] = yield* decodeId((yield* decodePayload(payload)).id)
     const { code, state } = yield* stateOf(execution)
-    const isOver = state === "answered" || state === "failed"
+    const isOver = state !== "waits" && state !== "unfinished"
     const events = yield* eventsOf(execution, isOver)
     const last = events.findLast(AgentEvent.isTerminal)
     const transcript = last !== undefined && "transcript" in last ? last.transcript : AgentEvent.transcriptOf(events)

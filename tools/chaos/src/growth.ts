@@ -35,14 +35,20 @@ export const growthOf = ({
   })
 }
 
-/** At rest, a process has no more descriptors and spans than one that has just begun. */
+/**
+ * Descriptors that a process may open once there is work, and keep at rest: ten connections to the database, two to and from each of the
+ * other two processes, and some of clients, which end with their keep-alive.
+ */
+const pools = 10 + 8 + 4
+
+/** At rest, a process has no more spans than one that has just begun, and no more descriptors than those of its pools. */
 export const leftAtRest = (
   process: string,
   begun: Pick<Sample, "spans" | "descriptors">,
   rest: Pick<Sample, "spans" | "descriptors">
 ): ReadonlyArray<string> =>
   (["descriptors", "spans"] as const)
-    .filter((held) => rest[held] > begun[held] + slack[held])
+    .filter((held) => rest[held] > begun[held] + (held === "descriptors" ? pools : slack[held]))
     .map((held) => `${process} has ${rest[held]} ${names[held]} at rest, and had ${begun[held]} at its start`)
 
 export const growing = (all: ReadonlyArray<Growth>): ReadonlyArray<string> =>

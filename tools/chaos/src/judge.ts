@@ -14,6 +14,7 @@ export interface Evidence {
   readonly clients: ReadonlyArray<{
     readonly run: string
     readonly isAccepted: boolean
+    readonly hasStopped: boolean
     readonly breaches: ReadonlyArray<string>
   }>
   readonly asked: ReadonlyArray<Asked>
@@ -52,9 +53,17 @@ export const orphans = ({ clients, runs }: Evidence): ReadonlyArray<string> => {
       .filter(({ unsettled }) => unsettled !== 0)
       .map(({ run, unsettled }) => `${run} has ${unsettled} calls without a settlement`),
     ...runs
-      .filter(({ ends, state }) => (state === "answered" || state === "failed") && ends !== 1)
+      .filter(({ ends, state }) => (state === "answered" || state === "failed" || state === "stopped") && ends !== 1)
       .map(({ ends, run }) => `${run} is over, and its events have ${ends} ends`)
   ]
+}
+
+/** A run is stopped by its client alone: an end of a process, or an outage, ends no run. */
+export const stray = ({ clients, runs }: Evidence): ReadonlyArray<string> => {
+  const stopped = new Set(clients.filter(({ hasStopped }) => hasStopped).map(({ run }) => run))
+  return runs
+    .filter(({ run, state }) => state === "stopped" && !stopped.has(run))
+    .map(({ run }) => `${run} is stopped, and its client has not stopped it`)
 }
 
 /** An unsafe tool runs at most once per key, and once more for each `verify` that has found nothing. */
@@ -75,7 +84,7 @@ export const repeated = ({ noted }: Evidence): ReadonlyArray<string> => {
 }
 
 /** How long after a reading of a reply an outage of the database may still cut it off, and how long before. */
-const outage = { before: 5000, after: 60_000 }
+const outage = { before: 5000, after: 15_000 }
 
 const byRun = (runs: ReadonlyArray<Seen>): ReadonlyMap<string, Seen> => new Map(runs.map((one) => [one.run, one]))
 

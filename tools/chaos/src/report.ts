@@ -1,7 +1,7 @@
 /** The figures of a chaos, and what was broken. */
 import type { Growth } from "./growth.ts"
 import { growing, leftAtRest } from "./growth.ts"
-import { booksOf, breaches, type Evidence, orphans, repeated, strayEnds } from "./judge.ts"
+import { booksOf, breaches, type Evidence, orphans, repeated, stray, strayEnds } from "./judge.ts"
 import type { Settings } from "./settings.ts"
 import type { Sample } from "./slots.ts"
 
@@ -37,6 +37,7 @@ export const faultsOf = ({ evidence, growths, rests }: Played): ReadonlyArray<st
     ["no orphan", orphans(evidence)],
     ["an unsafe tool runs once", repeated(evidence)],
     ["each reply is booked once", booksOf(evidence).faults],
+    ["no run is stopped but by its client", stray(evidence)],
     ["processes end as they were told", strayEnds(evidence)],
     ["hostile clients are refused", breaches(evidence)],
     ["nothing grows", growing(growths)],

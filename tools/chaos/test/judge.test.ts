@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { Seen } from "../src/evidence.ts"
 import { growing, growthOf, leftAtRest } from "../src/growth.ts"
-import { booksOf, breaches, type Evidence, type Noted, orphans, repeated, strayEnds } from "../src/judge.ts"
+import { booksOf, breaches, type Evidence, type Noted, orphans, repeated, stray, strayEnds } from "../src/judge.ts"
 import type { Asked } from "../src/modelServer.ts"
 import { repliesIn, usageOf } from "../src/usage.ts"
 
@@ -31,7 +31,7 @@ const killed = (at: number) => lifetime({ sent: "SIGKILL", ended: { at, how: "SI
 /** A run of two replies, and nothing wrong. */
 const evidence = (over: Partial<Evidence> = {}): Evidence => ({
   runs: [run()],
-  clients: [{ run: "r1", isAccepted: true, breaches: [] }],
+  clients: [{ run: "r1", isAccepted: true, hasStopped: false, breaches: [] }],
   asked: [asked(0), asked(1)],
   noted: [read(0), read(1)],
   lifetimes: [lifetime()],
@@ -52,8 +52,18 @@ describe("no orphan", () => {
   })
 
   it("takes a run that no server has accepted for none", () => {
-    const clients = [{ run: "r2", isAccepted: false, breaches: [] }]
+    const clients = [{ run: "r2", isAccepted: false, hasStopped: false, breaches: [] }]
     expect(orphans(evidence({ clients }))).toEqual([])
+  })
+})
+
+describe("a run that is stopped", () => {
+  it("was stopped by its client", () => {
+    const runs = [run({ state: "stopped" })]
+    const clients = [{ run: "r1", isAccepted: true, hasStopped: true, breaches: [] }]
+    expect(stray(evidence({ runs, clients }))).toEqual([])
+    expect(stray(evidence({ runs }))).toEqual(["r1 is stopped, and its client has not stopped it"])
+    expect(stray(evidence())).toEqual([])
   })
 })
 
