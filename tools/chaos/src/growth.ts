@@ -1,6 +1,6 @@
 /** Whether the processes grow: memory, descriptors and spans, over each lifetime that is long enough. */
 import { trendOf } from "../../soak/src/heap.ts"
-import type { Lifetime, Sample } from "./slots.ts"
+import type { Lifetime, Sample } from "./lifetime.ts"
 
 /** A process has loaded and compiled what it needs after so many milliseconds. */
 const warm = 30_000

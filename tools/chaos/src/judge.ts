@@ -3,7 +3,7 @@ import type { Entry } from "./diary.ts"
 import type { Seen } from "./evidence.ts"
 import type { Asked } from "./modelServer.ts"
 import { isSound } from "./replies.ts"
-import type { Cutting, Lifetime } from "./slots.ts"
+import type { Cutting, Lifetime } from "./lifetime.ts"
 import { repliesIn } from "./usage.ts"
 
 /** What a process has written down. */

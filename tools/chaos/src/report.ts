@@ -3,7 +3,7 @@ import type { Growth } from "./growth.ts"
 import { growing, leftAtRest } from "./growth.ts"
 import { booksOf, breaches, type Evidence, orphans, repeated, stray, strayEnds } from "./judge.ts"
 import type { Settings } from "./settings.ts"
-import type { Sample } from "./slots.ts"
+import type { Sample } from "./lifetime.ts"
 
 export interface Played extends Pick<Settings, "seed" | "minutes"> {
   readonly evidence: Evidence

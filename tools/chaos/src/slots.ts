@@ -6,34 +6,9 @@ import { startProxy } from "../../durable-lab/src/proxy.ts"
 import { drawOf } from "../../eval/src/seeds.ts"
 import { type Child, start } from "../../load/src/children.ts"
 import type { Measured } from "../../load/src/probe.ts"
+import type { Cutting, Lifetime } from "./lifetime.ts"
 import { clockOf, type Link, slots, type Trouble } from "./plan.ts"
 import { passing, type Sky } from "./weather.ts"
-
-/** What a process holds at some time. */
-export interface Sample extends Omit<Measured, "cpu"> {
-  readonly at: number
-  readonly spans: number
-}
-
-/** A process from its start to its end. Times are in milliseconds by the clock of the machine. */
-export interface Lifetime {
-  readonly process: string
-  readonly slot: number
-  /** How wrong its clock is, in milliseconds. */
-  readonly clock: number
-  readonly begun: number
-  readonly samples: Array<Sample>
-  /** The signal that was sent to it. */
-  sent?: "SIGKILL" | "SIGTERM"
-  ended?: { readonly at: number; readonly how: number | NodeJS.Signals }
-}
-
-/** A connection that was cut. */
-export interface Cutting {
-  readonly slot: number
-  readonly link: Link
-  readonly at: number
-}
 
 interface Slot {
   readonly port: number

@@ -158,7 +158,9 @@ it("a process ends by the signal that it was sent; without a database it need no
 })
 
 it("what a hostile client achieves is a fault", () => {
-  const clients = [{ run: "r1", isAccepted: true, hasStopped: false, breaches: ["a decision for another customer was taken"] }]
+  const clients = [
+    { run: "r1", isAccepted: true, hasStopped: false, breaches: ["a decision for another customer was taken"] }
+  ]
   expect(breaches(evidence({ clients }))).toEqual(["a decision for another customer was taken"])
 })
 
