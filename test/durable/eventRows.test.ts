@@ -205,6 +205,46 @@ it.effect("what a storage refuses for a while is written later, each event once 
   })
 )
 
+it.effect("the end of a run is stored after an outage of half a minute, and no later [P1543]", () =>
+  Effect.gen(function* () {
+    for (const [seconds, isStored] of [
+      [29, true],
+      [40, false]
+    ] as const) {
+      const engine = yield* watched(false)
+      const inner = yield* Effect.provide(WorkflowEngine, engine.layer)
+      const model = held(["Hello"], " world")
+      const durable = Durable.workflow(writer(model.layer), { name: "writer", ...options })
+      let isAway = false
+      const away: WorkflowEngine["Service"] = {
+        ...inner,
+        deferredDone: ((deferred: DurableDeferred.Any, about: { readonly deferredName: string }) =>
+          isAway && about.deferredName.startsWith("events/")
+            ? Effect.die(new Error("the storage is away"))
+            : inner.deferredDone(deferred as never, about as never)) as never
+      }
+      yield* process(durable.layer.pipe(Layer.provide(Layer.succeed(WorkflowEngine, away))))
+      const id = yield* Effect.provideService(Durable.start(durable, { id: "one", input: "go" }), WorkflowEngine, away)
+      yield* passing(8)
+      isAway = true
+      yield* model.end
+      for (let k = 0; k < seconds; k++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
+      isAway = false
+      for (let k = 0; k < 10; k++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
+      const reading = yield* Effect.forkChild(
+        Effect.provide(Stream.runCollect(Durable.events(durable, id)), engine.layer)
+      )
+      for (let k = 0; k < 10; k++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
+      const events = yield* Fiber.join(reading)
+      assert.strictEqual(
+        events.some(({ type }) => type === "run-completed"),
+        isStored,
+        `${seconds} seconds`
+      )
+    }
+  })
+)
+
 it.effect("no row of the log of a failed run has the bytes of a picture, and its error has them [P1538 P1543]", () =>
   Effect.gen(function* () {
     const png = "MARKERmarkerMARKERmarker"

@@ -19,8 +19,9 @@ import type { Written } from "./words.ts"
 const interval = Duration.millis(250)
 const mostDeltas = 32
 
-/** How many times the write of the last batch is tried. */
-const mostTries = 8
+/** How many times the write of the last batch is tried, and the longest pause between two tries: half a minute of an outage in all. */
+const mostTries = 12
+const longest = Duration.seconds(4)
 
 /** How many events may wait while the storage does not answer. Beyond it, the run goes on without a log. */
 const mostUnwritten = 4096
@@ -187,11 +188,13 @@ export class EventLog {
   }
 
   /** Writes the rest of the events. If the storage fails, it tries again, because no other batch follows. */
-  #last(replay: Replay, tries: number): Effect.Effect<void> {
+  #last(replay: Replay, tries: number, pause = interval): Effect.Effect<void> {
     return Effect.flatMap(this.#flush(replay), () =>
       this.#unwritten.length === 0 || tries <= 1
         ? Effect.void
-        : Effect.flatMap(replay.clock.sleep(interval), () => this.#last(replay, tries - 1))
+        : Effect.flatMap(replay.clock.sleep(pause), () =>
+            this.#last(replay, tries - 1, Duration.min(Duration.times(pause, 2), longest))
+          )
     )
   }
 

@@ -86,10 +86,12 @@ const eventsOf = (execution: string, isOver: boolean) =>
     return events
   })
 
-const callsOf = (events: ReadonlyArray<AgentEvent.AgentEvent>): number => {
+/** The calls of the replies that are booked: one that an end of a process cut off is retracted, and asked for anew. */
+const callsOf = (events: ReadonlyArray<AgentEvent.AgentEvent>, booked: ReadonlyArray<number>): number => {
   let count = 0
   for (const event of events) {
     if (event.type !== "model-end" || event.entry.outcome !== "used") continue
+    if (!booked.includes(event.entry.usage.outputTokens)) continue
     count += event.reply.content.filter(({ type }) => type === "tool-call").length
   }
   return count
@@ -116,15 +118,16 @@ const seenOf = ({ execution, payload }: Row) =>
     const events = yield* eventsOf(execution, isOver)
     const last = events.findLast(AgentEvent.isTerminal)
     const transcript = last !== undefined && "transcript" in last ? last.transcript : AgentEvent.transcriptOf(events)
+    const booked = entriesOf(events)
+      .filter(({ isEstimated }) => isEstimated !== true)
+      .map(({ usage }) => usage.outputTokens)
     const one: Seen = {
       run,
       customer,
       state,
       ...(code === undefined ? {} : { code }),
-      unsettled: isOver ? callsOf(events) - settlementsIn(transcript) : 0,
-      booked: entriesOf(events)
-        .filter(({ isEstimated }) => isEstimated !== true)
-        .map(({ usage }) => usage.outputTokens),
+      unsettled: isOver ? callsOf(events, booked) - settlementsIn(transcript) : 0,
+      booked,
       ends: events.filter(AgentEvent.isTerminal).length
     }
     return one

@@ -82,6 +82,7 @@ export const rowsOf = (played: Played): ReadonlyArray<readonly [name: string, va
     ],
     ["read, and cut off by an end of the process", `${killed.length}${listed(killed)}`],
     ["read, and cut off by the database", `${out.length}${listed(out)}`],
+    ["read, and cut off by its own client", `${by("client").length}${listed(by("client"))}`],
     [
       "refunds begun, looked up, found",
       `${noted.filter(({ type }) => type === "pays").length}, ${looked.length}, ${looked.filter((one) => "found" in one && one.found).length}`

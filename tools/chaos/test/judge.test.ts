@@ -131,6 +131,14 @@ describe("the books", () => {
     expect(booksOf(evidence({ ...lost, asked: requests })).faults).toEqual([])
   })
 
+  it("list a reply of a run that its client has stopped, and of no other run that was stopped", () => {
+    const stopped = { runs: [run({ booked: [usageOf(0)], state: "stopped" })] }
+    const clients = [{ run: "r1", isAccepted: true, hasStopped: true, breaches: [] }]
+    expect(booksOf(evidence({ ...stopped, clients })).cutOff).toEqual([{ id: "r1/1", process: "p1", by: "client" }])
+    expect(booksOf(evidence({ ...lost, clients })).faults).toHaveLength(1)
+    expect(booksOf(evidence(stopped)).faults).toHaveLength(1)
+  })
+
   it("break where one kill cuts off two replies of a run", () => {
     const both = evidence({ runs: [run({ booked: [] })], lifetimes: [killed(1500)] })
     expect(booksOf(both).faults).toEqual(["p1 has cut off more than one reply of r1"])
