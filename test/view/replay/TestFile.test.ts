@@ -4,10 +4,11 @@ import { Agent, Approval, LlmError, Message, type Model, Recovery, Tool, ToolErr
 import { RecordedEvents, ScriptedApprover, ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { Recording } from "@kintsugi/view"
+import { Recording } from "@kintsugi/view"
+import { readFileSync } from "node:fs"
 import * as Outcome from "../../../packages/view/src/recording/Outcome.ts"
 import * as Script from "../../../packages/view/src/replay/Script.ts"
-import { mid } from "../_support/recorded.ts"
+import { mid, midFile } from "../_support/recorded.ts"
 import { asRecording, normalised, played, written } from "./_support/playing.ts"
 
 class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{ readonly message: string }> {}
@@ -288,6 +289,52 @@ describe("a written test", () => {
       assert.deepStrictEqual(normalised(red.recording), normalised(recording))
     })
   )
+
+  it.live("runs no text of a foreign recording, neither in a comment nor in a literal [P1270]", () =>
+    Effect.gen(function* () {
+      const file = readFileSync(midFile("mid-fail"), "utf8")
+      const code = "process.emit('foreign')"
+      const texts = [
+        `*/ ${code} /*`,
+        `\n${code}\n//`,
+        `\u2028${code}\u2028`,
+        `"; ${code}; "`,
+        `'; ${code}; '`,
+        "__proto__"
+      ]
+      let runs = 0
+      const count = () => void runs++
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.off("foreign", count)))
+      process.on("foreign", count)
+      // an agent, a tool, the tag of a failure, and the name of an argument
+      for (const name of ["refund-desk", "refund", "PaymentDeclined", "cents"]) {
+        for (const text of texts) {
+          const foreign = file.replaceAll(JSON.stringify(name), JSON.stringify(text))
+          assert.notStrictEqual(foreign, file)
+          const test = written(Recording.parse(foreign))
+          // no tool has such a name, so the test ends early, but not before its head
+          yield* Effect.exit(played(test))
+          assert.strictEqual(runs, 0, `${name}: ${text}`)
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it("has no character that a terminal obeys, or that hides code from its reader [P1270]", () => {
+    const file = readFileSync(midFile("mid-fail"), "utf8")
+    for (const text of ["\u001b]0;title\u0007", "\u009b2J", "\u202e cod", "\u2066 x", "line\u2028line"]) {
+      for (const name of ["refund-desk", "refund", "PaymentDeclined", "O-50"]) {
+        const test = written(Recording.parse(file.replaceAll(JSON.stringify(name), JSON.stringify(text))))
+        // oxlint-disable-next-line no-control-regex -- these are what it looks for
+        assert.notMatch(test, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/, `${name}: ${text}`)
+      }
+    }
+  })
+
+  it("says of a time beyond all dates that it is unknown [P1270]", () => {
+    const file = readFileSync(midFile("mid-fail"), "utf8").replaceAll(/"at":\d+/g, '"at":1e16')
+    assert.include(written(Recording.parse(file)), "of an unknown time, which")
+  })
 })
 
 describe("a run that cannot be played again", () => {
@@ -319,6 +366,10 @@ describe("a run that cannot be played again", () => {
     assert.strictEqual(refusal(), "-1: the events have no beginning of a run without a parent")
     assert.strictEqual(refusal(begin, end), "0: event 1 (run-start of 'a', turn 0): the run has asked no model")
     assert.include(refusal(begin, asked), "1: event 2 (model-start of 'a', turn 1): the run has no end")
+    const unread = "2: event 3 (model-end of 'a', turn 1): a reply of its model cannot be read"
+    const replied = { ...asked, type: "model-end" }
+    assert.strictEqual(refusal(begin, asked, replied, end), unread)
+    assert.strictEqual(refusal(begin, asked, { ...replied, reply: { content: [null] } }, end), unread)
     const image = { role: "user", content: [{ type: "image", mediaType: "image/png", url: "https://example.com" }] }
     assert.include(refusal({ ...begin, input: {}, transcript: [image] }, asked, end), "has images or files")
     const child = { ...begin, runId: "c", agent: "b", parent: { runId: "r" } }

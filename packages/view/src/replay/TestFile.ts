@@ -4,7 +4,7 @@
  */
 import { agentCode } from "./agentCode.ts"
 import { Code } from "./code.ts"
-import { list, literal, quoted } from "./literals.ts"
+import { inComment, list, literal, quoted } from "./literals.ts"
 import { outcomeOf } from "../recording/Outcome.ts"
 import type { Recording } from "../recording/Recording.ts"
 import type { AgentScript, Script } from "./parts.ts"
@@ -38,7 +38,8 @@ export const forPage = (recording: Recording): { readonly test?: string } => {
 }
 
 const headOf = (script: Script, { name }: AgentScript): string => {
-  const at = `${new Date(script.at).toISOString().slice(0, 19).replace("T", " ")} UTC`
+  const at = new Date(script.at)
+  const time = Number.isNaN(at.getTime()) ? "an unknown time" : `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`
   const { end } = script
   const what =
     end.type === "completed"
@@ -51,8 +52,8 @@ const headOf = (script: Script, { name }: AgentScript): string => {
           ]
   return [
     "/**",
-    ` * A run of '${oneLine(name)}' of ${at}, which \`kintsugi test\` has written from its events.`,
-    ...what.map((line) => ` * ${line}`),
+    ` * A run of '${inComment(oneLine(name))}' of ${time}, which \`kintsugi test\` has written from its events.`,
+    ...what.map((line) => ` * ${inComment(line)}`),
     " */"
   ].join("\n")
 }
@@ -67,7 +68,7 @@ const untilOf = (script: Script): string => {
 }
 
 const oneLine = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim().replaceAll("*/", "*\\/")
+  const line = text.replaceAll(/\s+/g, " ").trim()
   return line.length > 200 ? `${line.slice(0, 200)}…` : line
 }
 

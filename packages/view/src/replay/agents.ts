@@ -1,4 +1,5 @@
 /** Reads what one agent did, in all of its runs. */
+import * as Predicate from "effect/Predicate"
 import { at, flagAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import { Call } from "./calls.ts"
@@ -93,11 +94,14 @@ export class AgentReader {
           throw new Refused(event, "a part of a composition was discarded")
         this.#restarts = true
         return
-      case "model-end":
-        // cast: a reply is an object
-        this.#step(asked, { after, type: "reply", reply: at(event, "reply") as Readonly<Record<string, unknown>> })
+      case "model-end": {
+        const reply = at(event, "reply")
+        if (!Predicate.isReadonlyObject(reply) || !itemsAt(reply, "content").every(Predicate.isObject))
+          throw new Refused(event, "a reply of its model cannot be read")
+        this.#step(asked, { after, type: "reply", reply })
         this.#asked.delete(event.runId)
         return
+      }
       case "model-failed": {
         const failure = failureOf(at(event, "error"))
         const shown = asked === undefined || asked.shown === "" ? {} : { shown: asked.shown }

@@ -1,15 +1,26 @@
-/** Writes values as TypeScript. */
+/** Writes values as TypeScript. No text of a recording becomes code, also none that looks like something else to a reader or a terminal. */
+import { visible } from "../text/Escape.ts"
+
+/** Characters that JSON leaves as they are, and that a terminal obeys or a reader does not see. */
+const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /** A text as a literal, in the quotes that need fewer escapes. */
 export const quoted = (text: string): string => {
-  const inner = JSON.stringify(text).slice(1, -1)
+  const inner = JSON.stringify(text).slice(1, -1).replaceAll(unseen, escaped)
   const doubles = text.split('"').length
   if (doubles <= text.split("'").length) return `"${inner}"`
   return `'${inner.replaceAll(/\\.|'/g, (found) => (found === String.raw`\"` ? '"' : found === "'" ? String.raw`\'` : found))}'`
 }
 
+/** A text within a comment of one line, which it cannot end. */
+export const inComment = (text: string): string => visible(text).replaceAll("\n", " ").replaceAll("*/", "*\\/")
+
 /** A key of an object: a name, or a literal. */
-export const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name))
+export const key = (name: string): string =>
+  // without the brackets, it would be no key but the prototype
+  name === "__proto__" ? `["__proto__"]` : /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
 
 /** A value of JSON on one line. */
 export const literal = (value: unknown): string => {

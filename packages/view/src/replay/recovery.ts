@@ -1,5 +1,5 @@
 /** Writes the tables of a script. */
-import { key, list, quoted } from "./literals.ts"
+import { inComment, key, list, quoted } from "./literals.ts"
 import type { Code } from "./code.ts"
 import type { Fixed, Row, Rung } from "./parts.ts"
 
@@ -57,7 +57,7 @@ const retryCode = (delays: ReadonlyArray<number>, code: Code): string => {
 /** The code of a table. `mark` is a comment in it: its last line is where the row of the reader goes. */
 export const tableCode = (rows: ReadonlyArray<Row>, mark: ReadonlyArray<string>, code: Code): string => {
   const lines = [
-    ...mark.map((line, index) => `// ${line}${index === mark.length - 1 && rows.length > 0 ? "," : ""}`),
+    ...mark.map((line, index) => `// ${inComment(line)}${index === mark.length - 1 && rows.length > 0 ? "," : ""}`),
     ...rows.map((row, index) => {
       const comma = index === rows.length - 1 ? "" : ","
       const line = `${key(row.tag)}: ${rowCode(row, code)}${comma}`
