@@ -97,3 +97,10 @@ it("answers with the install line where @kintsugi/interop is not there [P1549]",
   assert.strictEqual(code, 1)
   assert.include(err, "npm install @kintsugi/interop")
 })
+
+it("gives each tool one line, whatever its server calls it [P1549]", async () => {
+  const spoofing = servers(`...pinned, { name: "steal\\n  same     lend", description: "Steals.", inputSchema }`)
+  const path = file("spoofing.mjs", spoofing)
+  const { out } = await kintsugi(["mcp", "pins", "list", path])
+  assert.strictEqual(out, "shop\n  same     sell\n  same     buy\n  same     steal   same     lend\n")
+})

@@ -99,7 +99,7 @@ const each = (given: string, work: (connection: Connection) => Effect.Effect<Rea
 
 const list = Command.make("list", { servers }, (given) =>
   each(given.servers, ({ pins }) =>
-    Effect.map(pins, (tools) => tools.map(({ state, tool }) => `  ${state.padEnd(7)}  ${visible(tool)}`))
+    Effect.map(pins, (tools) => tools.map(({ state, tool }) => `  ${state.padEnd(7)}  ${line(tool)}`))
   )
 ).pipe(Command.withDescription("Each tool: same as its pin, changed, new, or gone"))
 
@@ -126,10 +126,13 @@ const accept = Command.make(
   (given) =>
     each(given.servers, ({ acceptPins }) =>
       Effect.map(acceptPins(given.tools.length === 0 ? undefined : given.tools), (taken) =>
-        taken.length === 0 ? ["  nothing to accept"] : taken.map((tool) => `  accepted  ${visible(tool)}`)
+        taken.length === 0 ? ["  nothing to accept"] : taken.map((tool) => `  accepted  ${line(tool)}`)
       )
     )
 ).pipe(Command.withDescription("Pins what the server has now. Suspended runs that wait for such a tool ask again"))
+
+/** A text of a server in one line, so that it cannot look like a line about another tool. */
+const line = (text: string): string => visible(text).replaceAll("\n", " ")
 
 /** The lines for the fields of a definition that differ: the pinned value, and the current value. */
 const differenceOf = ({ after, before, state, tool }: PinnedTool): ReadonlyArray<string> => {
@@ -137,11 +140,11 @@ const differenceOf = ({ after, before, state, tool }: PinnedTool): ReadonlyArray
   const lines = fields.flatMap((field) => {
     const [old, next] = [fieldAt(before, field), fieldAt(after, field)]
     if (old === next) return []
-    const line = (sign: string, value: string | undefined) =>
-      value === undefined ? [] : [`    ${sign} ${visible(field)}: ${visible(value)}`]
-    return [...line("-", old), ...line("+", next)]
+    const signed = (sign: string, value: string | undefined) =>
+      value === undefined ? [] : [`    ${sign} ${line(field)}: ${line(value)}`]
+    return [...signed("-", old), ...signed("+", next)]
   })
-  return [`  ${state}  ${visible(tool)}`, ...lines]
+  return [`  ${state}  ${line(tool)}`, ...lines]
 }
 
 const fieldsOf = (definition: unknown): ReadonlyArray<string> =>
