@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Compaction, Overflow, Size } from "./Node.ts"
+import * as Render from "./Render.ts"
 import { truncated } from "./truncation.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
@@ -141,7 +142,8 @@ const shortened = ({ parts, ...settlement }: Message.Settlement, max: number): M
 }
 
 /**
- * Writes a conversation as text: what was said, by whom, and how each call ended.
+ * Writes a conversation as text: what was said, by whom, and how each call ended. Results are framed as data: no line of a result is taken for
+ * one that a person has said.
  *
  * @internal
  */
@@ -160,7 +162,10 @@ const lineOf = (message: Message.Message): string => {
           if (part.type !== "settled-call") return []
           const { call, settlement } = part
           const args = Predicate.isString(call.arguments) ? call.arguments : JSON.stringify(call.arguments)
-          return [`Assistant called ${call.name}: ${args}`, `${call.name}, ${settlement.kind}: ${settlement.text}`]
+          return [
+            `Assistant called ${call.name}: ${args}`,
+            `${call.name}, ${settlement.kind}: ${Render.framed(settlement.text, Message.isError(settlement))}`
+          ]
         })
         .join("\n")
   }
