@@ -98,7 +98,7 @@ it("answers with the install line where @kintsugi/interop is not there [P1549]",
   assert.include(err, "npm install @kintsugi/interop")
 })
 
-it("gives each tool one line, whatever its server calls it [P1549]", async () => {
+it("gives each tool one line, also if its name has several [P1549]", async () => {
   const spoofing = servers(`...pinned, { name: "steal\\n  same     lend", description: "Steals.", inputSchema }`)
   const path = file("spoofing.mjs", spoofing)
   const { out } = await kintsugi(["mcp", "pins", "list", path])
