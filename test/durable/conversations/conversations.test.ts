@@ -188,6 +188,25 @@ for (const [name, make] of Object.entries(stores)) {
       })
     )
 
+    it.effect("give no client the documents of waiting runs and of revocations, by an id of their owner [P1854]", () =>
+      Effect.gen(function* () {
+        const store = yield* make()
+        const document = { owner: 'runs/["desk","bob"]', kind: "suspended", name: "r", value: "bob's" }
+        const revocation = { owner: "kintsugi/revocations", kind: "revocation", name: "g", value: true }
+        yield* store.append({ ...of, expected: 0, messages: user("a") })
+        for (const { value, ...key } of [document, revocation]) {
+          yield* store.documents.put({ ...key, value })
+          const taken = { conversation: key.owner, subject: "mallory" }
+          const made = yield* Effect.flip(store.append({ ...taken, expected: 0, messages: [] }))
+          assert.strictEqual(made._tag, "UnknownConversationError")
+          const forked = yield* Effect.flip(store.fork({ ...of, as: key.owner }))
+          assert.strictEqual(forked._tag, "UnknownConversationError")
+          assert.strictEqual(yield* store.removeSubject(taken.subject), 0)
+          assert.strictEqual(yield* store.documents.get(key), value)
+        }
+      })
+    )
+
     it.effect("hold to their limits, and name the one that is exceeded", () =>
       Effect.gen(function* () {
         const store = yield* make({ maxMessages: 3, maxBytes: 200 })

@@ -31,6 +31,12 @@ const listed = 50
 /** An id that any storage takes: not empty, of at most 250 characters, without control characters and half characters. */
 const isId = (id: string): boolean => /^[^\p{Cc}\p{Cs}]{1,250}$/u.test(id)
 
+/**
+ * Whether an id is that of an owner of documents which this package keeps: revocations, and the runs of a subject that wait. No conversation
+ * may have it, because its subject could read and remove them.
+ */
+const isReserved = (id: string): boolean => /^(?:kintsugi\/|runs\/\[)/.test(id)
+
 /** Throws for what is no number of messages or conversations. */
 const whole = (name: string, given: number): number => {
   if (Number.isSafeInteger(given) && given >= 0) return given
@@ -97,6 +103,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
   const append: Store["append"] = ({ conversation, expected, messages, subject }) =>
     Effect.gen(function* () {
       whole("expected", expected)
+      if (isReserved(conversation)) return yield* Effect.fail(UnknownConversationError.make({ conversation }))
       for (const id of [conversation, subject]) if (!isId(id)) return yield* beyond(conversation, "id", longestId)
       if (expected + messages.length > maxMessages) return yield* beyond(conversation, "maxMessages", maxMessages)
       const encoded = yield* Effect.forEach(messages, (message, index) =>
