@@ -11,7 +11,7 @@ import { run } from "../../../packages/view/src/cli/program.ts"
 import * as Comparison from "../../../packages/view/src/comparison/Comparison.ts"
 import * as ComparisonPage from "../../../packages/view/src/comparison/page/ComparisonPage.ts"
 import * as ComparisonText from "../../../packages/view/src/comparison/ComparisonText.ts"
-import { literal, quoted } from "../../../packages/view/src/replay/literals.ts"
+import { inComment, literal, quoted } from "../../../packages/view/src/replay/literals.ts"
 import * as Script from "../../../packages/view/src/replay/Script.ts"
 import * as TestFile from "../../../packages/view/src/replay/TestFile.ts"
 import * as Figure from "../../../packages/view/src/drawing/Figure.ts"
@@ -290,6 +290,7 @@ export const viewPictures: Table = {
   "view/src/replay/code.ts": each(reached, "Code"),
   "view/src/replay/failures.ts": { ...each(reached, "failureOf"), ...each(fixed, "isSame") },
   "view/src/replay/literals.ts": {
+    inComment: grows(texts, inComment),
     quoted: grows(texts, quoted),
     literal: grows(values, literal),
     ...each(reached, "key", "list", "Names")

@@ -1,5 +1,4 @@
 /** Reads what one agent did, in all of its runs. */
-import * as Predicate from "effect/Predicate"
 import { at, flagAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recorded.ts"
 import { Call } from "./calls.ts"
@@ -8,6 +7,9 @@ import { Refused } from "./refusing.ts"
 import { Rows } from "./rows.ts"
 import type { AgentScript, Answer, Attempt, Failure, ModelStep } from "./parts.ts"
 import { outputOf } from "./texts.ts"
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
 
 const kept: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDuration"])
 
@@ -96,7 +98,7 @@ export class AgentReader {
         return
       case "model-end": {
         const reply = at(event, "reply")
-        if (!Predicate.isReadonlyObject(reply) || !itemsAt(reply, "content").every(Predicate.isObject))
+        if (!isObject(reply) || !itemsAt(reply, "content").every(isObject))
           throw new Refused(event, "a reply of its model cannot be read")
         this.#step(asked, { after, type: "reply", reply })
         this.#asked.delete(event.runId)
