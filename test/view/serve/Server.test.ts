@@ -2,7 +2,9 @@
 import { Agent, Tool } from "@kintsugi/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { writeFileSync } from "node:fs"
 import { request } from "node:http"
+import { join } from "node:path"
 import { maxBody } from "../../../packages/view/src/serve/http.ts"
 import type { State } from "../../../packages/view/src/serve/browser/Wire.ts"
 import { hostile } from "../_support/hostile.ts"
@@ -92,11 +94,33 @@ describe("who may use it", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("leaves out the record of a run that was broken by hand, and takes no id from a record [P1283]", () =>
+    Effect.gen(function* () {
+      const { asked, folder, playground, posted } = yield* servingOf({ found: { agent: desk } })
+      for (const text of ["null", "3", "[]", "{"]) {
+        writeFileSync(join(folder, "runs", "broken.json"), text)
+        assert.deepStrictEqual(playground.state().runs, [])
+        assert.strictEqual((yield* posted("/runs/broken/repeat")).status, 404, text)
+        assert.strictEqual((yield* asked("/runs/broken")).status, 404, text)
+      }
+      writeFileSync(
+        join(folder, "runs", "moved.json"),
+        JSON.stringify({ ...choice(), id: "../../moved", agent: "desk" })
+      )
+      assert.deepStrictEqual(
+        playground.state().runs.map(({ id }) => id),
+        ["moved"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("reads no body beyond its limit, and none that does not fit [P1283]", () =>
     Effect.gen(function* () {
       const { asked, posted } = yield* servingOf({ found: { agent: desk } })
       const long = yield* posted("/runs", choice({ input: "x".repeat(maxBody) }))
       assert.strictEqual(long.status, 413)
+      const deep = JSON.stringify(choice({ input: "deep" })).replace('"deep"', `${"[".repeat(1e5)}${"]".repeat(1e5)}`)
+      assert.strictEqual((yield* asked("/runs", { method: "POST", body: deep })).status, 400)
       const bodies = ["{", "[]", "1", '{"input":"a"}', JSON.stringify({ ...choice(), model: "other" })]
       for (const body of bodies) assert.strictEqual((yield* asked("/runs", { method: "POST", body })).status, 400, body)
       const form = yield* asked("/runs", {

@@ -1,4 +1,5 @@
 /** The server of `kintsugi serve`: the page, and what the page asks for. Every answer needs the token of the address. */
+import * as Bounds from "@kintsugi/core/Bounds"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -176,6 +177,9 @@ const streamed = (events: Stream.Stream<Numbered>): Response => ({
   body: Stream.map(events, ({ line, number }) => `id: ${number}\ndata: ${line}\n\n`)
 })
 
+/** How many levels the body of a request has at most. */
+const deepest = 500
+
 const bodyOf = ({ body, headers }: Request): Effect.Effect<unknown, Refused> =>
   Effect.gen(function* () {
     const type = headers["content-type"] ?? ""
@@ -183,10 +187,11 @@ const bodyOf = ({ body, headers }: Request): Effect.Effect<unknown, Refused> =>
     if (text === undefined) return yield* refuse(413, "The body of the request is too long.")
     if (text === "") return {}
     if (!/^application\/json\b/.test(type)) return yield* unfit
-    return yield* Effect.mapError(
+    const read = yield* Effect.mapError(
       Effect.try(() => JSON.parse(text) as unknown),
       () => new Refused({ status: 400, message: "The body of the request is no JSON." })
     )
+    return Bounds.isDeeper(read, deepest) ? yield* refuse(400, "The body of the request is nested too deeply.") : read
   })
 
 const isTexts = (value: unknown): value is ReadonlyArray<string> =>

@@ -2,6 +2,7 @@
  * The runs of `kintsugi serve` in a folder: the events of each as `<id>.jsonl`, which the other commands read, and beside them what a
  * person has chosen as `<id>.json`. A file `.gitignore` in the folder keeps all of it out of a repository.
  */
+import * as Predicate from "effect/Predicate"
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { RunShown } from "./browser/Wire.ts"
@@ -51,7 +52,7 @@ export class Store {
   read(id: string): RunRecord | undefined {
     if (!isId(id)) return undefined
     const text = textIn(this.#path(id, "json"))
-    return text === undefined ? undefined : recordIn(text)
+    return text === undefined ? undefined : recordIn(id, text)
   }
 
   /** The lines of a run. */
@@ -92,10 +93,11 @@ const textIn = (path: string): string | undefined => {
 }
 
 /** A file that was broken by hand is left out of the list. */
-const recordIn = (text: string): RunRecord | undefined => {
+const recordIn = (id: string, text: string): RunRecord | undefined => {
   try {
-    // cast: this program has written the file
-    return JSON.parse(text) as RunRecord
+    const record: unknown = JSON.parse(text)
+    // cast: this program has written the file. Its name is the id, so that no id leads out of the folder
+    return Predicate.isObject(record) ? ({ ...record, id } as RunRecord) : undefined
   } catch {
     return undefined
   }
