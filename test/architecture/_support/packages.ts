@@ -203,7 +203,7 @@ export const packages: ReadonlyArray<Package> = [
       ],
       cli: [
         ...effect(
-          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Queue Result Schedule Schema Scope Stdio Stream " +
+          "Cause Clock Context Duration Effect Exit FileSystem Layer Logger Option Path PlatformError Predicate Queue Result Schedule Schema Scope Stdio Stream " +
             "cli/Argument cli/CliConfig cli/CliError cli/CliOutput cli/Command cli/Flag cli/GlobalFlag cli/TerminalCapabilities"
         ),
         ...["ChildProcessSpawner", "FileSystem", "Path", "Stdio", "Terminal"].map(

@@ -174,3 +174,16 @@ describe("the command line", () => {
     expect((await onTerminal({ TERM: "dumb" })).out).not.toContain(escape)
   })
 })
+
+it("logs no text that a terminal obeys: what a module logs may quote a server or a model", { timeout }, () => {
+  file(
+    "logs.mjs",
+    'import { Effect } from "effect"\n' +
+      'export default Effect.andThen(Effect.logWarning("a \\u001b]0;x\\u0007 \\u009b2J"), Effect.fail(new Error("down")))\n'
+  )
+  const { code, err, out } = shell("kintsugi mcp pins list logs.mjs")
+  expect([code, out]).toEqual([1, ""])
+  expect(err).toContain("level=WARN")
+  // oxlint-disable-next-line no-control-regex -- these are what it looks for
+  expect(err).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
+})

@@ -14,6 +14,7 @@ import process from "node:process"
 import * as Guest from "./guest.ts"
 import { Preparation } from "./loading.ts"
 import { codes, run } from "./program.ts"
+import { visible } from "../text/Escape.ts"
 
 const services = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
@@ -24,7 +25,7 @@ let isEnding = false
 
 /** Ends the process when all output is written, because writing to a pipe takes time on some systems. */
 const end = (code: number, complaint = ""): void => {
-  const said = complaint === "" ? "" : `error: ${complaint}\n`
+  const said = complaint === "" ? "" : `error: ${visible(complaint)}\n`
   process.stdout.write("", () => process.stderr.write(said, () => exit(code)))
 }
 

@@ -1,6 +1,7 @@
 /** The command line as a whole. It always ends with an exit code. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Stdio from "effect/Stdio"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
@@ -17,6 +18,7 @@ import * as Stats from "./stats.ts"
 import * as Test from "./test.ts"
 import { Failed, Misused } from "./failure.ts"
 import { print, remark } from "./terminal.ts"
+import { visible } from "../text/Escape.ts"
 
 /** The exit codes of the commands. */
 export const codes = { done: 0, failed: 1, misused: 2, interrupted: 130 } as const
@@ -65,7 +67,11 @@ const presenter = Layer.effect(
   })
 )
 
+/** What the modules of users log may quote a model or a server, and goes to standard error. */
+const logger = Logger.withConsoleError(Logger.map(Logger.formatLogFmt, visible))
+
 const surroundings = Layer.mergeAll(
+  Logger.layer([logger]),
   Layer.provideMerge(presenter, TerminalCapabilities.layer),
   // without the flags `--wizard` and `--log-level`, because no command prompts or logs
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
