@@ -91,7 +91,7 @@ describe("the sample of the mutants", () => {
     expect(Map.groupBy(drawn, ({ mutant }) => mutant.file).get("large")?.length).toBe(50)
     expect(drawn.filter(({ mutant }) => mutant.file === "small").length).toBe(20)
     expect(drawn.filter(({ mutant }) => mutant.file === "tiny")).toEqual(expect.arrayContaining(tiny))
-    expect(new Set(sampleOf([...large].reverse()))).toEqual(new Set(sampleOf(large)))
+    expect(new Set(sampleOf(large.toReversed()))).toEqual(new Set(sampleOf(large)))
     expect(new Set(drawn.map(({ mutant }) => mutant.line)).size).toBeGreaterThan(40)
   })
 })
