@@ -61,7 +61,8 @@ const tryFiles = async (
     const { reasons } = reasonsIn(source)
     // a reason may be that of a mutant that was not drawn
     if (all) idle.push(...idleReasons(outcomes, reasons))
-    return resultOf(source, outcomes, own.length - outcomes.length, reasons, commit())
+    const of = all ? {} : { of: there.filter(({ mutant }) => mutant.file === source.path).length }
+    return resultOf(source, outcomes, own.length - outcomes.length, reasons, { commit: commit(), ...of })
   })
   keepResults(results, sources())
   return { results, idle }

@@ -94,8 +94,8 @@ export const page = (
     "",
     "A mutant is the source with one small mistake in it: a `<` for a `<=`, a text or a block left out, a condition that is always",
     "true. The tests of its package find the mutant out when one of them fails, or does not end, because of it. The mutants are",
-    `Stryker's. Of each file one in ${SAMPLE.oneIn} is drawn, at least ${SAMPLE.least}, always the same ones. Those that survive and do not`,
-    "compile count apart. A comment above its line may explain a survivor. Wanted are",
+    `Stryker's. Of each file one in ${SAMPLE.oneIn} is drawn, at least ${SAMPLE.least}, always the same ones; the column`,
+    "'drawn from' has all. Those that survive and do not compile count apart. A comment above its line may explain a survivor. Wanted are",
     `${LEAST.overall} % of all, ${LEAST.file} % of each file, and ${areas.map(({ least, name }) => `${least} % of ${name}`).join(", ")}.`,
     "",
     `Tried: ${results.length} of ${sources.length} files.` +
@@ -127,11 +127,12 @@ export const page = (
             "",
             ...table(
               "file",
-              ["commit"],
+              ["drawn from", "commit"],
               own.map((one) =>
                 row(
                   `\`${one.file.slice(`packages/${name}/src/`.length)}\``,
                   [one],
+                  String(one.of ?? one.mutants + one.uncompilable),
                   `${one.commit}${isOlder(one) ? " †" : ""}`
                 )
               )

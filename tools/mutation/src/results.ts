@@ -15,6 +15,8 @@ export interface FileResult {
   readonly commit: string
   /** What the source was then, without the reasons in it. */
   readonly source: string
+  /** How many mutants the file has, of which some were drawn; without it all were tried. */
+  readonly of?: number
   readonly mutants: number
   readonly killed: number
   readonly timeouts: number
@@ -77,7 +79,7 @@ export const resultOf = (
   outcomes: ReadonlyArray<Outcome>,
   uncompilable: number,
   reasons: ReadonlyArray<Reason>,
-  commit: string
+  { commit, of }: Pick<FileResult, "commit" | "of">
 ): FileResult => {
   const count = (status: Outcome["status"]) => outcomes.filter((one) => one.status === status).length
   const all = outcomes.map(({ mutant }) => mutant)
@@ -89,6 +91,7 @@ export const resultOf = (
     file: source.path,
     commit,
     source: sourceOf(source),
+    ...(of === undefined ? {} : { of }),
     mutants: outcomes.length,
     killed: count("killed"),
     timeouts: count("timeout"),

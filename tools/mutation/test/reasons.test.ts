@@ -123,7 +123,7 @@ describe("the result of a file", () => {
   const of = (...lines: ReadonlyArray<string>) => {
     const file = source(...lines)
     const { reasons } = reasonsIn(file)
-    return { result: resultOf(file, outcomes, 3, reasons, "abc"), idle: idleReasons(outcomes, reasons) }
+    return { result: resultOf(file, outcomes, 3, reasons, { commit: "abc" }), idle: idleReasons(outcomes, reasons) }
   }
 
   it("counts, and is content where each survivor has its reason", () => {

@@ -34,14 +34,14 @@ describe("a run", () => {
 
 describe("the page", () => {
   const lines = page(
-    [result("a", 90, { timeouts: 5, survived: 5, unexplained: ["1: `x` for y"] }), result("b", 100)],
+    [result("a", 90, { timeouts: 5, survived: 5, unexplained: ["1: `x` for y"], of: 400 }), result("b", 100)],
     [file("a"), file("b", "changed"), file("c")],
     [{ file: "test/core/a.test.ts", hash: "h", commit: "abc", tests: 7, idle: ["does nothing"], apart: ["x", "y"] }]
   ).split("\n")
 
   it("has a row for each file with its commit, and marks those that have changed since", () => {
-    expect(lines).toContain("| `a.ts` | 100 | 90 | 5 | 5 | 4 | 0 | 95.0 | abc |")
-    expect(lines).toContain("| `b.ts` | 100 | 100 | 0 | 0 | 0 | 0 | 100.0 | abc † |")
+    expect(lines).toContain("| `a.ts` | 100 | 90 | 5 | 5 | 4 | 0 | 95.0 | 400 | abc |")
+    expect(lines).toContain("| `b.ts` | 100 | 100 | 0 | 0 | 0 | 0 | 100.0 | 100 | abc † |")
     expect(lines).toContain("| **all** | 200 | 190 | 5 | 5 | 4 | 0 | 97.5 | 2 of 3 |")
     expect(lines).toContain("| view | 0 | 0 | 0 | 0 | 0 | 0 | – | 0 of 0 |")
   })
