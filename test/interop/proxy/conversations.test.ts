@@ -64,6 +64,7 @@ for (const [name, way] of Object.entries(ways)) {
         yield* ann.send("over", "hello")
         yield* ann.answer("over")
         yield* ann.send("works", "pay rent")
+        yield* talk.begun("pay rent")
         yield* ann.send("waits", "more")
         const before = yield* ann.queued
         assert.deepStrictEqual(
@@ -117,6 +118,7 @@ for (const [name, way] of Object.entries(ways)) {
       return Effect.gen(function* () {
         const ann = yield* (yield* way(talk))("ann")
         yield* ann.send("m-1", "pay rent")
+        yield* talk.begun("pay rent")
         assert.deepStrictEqual(yield* ann.say("m-2", "and smile"), { _tag: "Steered", id: "m-2" })
         yield* ann.send("m-3", "pay tax")
         assert.deepStrictEqual(yield* ann.interrupt(), { stopped: true })
