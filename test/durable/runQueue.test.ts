@@ -1,7 +1,8 @@
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Agent, Approval, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
 import { Durable, RunQueue } from "@kintsugi/durable"
 import { Deferred, Effect, Exit, Layer, Logger, Option, Schema, Scope } from "effect"
+import { MessageStorage, Snowflake } from "effect/cluster"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
@@ -17,8 +18,8 @@ const passing = (seconds: number) =>
     }
   })
 
-/** Runs that are at work until their gate opens; "fail" fails, "sign" asks a person. */
-const story = () => {
+/** Runs that are at work until their gate opens; "fail" fails, "sign" asks a person, "both" asks one while another call is at work. */
+const story = (name = "queued") => {
   const begun: Array<string> = []
   const gates = new Map<string, Deferred.Deferred<void>>()
   const asked: Array<Durable.DurableRequest> = []
@@ -33,6 +34,12 @@ const story = () => {
     success: Schema.String,
     run: () => Effect.succeed("signed")
   }).pipe(Tool.requireApproval({ validFor: "9 days" }))
+  const slow = Tool.make("slow", {
+    description: "Is slow.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => Effect.as(Deferred.await(gateOf("slow")), "done")
+  })
   const generate: Model.Service["generate"] = ({ messages }) =>
     Effect.suspend((): Effect.Effect<Message.Reply, LlmError.LlmError> => {
       const user = messages.find(({ role }) => role === "user")
@@ -43,16 +50,22 @@ const story = () => {
       if (input === "sign" && messages.at(-1)?.role === "user") {
         return Effect.succeed({ content: [call("sign")], finish: "tool-calls", usage })
       }
+      if (input === "both" && messages.at(-1)?.role === "user") {
+        return Effect.succeed({ content: [call("sign"), call("slow")], finish: "tool-calls", usage })
+      }
       const reply: Message.Reply = { content: [Message.text(`done: ${input}`)], finish: "stop", usage }
       return input.startsWith("wait") ? Effect.as(Deferred.await(gateOf(input)), reply) : Effect.succeed(reply)
     })
   const model = Layer.succeed(Model.Model, streaming({ name: "m", provider: "test", generate }))
-  const durable = Durable.workflow(Agent.make("worker", { model, tools: [sign], budget: { maxDuration: "30 days" } }), {
-    name: "queued",
-    input: Schema.String,
-    output: Schema.String,
-    onApproval: (one) => Effect.sync(() => void asked.push(one))
-  })
+  const durable = Durable.workflow(
+    Agent.make("worker", { model, tools: [sign, slow], budget: { maxDuration: "30 days" } }),
+    {
+      name,
+      input: Schema.String,
+      output: Schema.String,
+      onApproval: (one) => Effect.sync(() => void asked.push(one))
+    }
+  )
   const release = (input: string) => Deferred.doneUnsafe(gateOf(input), Effect.void)
   const ends = (id: string) =>
     Effect.gen(function* () {
@@ -64,6 +77,16 @@ const story = () => {
 }
 
 const storage = Layer.merge(Durable.layerMemory, Layer.provide(PersistedQueue.layer, PersistedQueue.layerStoreMemory))
+
+/** The storage, where the engine answers differently for a while. */
+const wrapping = (change: (engine: WorkflowEngine.WorkflowEngine["Service"]) => Partial<typeof engine>) =>
+  Layer.provideMerge(
+    Layer.effect(
+      WorkflowEngine.WorkflowEngine,
+      Effect.map(WorkflowEngine.WorkflowEngine, (engine) => ({ ...engine, ...change(engine) }))
+    ),
+    storage
+  )
 
 /** A worker in a scope of its own, as a process has it. */
 const worker = ({ durable }: Pick<ReturnType<typeof story>, "durable">, concurrency = 2) =>
@@ -146,18 +169,14 @@ it.effect("a run is not lost while the engine's storage is away, however often i
   const { begun, durable, ends } = story()
   let away = true
   let attempts = 0
-  const flaky = Layer.effect(
-    WorkflowEngine.WorkflowEngine,
-    Effect.map(WorkflowEngine.WorkflowEngine, (engine) => ({
-      ...engine,
-      // cast: a parameter list does not keep the type parameters of the function
-      execute: ((...given: Parameters<typeof engine.execute>) => {
-        if (!away) return engine.execute(...given)
-        attempts++
-        return Effect.die(new Error("the storage is away"))
-      }) as typeof engine.execute
-    }))
-  )
+  const flaky = wrapping((engine) => ({
+    // cast: a parameter list does not keep the type parameters of the function
+    execute: ((...given: Parameters<typeof engine.execute>) => {
+      if (!away) return engine.execute(...given)
+      attempts++
+      return Effect.die(new Error("the storage is away"))
+    }) as typeof engine.execute
+  }))
   const warnings: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void warnings.push(String(message)))])
   const hours = (count: number) =>
@@ -177,7 +196,7 @@ it.effect("a run is not lost while the engine's storage is away, however often i
     yield* hours(1)
     assert.deepStrictEqual(begun, ["last"])
     assert.deepInclude(yield* ends("1"), answer("done: last"))
-  }).pipe(Effect.provide(Layer.mergeAll(Layer.provideMerge(durable.layer, Layer.provideMerge(flaky, storage)), logger)))
+  }).pipe(Effect.provide(Layer.mergeAll(Layer.provideMerge(durable.layer, flaky), logger)))
 })
 
 it.effect("an input that does not fit is not put there, and options that cannot be are refused", () => {
@@ -188,4 +207,98 @@ it.effect("an input that does not fit is not put there, and options that cannot 
     assert.deepInclude(unfit, { _tag: "UnfitInputError", workflow: "queued", id: "1", field: "input" })
     assert.throws(() => RunQueue.layerWorker(durable, { concurrency: 0 }), RangeError, "concurrency")
   }).pipe(Effect.provide(storage))
+})
+
+it.effect("each workflow has a queue of its own in one storage [P1730]", () => {
+  const one = story("one")
+  const two = story("two")
+  return Effect.gen(function* () {
+    yield* RunQueue.put(one.durable, { id: "1", input: "of one" })
+    yield* RunQueue.put(two.durable, { id: "1", input: "of two" })
+    yield* worker(two)
+    yield* passing(5)
+    assert.deepStrictEqual([one.begun, two.begun], [[], ["of two"]])
+    yield* worker(one)
+    yield* passing(5)
+    assert.deepStrictEqual([one.begun, two.begun], [["of one"], ["of two"]])
+  }).pipe(Effect.provide(Layer.provideMerge(Layer.merge(one.durable.layer, two.durable.layer), storage)))
+})
+
+it.effect("the id of a run is that of its element, so that no store has it twice [P1730]", () => {
+  const { durable } = story()
+  const offered: Array<unknown> = []
+  const store = Layer.succeed(PersistedQueue.PersistedQueueStore, {
+    offer: ({ id, isCustomId, name }) => Effect.sync(() => void offered.push({ id, isCustomId, name })),
+    take: () => Effect.never,
+    cleanup: () => Effect.void
+  })
+  return Effect.gen(function* () {
+    yield* RunQueue.put(durable, { id: "visitor-7", input: "last" })
+    assert.deepStrictEqual(offered, [{ id: "visitor-7", isCustomId: true, name: "runs/queued" }])
+  }).pipe(Effect.provide(Layer.provide(PersistedQueue.layer, store)))
+})
+
+it.effect("a run with a call at work holds its worker, though another of its calls waits for a person [P1730]", () => {
+  const { asked, begun, durable, ends, release } = story()
+  return Effect.gen(function* () {
+    yield* RunQueue.put(durable, { id: "1", input: "both" })
+    yield* RunQueue.put(durable, { id: "2", input: "last" })
+    yield* worker({ durable }, 1)
+    yield* passing(5)
+    assert.deepInclude(yield* ends("1"), { _tag: "Running" })
+    assert.strictEqual(asked.length, 1)
+    assert.deepStrictEqual(begun, ["both"])
+    release("slow")
+    yield* passing(5)
+    assert.deepInclude(yield* ends("1"), { _tag: "Suspended" })
+    assert.deepStrictEqual(begun, ["both", "last"])
+  }).pipe(Effect.provide(Layer.provideMerge(durable.layer, storage)))
+})
+
+it.effect("a worker looks first after 100 ms and then ever less often, at least every 2 seconds [P1730]", () => {
+  const { durable } = story()
+  let looks = 0
+  const counting = wrapping((engine) => ({
+    // cast: a parameter list does not keep the type parameters of the function
+    poll: ((...given: Parameters<typeof engine.poll>) =>
+      Effect.suspend(() => {
+        looks++
+        return engine.poll(...given)
+      })) as typeof engine.poll
+  }))
+  return Effect.gen(function* () {
+    yield* RunQueue.put(durable, { id: "1", input: "wait" })
+    yield* worker({ durable }, 1)
+    yield* passing(10)
+    const before = looks
+    yield* passing(40)
+    assert.strictEqual(looks - before, 20)
+    assert.isAbove(before, 10)
+  }).pipe(Effect.provide(Layer.provideMerge(durable.layer, counting)))
+})
+
+describe("no worker is held by a run", () => {
+  const lost = Layer.succeed(MessageStorage.MessageStorage, {
+    ...MessageStorage.noop,
+    requestIdForPrimaryKey: () => Effect.succeedSome(Snowflake.Snowflake("1"))
+  })
+  const unreadable = wrapping(() => ({
+    poll: () => Effect.flatMap(Schema.decodeUnknownEffect(Schema.String)(7), () => Effect.never).pipe(Effect.orDie)
+  }))
+  const cases = {
+    "of which a row is gone": Layer.merge(storage, lost),
+    "of which the end cannot be read": unreadable
+  }
+  for (const [name, around] of Object.entries(cases)) {
+    it.effect(`${name} [P1730]`, () => {
+      const { begun, durable } = story()
+      return Effect.gen(function* () {
+        yield* RunQueue.put(durable, { id: "1", input: "wait" })
+        yield* RunQueue.put(durable, { id: "2", input: "last" })
+        yield* worker({ durable }, 1)
+        yield* passing(10)
+        assert.deepStrictEqual(begun, ["wait", "last"])
+      }).pipe(Effect.provide(Layer.provideMerge(durable.layer, around)))
+    })
+  }
 })
