@@ -111,8 +111,11 @@ it.each(apis)("the page of a firewall in front of %s says nothing about the key 
   assert.deepInclude(error, { status: 403, model: "m", provider: "p", detail: "Attention Required! | Cloudflare" })
   assert.include(error.message, "A firewall or a proxy answered with a page")
   assert.notInclude(error.message, "key")
+  const untitled = classify(api, 403, "\n <html><body>No.</body></html>")
+  assert.strictEqual(untitled._tag, "NetworkError")
+  assert.strictEqual(untitled.detail ?? "", "")
   // an answer of the server itself, and a page with another status, are what they were
-  for (const body of ["", "{}", "Forbidden", "<?xml version='1.0'?><Error/>"]) {
+  for (const body of ["", "{}", "Forbidden", "not <html>", "<?xml version='1.0'?><Error/>"]) {
     assert.strictEqual(classify(api, 403, body)._tag, "AuthenticationError", body)
   }
   assert.strictEqual(classify(api, 401, page)._tag, "AuthenticationError")
@@ -146,6 +149,12 @@ const validators: ReadonlyArray<readonly [string, unknown, string]> = [
     },
     "messages.0.user.name: field required; query.n: no number"
   ],
+  [
+    "a path with steps that are no names",
+    { detail: [{ loc: ["body", "tools", null, { a: 1 }, 2], msg: "no" }] },
+    "tools.2: no"
+  ],
+  ["a list in which the second item has the error", [{ id: "r-1" }, { error: { message: "no" } }], "no"],
   ["FastAPI: the body itself", { detail: [{ loc: ["body"], msg: "field required" }] }, "field required"],
   ["FastAPI: a text", { detail: "Not Found" }, "Not Found"],
   ["FastAPI: an object", { detail: { message: "no such model" } }, "no such model"],

@@ -10,6 +10,7 @@ import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import type * as Provider from "@kintsugi/providers/Provider"
 import { Predicate, type Schema } from "effect"
 import * as fc from "fast-check"
+import * as Extra from "../../../packages/providers/src/codec/Extra.ts"
 import * as BedrockConverse from "../../../packages/providers/src/codec/bedrock/BedrockConverse.ts"
 
 type Fields = Readonly<Record<string, Schema.Json>>
@@ -146,4 +147,28 @@ describe("every field", () => {
       fc.assert(fc.property(some, fc.boolean(), (fields, isSet) => check(make, copy(fields), isSet)))
     })
   }
+})
+
+it("requests with the same options go on with one codec, which has the beginning of the conversation [P1416]", () => {
+  const made: Array<Fields | undefined> = []
+  const codec = Extra.perRequest(
+    source,
+    { merged: {}, written: {} },
+    ({ extra }: Extra.Extended) => {
+      made.push(extra)
+      return OpenAiChat.make(source)
+    },
+    { extra: { a: 1 } }
+  )
+  for (const b of [1, 1, 2, 2, 1]) codec.encode({ ...plain, options: { b } }, "whole")
+  codec.encode(plain, "whole")
+  assert.deepStrictEqual(made, [{ a: 1 }, { a: 1, b: 1 }, { a: 1, b: 2 }, { a: 1, b: 1 }])
+})
+
+it("a field that is merged has to have its type, and the refusal says which [P1416]", () => {
+  const own = { merged: { tools: "list", limits: "object" }, written: {} } as const
+  const make = (extra: Fields) => () => Extra.perRequest(source, own, () => OpenAiChat.make(source), { extra })
+  assert.include(refusalOf(make({ tools: {} })), "the field 'tools' has to be a list")
+  assert.include(refusalOf(make({ limits: [] })), "the field 'limits' has to be an object")
+  assert.isUndefined(refusalOf(make({ tools: [], limits: {} })))
 })

@@ -79,3 +79,19 @@ it("arguments of a call that never began are no reply of Anthropic [T8]", () => 
   const delta = { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: "{" } }
   assert.strictEqual(streamed(codecs.anthropicMessages, JSON.stringify(delta)), "arguments of a call that never began")
 })
+
+it("the error has the beginning of the body and the address of its server, where there are any [T8]", () => {
+  const { openAiChat } = codecs
+  const failed = (body: string, url?: string) => {
+    const result = openAiChat.decode({ ...answerOf(body), ...(url === undefined ? {} : { url }) })
+    return Result.isFailure(result) ? result.failure : assert.fail("it was read")
+  }
+  const long = `{"a":1${',"a":1'.repeat(5)},}`
+  assert.deepInclude(failed(long), { detail: long })
+  assert.include(failed(long).message, "The reply of model 'm' could not be read")
+  assert.include(failed(long).message, "it is not JSON at position 37")
+  assert.include(failed(long, "https://a.test/v1").message, "The reply of model 'm' from https://a.test/v1 could not")
+  assert.notProperty(failed("", "https://a.test/v1"), "detail")
+  // JSON that is no reply comes from the right server
+  assert.include(failed("{}", "https://a.test/v1").message, "The reply of model 'm' could not be read")
+})

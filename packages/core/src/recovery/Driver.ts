@@ -72,6 +72,7 @@ const decided = <A, B, E, R>(
   )
 
 /** The trace of a call whose first attempt succeeds. */
+// Mutant `["Stryker was here"]` survives: of a call that succeeded, no failures are read
 const atOnce: Trace = { attempts: 1, failures: [], trail: [] }
 
 const ended = <A, B, E, R>({ end }: Driven<A, B, E, R>, ending: Ending, trace: Trace): Effect.Effect<B, E, R> => {

@@ -32,6 +32,7 @@ export const addressOf = (part: Attachment): string => {
  * The format of an audio file as the wires name it, such as `wav` or `mp3`, by its media type; `undefined` if the attachment is no audio.
  */
 export const audioFormat = ({ mediaType, type }: Attachment): string | undefined => {
+  // Mutant `["Stryker was here"]` survives: only the second element is read
   const [, name] = /^audio\/(?:x-)?([^;\s]+)/i.exec(mediaType) ?? []
   if (type !== "file" || name === undefined) return undefined
   const format = name.toLowerCase()
