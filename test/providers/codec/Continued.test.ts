@@ -3,7 +3,7 @@ import { Message } from "@kintsugi/core"
 import * as Continued from "../../../packages/providers/src/codec/Continued.ts"
 
 it("the request that ends with an incomplete message of the model continues it, no other does", () => {
-  const begun = { ...Message.assistant("I will"), incomplete: true }
+  const begun: Message.Message = { ...Message.assistant("I will"), incomplete: true }
   const isContinued = (...messages: ReadonlyArray<Message.Message>) => Continued.isContinued({ messages, tools: [] })
   assert.isTrue(isContinued(Message.user("hi"), begun))
   assert.isFalse(isContinued(Message.user("hi"), Message.assistant("I will")))

@@ -154,7 +154,7 @@ it("requests with the same options go on with one codec, which has the beginning
   const codec = Extra.perRequest(
     source,
     { merged: {}, written: {} },
-    ({ extra }: Extra.Extended) => {
+    ({ extra }: { readonly extra?: Fields }) => {
       made.push(extra)
       return OpenAiChat.make(source)
     },

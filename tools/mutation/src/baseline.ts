@@ -30,13 +30,13 @@ const read = (path: string): { readonly head?: Head; readonly stored: ReadonlyAr
   return first === undefined ? { stored } : { head: JSON.parse(first), stored }
 }
 
-/** The survey of the test files of an area, while all of these sources have their mutants; only what changed is run. */
+/** The survey of the test files of an area, while all of its sources have their mutants; only what changed is run. */
 export const survey = async (
   { name, tests: folders }: Area,
   mutated: ReadonlyArray<File>,
   say: (line: string) => void
 ): Promise<Survey> => {
-  const path = join(cache, "baselines", `${name}-${hashOf(...mutated.map((file) => file.path))}.jsonl`)
+  const path = join(cache, "baselines", `${name}.jsonl`)
   const sources = filesIn("packages", (file) => file.endsWith(".ts")).map(
     ({ path, text }) => path + withoutReasons(text)
   )

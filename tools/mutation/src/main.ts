@@ -70,6 +70,8 @@ const tryFiles = async (
 
 const sources = (): ReadonlyArray<File> => filesIn("packages", (path) => areaOf(path) !== undefined)
 
+const sourcesOf = (area: Area): ReadonlyArray<File> => sources().filter(({ path }) => areaOf(path) === area)
+
 interface Chosen {
   readonly area: Area
   readonly files: ReadonlyArray<File>
@@ -104,7 +106,7 @@ const OTHERS = 60
 const seek = async (path: string, { resume, tries }: Settings): Promise<number> => {
   const area = areaOfTests(path)
   if (area === undefined) return 0
-  const mutated = sources().filter((source) => areaOf(source.path) === area)
+  const mutated = sourcesOf(area)
   const surveyed = await survey(area, mutated, say)
   const hashThen = new Map(readTests().map(({ file, hash }) => [file, hash]))
   const files = pathsIn(path, isTried).filter((file) => !resume || hashThen.get(file) !== surveyed.hashes.get(file))
@@ -129,7 +131,7 @@ const mutate = async (settings: Settings): Promise<number> => {
   const results: Array<FileResult> = []
   const idle: Array<string> = []
   for (const { area, files } of settings.write ? [] : chosenBy(settings)) {
-    const surveyed = await survey(area, files, say)
+    const surveyed = await survey(area, sourcesOf(area), say)
     for (const { key, passed } of surveyed.tests) if (!passed) say(`fails without a mutant, and is left out: ${key}`)
     const parts = partsOf(files)
     for (const [at, part] of parts.entries()) {

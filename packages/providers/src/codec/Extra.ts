@@ -10,7 +10,7 @@ import * as Json from "../transport/Json.ts"
 import type { Source } from "../transport/Source.ts"
 import type { Codec } from "./Codec.ts"
 
-export interface Extended {
+interface Extended {
   readonly extra?: Readonly<Record<string, Schema.Json>> | undefined
 }
 
