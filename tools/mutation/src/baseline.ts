@@ -1,5 +1,5 @@
 /** The tests without a mutant: which pass, how long they take, which mutants they come by. Kept as long as nothing changed. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type File, filesIn } from "../../../scripts/files.ts"
 import { type Area, isTried, sharedTests } from "./areas.ts"
@@ -9,10 +9,11 @@ import { run } from "./processes.ts"
 import { type Baseline, cache, type Head, type Measured, type Survey } from "./protocol.ts"
 import { withoutReasons } from "./reasons.ts"
 
-/** What the tests of a file came by, as long as the file has this hash. */
+/** What the tests of a file came by, as long as the file has this hash, and the sources that they came by have theirs. */
 interface Stored {
   readonly file: string
   readonly hash: string
+  readonly sources: Readonly<Record<string, string>>
   readonly tests: ReadonlyArray<Measured>
 }
 
@@ -23,11 +24,22 @@ export interface Surveyed {
   readonly hashes: ReadonlyMap<string, string>
 }
 
-const read = (path: string): { readonly head?: Head; readonly stored: ReadonlyArray<Stored> } => {
-  if (!existsSync(path)) return { stored: [] }
+const read = (path: string, base: string): { readonly head: Head; readonly stored: ReadonlyArray<Stored> } => {
+  const none = { head: { base, keys: [], statics: [] }, stored: [] }
+  if (!existsSync(path)) return none
   const [first, ...others] = readFileSync(path, "utf8").split("\n").slice(0, -1)
-  const stored: ReadonlyArray<Stored> = others.map((line) => JSON.parse(line))
-  return first === undefined ? { stored } : { head: JSON.parse(first), stored }
+  if (first === undefined) return none
+  const head: Head = JSON.parse(first)
+  return head.base === base ? { head, stored: others.map((line) => JSON.parse(line)) } : none
+}
+
+/** A test with the numbers that its mutants have now; those that are no more are left out. */
+const renumbered = ({ counts, ids, ...test }: Measured, numbers: ReadonlyArray<number | undefined>): Measured => {
+  const found = ids.flatMap((id, at) => {
+    const number = numbers[id]
+    return number === undefined ? [] : [[number, counts[at] ?? 0] as const]
+  })
+  return { ...test, ids: found.map(([id]) => id), counts: found.map(([, count]) => count) }
 }
 
 /** The survey of the test files of an area, while all of its sources have their mutants; only what changed is run. */
@@ -37,37 +49,49 @@ export const survey = async (
   say: (line: string) => void
 ): Promise<Survey> => {
   const path = join(cache, "baselines", `${name}.jsonl`)
-  const sources = filesIn("packages", (file) => file.endsWith(".ts")).map(
-    ({ path, text }) => path + withoutReasons(text)
-  )
+  const sources = new Map(mutated.map(({ path, text }) => [path, hashOf(withoutReasons(text))]))
+  const others = filesIn("packages", (file) => file.endsWith(".ts") && !sources.has(file))
   const all = [sharedTests, ...folders].flatMap((folder) => filesIn(folder, (file) => file.endsWith(".ts")))
-  const shared = all.filter((file) => !file.path.endsWith(".test.ts")).map((file) => file.path + file.text)
-  const base = hashOf(...sources, ...shared)
+  const shared = all.filter((file) => !file.path.endsWith(".test.ts"))
+  const base = hashOf(...[...others, ...shared].map(({ path, text }) => path + withoutReasons(text)))
   const hashes = new Map(all.filter((file) => isTried(file.path)).map(({ path, text }) => [path, hashOf(text)]))
-  const before = read(path)
-  const isSame = before.head?.base === base
-  const kept = isSame ? before.stored.filter(({ file, hash }) => hashes.get(file) === hash) : []
+  const before = read(path, base)
+  const isSame = (one: Stored) =>
+    hashes.get(one.file) === one.hash &&
+    Object.entries(one.sources).every(([source, hash]) => sources.get(source) === hash)
+  const kept = before.stored.filter(isSame)
   const there = new Set(kept.map(({ file }) => file))
   const changed = [...hashes.keys()].filter((file) => !there.has(file))
-  const tests = kept.flatMap((one) => one.tests)
-  if (isSame && before.head !== undefined && changed.length === 0) return { ...before.head, tests, hashes }
   const keys: Array<string> = []
-  for (const { mutant } of await instrument(mutated)) keys[Number(mutant.id)] = keyOf(mutant)
-  say(`running the tests of ${changed.length} files without mutants`)
-  const said = await run({ mode: "baseline", files: changed, mutants: keys.length })
-  if (said.lines.at(-1)?.type !== "done") {
-    throw new Error(`the tests did not end; at ${JSON.stringify(said.stuckAt)}\n${said.printed}`)
+  const files: Array<string> = []
+  for (const { mutant } of await instrument(mutated)) {
+    keys[Number(mutant.id)] = keyOf(mutant)
+    files[Number(mutant.id)] = mutant.file
   }
-  const anew = said.lines.flatMap((line) => (line.type === "test" ? [line.test] : []))
-  const loaded = said.lines.flatMap((line) => (line.type === "static" ? line.ids : []))
-  const head: Head = { base, keys, statics: [...new Set([...(isSame ? (before.head?.statics ?? []) : []), ...loaded])] }
+  const numberOf = new Map(keys.map((key, number) => [key, number]))
+  const numbers = before.head.keys.map((key) => numberOf.get(key))
+  const stored = kept.map((one) => ({ ...one, tests: one.tests.map((test) => renumbered(test, numbers)) }))
+  const statics = new Set(before.head.statics.flatMap((id) => numbers[id] ?? []))
+  if (changed.length > 0) {
+    say(`running the tests of ${changed.length} files without mutants`)
+    const said = await run({ mode: "baseline", files: changed, mutants: keys.length })
+    if (said.lines.at(-1)?.type !== "done") {
+      throw new Error(`the tests did not end; at ${JSON.stringify(said.stuckAt)}\n${said.printed}`)
+    }
+    for (const line of said.lines) if (line.type === "static") for (const id of line.ids) statics.add(id)
+    const anew = said.lines.flatMap((line) => (line.type === "test" ? [line.test] : []))
+    const byFile = Map.groupBy(anew, ({ file }) => file)
+    for (const file of changed) {
+      const tests = byFile.get(file) ?? []
+      const reached = new Set(tests.flatMap(({ ids }) => ids.map((id) => files[id])))
+      const own = [...sources].filter(([source]) => reached.has(source))
+      stored.push({ file, hash: hashes.get(file) ?? "", sources: Object.fromEntries(own), tests })
+    }
+  }
+  const head: Head = { base, keys, statics: [...statics] }
   mkdirSync(dirname(path), { recursive: true })
-  rmSync(path, { force: true })
-  writeFileSync(path, `${JSON.stringify(head)}\n`)
-  const byFile = Map.groupBy(anew, ({ file }) => file)
-  const ran = changed.map((file): Stored => ({ file, hash: hashes.get(file) ?? "", tests: byFile.get(file) ?? [] }))
-  for (const one of [...kept, ...ran]) appendFileSync(path, `${JSON.stringify(one)}\n`)
-  return { ...head, tests: [...tests, ...anew], hashes }
+  writeFileSync(path, [head, ...stored].map((line) => `${JSON.stringify(line)}\n`).join(""))
+  return { ...head, tests: stored.flatMap(({ tests }) => tests), hashes }
 }
 
 /** What a survey says of the mutants of a part. */
