@@ -68,7 +68,8 @@ export const survey = async (
     keys[Number(mutant.id)] = keyOf(mutant)
     files[Number(mutant.id)] = mutant.file
   }
-  const numberOf = new Map(keys.map((key, number) => [key, number]))
+  // the instrumenter leaves out some numbers
+  const numberOf = new Map(keys.flatMap((key, number) => [[key, number] as const]))
   const numbers = before.head.keys.map((key) => numberOf.get(key))
   const stored = kept.map((one) => ({ ...one, tests: one.tests.map((test) => renumbered(test, numbers)) }))
   const statics = new Set(before.head.statics.flatMap((id) => numbers[id] ?? []))
