@@ -24,7 +24,9 @@ import {
   readResults,
   readTests,
   resultOf,
-  sourceOf
+  retriedOf,
+  sourceOf,
+  survivorsIn
 } from "./results.ts"
 import { parse, type Settings } from "./settings.ts"
 import { uncompilable } from "./types.ts"
@@ -68,6 +70,35 @@ const tryFiles = async (
   return { results, idle }
 }
 
+/** Tries the survivors of a part of an area, and keeps what came of it. */
+const tryAgain = async (files: ReadonlyArray<File>, surveyed: Survey, { share, workers }: Settings): Promise<Tried> => {
+  const there = await instrument(files)
+  const drawn = sampleOf(there)
+  const before = new Map(readResults().map((result) => [result.file, result]))
+  const parts = files.flatMap((source) => {
+    const result = before.get(source.path)
+    if (result === undefined) return []
+    const placed = result.of === undefined ? there : drawn
+    const all = placed.map(({ mutant }) => mutant).filter(({ file }) => file === source.path)
+    const { reasons } = reasonsIn(source)
+    return [{ result, all, reasons, left: survivorsIn(result, all, reasons) }]
+  })
+  const left = new Set(parts.flatMap((part) => part.left))
+  const placed = there.filter(({ mutant }) => left.has(mutant))
+  const tried = await tryAll(placed, files, surveyOf(surveyed, placed), { say, share, workers })
+  const results = parts.map(({ all, reasons, result }) =>
+    retriedOf(
+      result,
+      all,
+      tried.filter(({ mutant }) => mutant.file === result.file),
+      reasons,
+      commit()
+    )
+  )
+  keepResults(results, sources())
+  return { results, idle: [] }
+}
+
 const sources = (): ReadonlyArray<File> => filesIn("packages", (path) => areaOf(path) !== undefined)
 
 const sourcesOf = (area: Area): ReadonlyArray<File> => sources().filter(({ path }) => areaOf(path) === area)
@@ -78,12 +109,16 @@ interface Chosen {
 }
 
 /** The files that the command line asks for. */
-const chosenBy = ({ paths, resume, shard: [k, n] }: Settings): ReadonlyArray<Chosen> => {
-  const sourceThen = new Map(readResults().map(({ file, source }) => [file, source]))
+const chosenBy = ({ paths, resume, shard: [k, n], survivors }: Settings): ReadonlyArray<Chosen> => {
+  const before = new Map(readResults().map((result) => [result.file, result]))
+  const isSame = (source: File) => before.get(source.path)?.source === sourceOf(source)
+  const isWeak = ({ path }: File) => (before.get(path)?.survivors ?? []).length > 0
   const chosen = sources().filter(
     ({ path }) => paths.length === 0 || paths.some((one) => path === one || path.startsWith(`${one}/`))
   )
-  const shard = partOf(chosen, k, n).filter((source) => !resume || sourceThen.get(source.path) !== sourceOf(source))
+  const shard = partOf(chosen, k, n).filter((source) =>
+    survivors ? isSame(source) && isWeak(source) : !(resume && isSame(source))
+  )
   return areas
     .map((area) => ({ area, files: shard.filter(({ path }) => areaOf(path) === area) }))
     .filter(({ files }) => files.length > 0)
@@ -136,7 +171,7 @@ const mutate = async (settings: Settings): Promise<number> => {
     const parts = partsOf(files)
     for (const [at, part] of parts.entries()) {
       say(`${area.name}, part ${at + 1} of ${parts.length}: ${part[0]?.path} to ${part.at(-1)?.path}`)
-      const tried = await tryFiles(part, surveyed, settings)
+      const tried = await (settings.survivors ? tryAgain : tryFiles)(part, surveyed, settings)
       results.push(...tried.results)
       idle.push(...tried.idle)
     }

@@ -5,7 +5,8 @@ import { type File, pathsIn, root } from "../../../scripts/files.ts"
 import { hashOf } from "./hash.ts"
 import { areaOf, areas, isTried } from "./areas.ts"
 import type { TestsResult } from "./idle.ts"
-import type { Outcome } from "./protocol.ts"
+import { keyOf } from "./instrument.ts"
+import type { Mutant, Outcome } from "./protocol.ts"
 import { nameOf, named, type Reason, withoutReasons } from "./reasons.ts"
 
 /** What came of the mutants of a file. */
@@ -25,6 +26,8 @@ export interface FileResult {
   readonly uncompilable: number
   /** The survivors that no comment explains, by line and name. */
   readonly unexplained: ReadonlyArray<string>
+  /** The digests of all survivors. Results of older commits may have none. */
+  readonly survivors?: ReadonlyArray<string>
 }
 
 const folder = join(root, "tools/mutation/results")
@@ -73,6 +76,26 @@ export const readTests = (): ReadonlyArray<TestsResult> => linesOf(testsPath).ma
 export const keepTests = (results: ReadonlyArray<TestsResult>): void =>
   merge(testsPath, readTests(), results, new Set(pathsIn("test", isTried)))
 
+const digestOf = (mutant: Mutant): string => hashOf(keyOf(mutant))
+
+/** The survivors that no reason explains, among all mutants of the file. */
+const unexplainedOf = (
+  survivors: ReadonlyArray<Mutant>,
+  all: ReadonlyArray<Mutant>,
+  reasons: ReadonlyArray<Reason>
+): ReadonlyArray<Mutant> => {
+  const explained = new Set(named(reasons, all).flatMap(({ mutants }) => mutants))
+  return survivors.filter((mutant) => !explained.has(mutant))
+}
+
+const survivorsOf = (survivors: ReadonlyArray<Mutant>, all: ReadonlyArray<Mutant>, reasons: ReadonlyArray<Reason>) => ({
+  survived: survivors.length,
+  unexplained: unexplainedOf(survivors, all, reasons).map(
+    (mutant) => `${mutant.line}: ${nameOf(mutant, all)} for ${mutant.from}`
+  ),
+  survivors: survivors.map(digestOf)
+})
+
 /** The result of one file. */
 export const resultOf = (
   source: File,
@@ -81,23 +104,60 @@ export const resultOf = (
   reasons: ReadonlyArray<Reason>,
   { commit, of }: Pick<FileResult, "commit" | "of">
 ): FileResult => {
-  const count = (status: Outcome["status"]) => outcomes.filter((one) => one.status === status).length
+  const withStatus = (status: Outcome["status"]) => outcomes.filter((one) => one.status === status)
   const all = outcomes.map(({ mutant }) => mutant)
-  const explained = new Set(named(reasons, all).flatMap(({ mutants }) => mutants))
-  const unexplained = outcomes
-    .filter(({ mutant, status }) => status === "survived" && !explained.has(mutant))
-    .map(({ mutant }) => `${mutant.line}: ${nameOf(mutant, all)} for ${mutant.from}`)
   return {
     file: source.path,
     commit,
     source: sourceOf(source),
     ...(of === undefined ? {} : { of }),
     mutants: outcomes.length,
-    killed: count("killed"),
-    timeouts: count("timeout"),
-    survived: count("survived"),
+    killed: withStatus("killed").length,
+    timeouts: withStatus("timeout").length,
     uncompilable,
-    unexplained
+    ...survivorsOf(
+      withStatus("survived").map(({ mutant }) => mutant),
+      all,
+      reasons
+    )
+  }
+}
+
+/** Those of the mutants of a file that survived the last time, and that no reason explains. */
+export const survivorsIn = (
+  { survivors = [] }: FileResult,
+  all: ReadonlyArray<Mutant>,
+  reasons: ReadonlyArray<Reason>
+): ReadonlyArray<Mutant> => {
+  const digests = new Set(survivors)
+  return unexplainedOf(
+    all.filter((mutant) => digests.has(digestOf(mutant))),
+    all,
+    reasons
+  )
+}
+
+/** The result of one file after survivors were tried again: what was found out before counts as found out. */
+export const retriedOf = (
+  before: FileResult,
+  all: ReadonlyArray<Mutant>,
+  outcomes: ReadonlyArray<Outcome>,
+  reasons: ReadonlyArray<Reason>,
+  commit: string
+): FileResult => {
+  const count = (status: Outcome["status"]) => outcomes.filter((one) => one.status === status).length
+  const found = new Set(outcomes.flatMap(({ mutant, status }) => (status === "survived" ? [] : digestOf(mutant))))
+  const left = new Set((before.survivors ?? []).filter((digest) => !found.has(digest)))
+  return {
+    ...before,
+    commit,
+    killed: before.killed + count("killed"),
+    timeouts: before.timeouts + count("timeout"),
+    ...survivorsOf(
+      all.filter((mutant) => left.has(digestOf(mutant))),
+      all,
+      reasons
+    )
   }
 }
 

@@ -9,6 +9,8 @@ export interface Settings {
   readonly paths: ReadonlyArray<string>
   readonly shard: readonly [k: number, n: number]
   readonly resume: boolean
+  /** Only the mutants that survived the last time, of files that have not changed since. */
+  readonly survivors: boolean
   /** All mutants of each file, not a sample. */
   readonly all: boolean
   readonly workers: number
@@ -31,6 +33,7 @@ What is known of each file is kept in tools/mutation/results; docs/reports/mutat
   --shard=k/n    only the k-th of n parts of the files
   --all          all mutants of each file: without it a quarter of them, at least twenty, always the same
   --resume       leaves out files that have not changed since they were tried
+  --survivors    only what survived the last time without a reason, in files that have not changed since
   --workers=N    processes at once (1)
   --share=N      the share of the time of all tests that a mutant gets at most (0.1)
   --write        only writes docs/reports/mutation.md, and judges it
@@ -42,6 +45,7 @@ What is known of each file is kept in tools/mutation/results; docs/reports/mutat
 const options = {
   shard: { ...text, default: "1/1" },
   resume: flag,
+  survivors: flag,
   all: flag,
   workers: { ...text, default: "1" },
   share: { ...text, default: "0.1" },
@@ -70,12 +74,13 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
   for (const path of paths) {
     if (!pathsIn(path).some((one) => areaOf(one) !== undefined)) throw new Usage(`nothing is mutated in ${path}`)
   }
-  const { all, fresh, idle, resume, write } = values
+  const { all, fresh, idle, resume, survivors, write } = values
   if (idle !== undefined && areaOfTests(idle) === undefined) throw new Usage(`no tests of a package are in ${idle}`)
   return {
     paths: paths.map((path) => path.replace(/\/$/, "")),
     shard: shardOf(values.shard),
     resume,
+    survivors,
     all,
     workers: count("workers", values.workers),
     share: amount("share", values.share),

@@ -1,7 +1,8 @@
 /** The page of the results, and what a run fails for. */
 import { describe, expect, it } from "vitest"
 import { complaints, page } from "../src/report.ts"
-import { type FileResult, sourceOf } from "../src/results.ts"
+import { reasonsIn } from "../src/reasons.ts"
+import { type FileResult, resultOf, retriedOf, sourceOf, survivorsIn } from "../src/results.ts"
 
 const file = (name: string, text = name) => ({ path: `packages/core/src/${name}.ts`, text })
 const result = (name: string, killed: number, more: Partial<FileResult> = {}): FileResult => ({
@@ -53,5 +54,49 @@ describe("the page", () => {
 
   it("says how much was tried", () => {
     expect(lines.find((line) => line.startsWith("Tried:"))).toMatch(/^Tried: 2 of 3 files. 1 files/)
+  })
+})
+
+describe("survivors that are tried again", () => {
+  const source = { path: "packages/core/src/a.ts", text: "// Mutant `1` survives: no matter\nf(0)\ng(0)\nh(0)\n" }
+  const mutant = (line: number, to: string) => ({
+    id: `${line}${to}`,
+    file: source.path,
+    line,
+    text: source.text.split("\n")[line - 1] ?? "",
+    mutator: "Number",
+    from: "0",
+    to,
+    nth: 1
+  })
+  const [explained, weak, weaker, sound] = [mutant(2, "1"), mutant(3, "1"), mutant(4, "1"), mutant(4, "2")] as const
+  const all = [explained, weak, weaker, sound]
+  const { reasons } = reasonsIn(source)
+  const survived = [explained, weak, weaker].map((mutant) => ({ mutant, status: "survived" as const, ran: 1 }))
+  const outcomes = [...survived, { mutant: sound, status: "killed" as const, ran: 1 }]
+  const before = resultOf(source, outcomes, 0, reasons, { commit: "old", of: 9 })
+
+  it("are those that no reason explains, wherever their lines are now", () => {
+    expect(before).toMatchObject({ mutants: 4, killed: 1, survived: 3, unexplained: ["3: `1` for 0", "4: `1` for 0"] })
+    expect(survivorsIn(before, all, reasons)).toEqual([weak, weaker])
+    const moved = all.map((one) => ({ ...one, line: one.line + 5 }))
+    expect(survivorsIn(before, moved, [])).toEqual(moved.slice(0, 3))
+  })
+
+  it("leave the others as they were found out", () => {
+    const again = [
+      { mutant: weak, status: "killed" as const, ran: 1 },
+      { mutant: weaker, status: "survived" as const, ran: 1 }
+    ]
+    const after = retriedOf(before, all, again, reasons, "new")
+    expect(after).toEqual({
+      ...before,
+      commit: "new",
+      killed: 2,
+      survived: 2,
+      unexplained: ["4: `1` for 0"],
+      survivors: [before.survivors?.[0], before.survivors?.[2]]
+    })
+    expect(survivorsIn(after, all, reasons)).toEqual([weaker])
   })
 })
