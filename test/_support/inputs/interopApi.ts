@@ -87,6 +87,13 @@ const specifications: Inputs<object> = {
     withOne(bodyOf({ oneOf: many(size, 40, () => ({ $ref: "#/components/schemas/A" })) }), {
       components: { schemas: { A: {} } }
     }),
+  "many path items with one long reference": (size) => {
+    const level = "/a".repeat(200)
+    let far: object = { get: { operationId: "o" } }
+    for (let n = 0; n < 200; n++) far = { a: far }
+    const paths = Object.fromEntries(many(size, 30, (n) => [`/p${n}`, { $ref: "#/x" }]))
+    return documentOf(paths, { x: { $ref: `#/far${level}` }, far })
+  },
   "many parameters": (size) =>
     withOne({ parameters: many(size, 40, (n) => ({ in: "query", name: `p${n}`, schema: {} })) }),
   "many security schemes": (size) =>
@@ -101,6 +108,11 @@ const specifications: Inputs<object> = {
       }
     ),
   "a long path": (size) => documentOf({ [`/${"{a".repeat(size / 2)}`]: { get: {} } }),
+  "a path of many parameters that are declared": (size) => {
+    const names = many(size, 30, (n) => `p${n}`)
+    const parameters = names.map((name) => ({ in: "path", name, schema: {} }))
+    return documentOf({ [names.map((name) => `/{${name}}`).join("")]: { get: { parameters } } })
+  },
   "a path of many parameters": (size) => documentOf({ [`/${"{a}".repeat(size / 3)}`]: { get: {} } }),
   "a long server": (size) => withOne({}, { servers: [{ url: `http://${"{a".repeat(size / 2)}` }] }),
   "a long reference": (size) => withOne(bodyOf({ $ref: `#${"/a".repeat(size / 2)}` })),

@@ -122,6 +122,10 @@ export const read = (listed: Listed, settings: Settings): Operation => {
   // A URL drops line breaks and tabs, and reads a backslash as a slash.
   if (/[\\\p{Cc}]/u.test(path) || path.split("/").some((segment) => isDots(segment)))
     throw unsupported(pointer, "its path has a segment that leads to another path")
+  const template = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name)
+  const inPath = new Set(template)
+  // an argument is written once: a short path would multiply a long one
+  if (inPath.size < template.length) throw unsupported(pointer, "its path has a parameter twice")
   // a client on `fetch` refuses both
   if (method === "TRACE") throw unsupported(pointer, "a request with the method TRACE cannot be sent")
   const isBare = method === "GET" || method === "HEAD"
@@ -142,7 +146,7 @@ export const read = (listed: Listed, settings: Settings): Operation => {
     if (where === "header" && !settings.headers.has(name.toLowerCase())) continue
     if (where !== "path" && where !== "query" && where !== "header")
       throw unsupported(part.pointer, `a parameter in '${where}' cannot be sent`)
-    if (where === "path" && !path.includes(`{${name}}`)) continue
+    if (where === "path" && !inPath.has(name)) continue
     const content = field(part, "content")
     const style = content === undefined ? (part.value["style"] ?? (where === "query" ? "form" : "simple")) : "json"
     if (!isStyle(style) || (where !== "query" && style !== "simple" && style !== "json"))
@@ -154,8 +158,9 @@ export const read = (listed: Listed, settings: Settings): Operation => {
     parameters.push({ name, in: where, isRequired, style, isExploded })
     groups[where].add(name, described(schema === undefined ? {} : schemas.schema(schema), part.value), isRequired)
   }
-  for (const [, name = ""] of path.matchAll(/\{([^{}]*)\}/g))
-    if (!parameters.some((one) => one.in === "path" && one.name === name))
+  const declaredInPath = new Set(parameters.filter((one) => one.in === "path").map(({ name }) => name))
+  for (const name of inPath)
+    if (!declaredInPath.has(name))
       throw unsupported(pointer, `the document does not declare the parameter '${name}' of the path`)
   const all = new Group()
   all.addGroup("params", groups.path)
@@ -245,12 +250,15 @@ const mediaIn = (content: Part): { readonly mediaType: string; readonly part: Pa
   if (!isJsonObject(content.value)) return undefined
   const all = Object.keys(content.value).map((name) => ({ name, type: name.split(";", 1)[0]!.trim().toLowerCase() }))
   const chosen =
-    all.find(({ type }) => type === "application/json" || type.endsWith("+json")) ??
+    all.find(({ type }) => type === "application/json" || (type.endsWith("+json") && isToken(type))) ??
     all.find(({ type }) => type === form || type === "text/plain")
   if (chosen === undefined) return undefined
   const part = field(content, chosen.name)
   return part === undefined ? undefined : { mediaType: chosen.type, part }
 }
+
+/** Whether a media type can be the value of a header. */
+const isToken = (type: string): boolean => /^[\w!#$&^.+/-]+$/.test(type)
 
 /** The media type of a form. */
 export const form = "application/x-www-form-urlencoded"

@@ -35,6 +35,8 @@ const mostHops = 32
 export class References {
   readonly root: Json
   readonly #api: string
+  /** The targets that were found, `undefined` for a reference to nothing: many parts may have one long reference. */
+  readonly #targets = new Map<string, Part | undefined>()
 
   constructor(api: string, root: Json) {
     this.#api = api
@@ -45,13 +47,16 @@ export class References {
   target(reference: string, pointer: string): Part {
     if (reference.length > longest || !/^#(?:\/|$)/.test(reference))
       throw this.#refused(pointer, `the reference '${reference}' leads out of the document, and is not followed`)
-    let part: Part = { value: this.root, pointer: "#" }
-    for (const token of reference.slice(2).split("/")) {
-      if (reference === "#") break
-      const next = field(part, unescaped(token))
-      if (next === undefined) throw this.#refused(pointer, `the reference '${reference}' leads to nothing`)
-      part = next
-    }
+    if (!this.#targets.has(reference)) this.#targets.set(reference, this.#found(reference))
+    const part = this.#targets.get(reference)
+    if (part === undefined) throw this.#refused(pointer, `the reference '${reference}' leads to nothing`)
+    return part
+  }
+
+  #found(reference: string): Part | undefined {
+    let part: Part | undefined = { value: this.root, pointer: "#" }
+    if (reference === "#") return part
+    for (const token of reference.slice(2).split("/")) part = part && field(part, unescaped(token))
     return part
   }
 
