@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Agent, Compaction, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { ReplyCache } from "@kintsugi/durable"
-import { Context, Duration, Effect, Exit, Layer, Logger, Stream } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Logger, Stream } from "effect"
 import { Persistence } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { batch, eventLog, scripted } from "../_support/dialogue.ts"
@@ -75,6 +75,20 @@ it.effect("another tenant, model or request is asked anew; the tenant may be rea
     const renamed = Layer.provide(named, model.layer)
     const large = Agent.make("clerk", { prompt: "Help.", model: ReplyCache.layer(renamed, acme) })
     assert.strictEqual(yield* large("hi"), "four")
+  }).pipe(Effect.provide(Persistence.layerMemory))
+)
+
+it.effect("without the name of a tenant no reply is shared: the layer throws, and a call dies [P1710]", () =>
+  Effect.gen(function* () {
+    const model = yield* make()
+    for (const missing of ["", undefined]) {
+      // cast: a program in JavaScript, or a header that is missing, gives what the type does not have
+      const tenant = missing as string
+      assert.throws(() => caching(model, { tenant }), TypeError, "ReplyCache: tenant must be a text")
+      const exit = yield* Effect.exit(caching(model, { tenant: Effect.succeed(tenant) })("hi"))
+      assert.instanceOf(Exit.isFailure(exit) && Cause.squash(exit.cause), TypeError)
+    }
+    assert.deepStrictEqual(model.requests, [])
   }).pipe(Effect.provide(Persistence.layerMemory))
 )
 

@@ -17,7 +17,7 @@ import { type LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
 export interface CacheOptions {
   /**
    * Whose replies these are: one tenant never reads a reply of another. An effect is run for each call, so it can read a `Context.Reference`
-   * of the request that your backend serves.
+   * of the request that your backend serves. Without a name, a call dies with a `TypeError`; give all users one name if they may share replies.
    */
   readonly tenant: string | Effect.Effect<string>
   /**
@@ -48,7 +48,7 @@ class CachedReply extends Persistable.Class<{ payload: { key: string } }>()("Cac
  * The store is Effect's `Persistence`: `Persistence.layerMemory`, `layerKvs`, `layerRedis` or `layerSql`. A store that fails is logged, and
  * the model is asked. Of a fallback, cache each model rather than the whole, so that each reply keeps its name.
  *
- * Throws a `RangeError` for a `timeToLive` that is no duration above 0.
+ * Throws a `RangeError` for a `timeToLive` that is no duration above 0, and a `TypeError` for a tenant without a name.
  *
  * @example
  * ```ts
@@ -71,6 +71,7 @@ export const layer = <E, R>(
   options: CacheOptions
 ): Layer.Layer<Model.Model, E, R | Persistence.Persistence> => {
   const timeToLive = lifeOf(options.timeToLive)
+  if (!Effect.isEffect(options.tenant)) named(options.tenant)
   const cached = Effect.gen(function* () {
     const persistence = yield* Persistence.Persistence
     const store = yield* persistence.make({ storeId: "kintsugi_replies", timeToLive: () => timeToLive })
@@ -85,6 +86,14 @@ const lifeOf = (given: Duration.Input = Duration.days(1)): Duration.Duration => 
   throw new RangeError(`ReplyCache: timeToLive must be a duration above 0, got ${Duration.format(life)}`)
 }
 
+/** The name of a tenant. Requests without one, such as those whose header is missing, would share their replies. */
+const named = (tenant: unknown): string => {
+  if (Predicate.isString(tenant) && tenant !== "") return tenant
+  throw new TypeError(
+    `ReplyCache: tenant must be a text that is not empty, got ${Predicate.isString(tenant) ? "an empty one" : typeof tenant}`
+  )
+}
+
 type Surrounding = Exclude<Parameters<typeof Model.around>[1], (...given: ReadonlyArray<never>) => unknown>
 
 const surrounding = (
@@ -96,7 +105,7 @@ const surrounding = (
     request.background !== undefined || !mayRepeat(request.uncompacted ?? request.messages, afterTools)
       ? Effect.undefined
       : Effect.gen(function* () {
-          const whose = Predicate.isString(tenant) ? tenant : yield* tenant
+          const whose = named(Predicate.isString(tenant) ? tenant : yield* tenant)
           const { messages, options, output, providerCalls, toolChoice, tools } = request
           const asked = { messages, options, output, providerCalls, toolChoice, tools }
           // a request is what a codec writes as JSON
