@@ -78,8 +78,8 @@ const isAsked = (message: Message.Message | undefined, input: Message.User | und
 type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
 /**
- * Replaces the oldest messages by an agent's summary, as one user message. The agent reads the messages as one text: what was said, by
- * whom, and how each call ended. The messages that `dropOldest` keeps stay; `keepLast` is 4 by default. The agent runs as a child of the
+ * Replaces the oldest messages by an agent's summary, as one user message. The summary is framed as data, because results of tools speak
+ * through it. The agent reads the messages as one text: what was said, by whom, and how each call ended. The messages that `dropOldest` keeps stay; `keepLast` is 4 by default. The agent runs as a child of the
  * present run: it spends that run's budget, and its attempts are booked with the purpose `compaction`.
  */
 export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keeping>): Compaction<R> => {
@@ -96,7 +96,7 @@ export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keepi
     const said = agent(toText(Message.withoutWithheld(transcript.filter((_, index) => dropped.has(index)))))
     return Effect.map(Returned.effect(said, "The agent of Compaction.summarise"), (summary) =>
       transcript.flatMap((message, index) => [
-        ...(index === at ? [Message.user(`${summaryHead}\n\n${summary}`)] : []),
+        ...(index === at ? [Message.user(`${summaryHead}\n\n${Render.framed(summary)}`)] : []),
         ...(dropped.has(index) ? [] : [message])
       ])
     )
