@@ -191,7 +191,9 @@ it.effect("a run is not lost while the engine's storage is away, however often i
     yield* worker({ durable }, 1)
     yield* hours(2)
     assert.isAbove(attempts, 20)
-    assert.deepStrictEqual(warnings, Array(attempts).fill("RunQueue: a worker could not take or start a run"))
+    assert.lengthOf(warnings, attempts)
+    for (const warning of warnings)
+      assert.match(warning, /^RunQueue: a worker could not take or start a run,Error: the storage is away/)
     away = false
     yield* hours(1)
     assert.deepStrictEqual(begun, ["last"])

@@ -2,6 +2,7 @@
  * Answers a request that a model has answered before from a cache: for tests of whole programs, for batches that run again, and for
  * questions that many users ask. No model has this unless you ask for it.
  */
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -197,5 +198,8 @@ const quietly = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A | undefined> 
   Effect.matchEffect(step, {
     onSuccess: (found) => Effect.succeed(found),
     onFailure: (error) =>
-      Effect.as(Effect.logWarning("The cache of replies cannot be used", { error: String(error) }), undefined)
+      Effect.as(
+        Effect.logWarning("The cache of replies cannot be used", { error: Redaction.foreign(String(error)) }),
+        undefined
+      )
   })

@@ -3,6 +3,7 @@
  * so a run that is delivered twice is one run. A run that cannot be started is delivered again, after 1 second at first and after 5 minutes at
  * the most, until it is started. Each time a warning is logged.
  */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -105,7 +106,7 @@ export const layerWorker = <Input extends AnyCodec, Output extends AnyCodec, E, 
 }
 
 const logged = (cause: Cause.Cause<unknown>) =>
-  Effect.logWarning("RunQueue: a worker could not take or start a run", cause)
+  Effect.logWarning("RunQueue: a worker could not take or start a run", ErrorCause.logged(cause))
 
 /** The pauses before a worker looks again whether a run is at work: from 100 ms to 2 s. */
 const pauses = Schedule.min([Schedule.exponential("100 millis", 1.5), Schedule.spaced("2 seconds")])

@@ -2,6 +2,7 @@
  * A budget of tokens or US dollars for several runs and processes. It is that of a tenant, a day, or a whole program. Each model call
  * reserves an amount before it begins, and settles what it has used at its end.
  */
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import * as Cause from "effect/Cause"
@@ -156,7 +157,9 @@ const surrounding = (store: BudgetStore, terms: Terms): Surrounding => {
       ? Effect.matchEffect(store.removeOlder(at - 2 * terms.lease), {
           onSuccess: () => Effect.void,
           onFailure: (error) =>
-            Effect.logDebug("The shared budget has not removed old periods", { error: String(error) })
+            Effect.logDebug("The shared budget has not removed old periods", {
+              error: Redaction.foreign(String(error))
+            })
         })
       : Effect.void
 
@@ -245,7 +248,7 @@ const settleOnce = (store: BudgetStore, terms: Terms, held: BudgetReservation, m
           Effect.logWarning("The shared budget has not counted a call", {
             key: held.key,
             model: model.name,
-            error: String(error)
+            error: Redaction.foreign(String(error))
           })
       })
     })

@@ -1,4 +1,5 @@
 /** The log of a run's events, in the storage of its engine. Readers in any process read it. */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Cause from "effect/Cause"
 import type { WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
@@ -105,7 +106,10 @@ export class EventLog {
     return Effect.catchCause(beginning, (cause) =>
       Cause.hasInterrupts(cause)
         ? Effect.interrupt
-        : Effect.andThen(this.#leave(), Effect.logWarning(`Run '${replay.executionId}' goes on without a log`, cause))
+        : Effect.andThen(
+            this.#leave(),
+            Effect.logWarning(`Run '${replay.executionId}' goes on without a log`, ErrorCause.logged(cause))
+          )
     )
   }
 
@@ -268,7 +272,7 @@ export class EventLog {
     if (this.#unwritten.length > mostUnwritten) return this.#leave()
     if (this.#hasFailed) return Effect.void
     this.#hasFailed = true
-    return Effect.logWarning(`The events of run '${executionId}' cannot be stored just now`, cause)
+    return Effect.logWarning(`The events of run '${executionId}' cannot be stored just now`, ErrorCause.logged(cause))
   }
 
   /** Writes a batch. Returns whether this batch is stored, and not one of another process under the same number. */

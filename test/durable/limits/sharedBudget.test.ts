@@ -324,26 +324,33 @@ it.effect("the tenant is read at each call, and has a budget of its own [P1720]"
   }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
 )
 
-it.effect("a storage that fails before a call fails the call; one that fails after it is logged [P1720]", () =>
-  Effect.gen(function* () {
-    const scripted = yield* make(text("ok"))
-    const broken = (at: "reserve" | "settle") =>
-      Layer.effect(
-        SharedBudget.SharedBudgets,
-        Effect.map(SharedBudget.SharedBudgets, (store) => ({ ...store, [at]: () => Effect.fail("disk is full") }))
-      ).pipe(Layer.provide(SharedBudget.layerMemory))
-    const error = yield* Effect.flip(Effect.provide(over(scripted.layer)("hi"), broken("reserve")))
-    assert.instanceOf(error, LlmError.UnknownLlmError)
-    assert.strictEqual(error.cause, "disk is full")
-    const logs: Array<string> = []
-    const logger = Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])
-    assert.strictEqual(
-      yield* over(scripted.layer)("hi").pipe(Effect.provide(Layer.merge(broken("settle"), logger))),
-      "ok"
-    )
-    assert.lengthOf(logs, 1)
-    assert.include(logs[0], "has not counted a call")
-  })
+it.effect(
+  "a storage that fails before a call fails the call; one that fails after it is logged without secrets [P1720 P1394]",
+  () =>
+    Effect.gen(function* () {
+      const scripted = yield* make(text("ok"))
+      const password = "Tr0ub4dor-and-3"
+      const broken = (at: "reserve" | "settle") =>
+        Layer.effect(
+          SharedBudget.SharedBudgets,
+          Effect.map(SharedBudget.SharedBudgets, (store) => ({
+            ...store,
+            [at]: () => Effect.fail(at === "settle" ? `no redis://me:${password}@db` : "disk is full")
+          }))
+        ).pipe(Layer.provide(SharedBudget.layerMemory))
+      const error = yield* Effect.flip(Effect.provide(over(scripted.layer)("hi"), broken("reserve")))
+      assert.instanceOf(error, LlmError.UnknownLlmError)
+      assert.strictEqual(error.cause, "disk is full")
+      const logs: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void logs.push(JSON.stringify(message)))])
+      assert.strictEqual(
+        yield* over(scripted.layer)("hi").pipe(Effect.provide(Layer.merge(broken("settle"), logger))),
+        "ok"
+      )
+      assert.lengthOf(logs, 1)
+      assert.include(logs[0], "has not counted a call")
+      assert.include(logs[0], "no redis://<redacted>@db")
+    })
 )
 
 it.effect("a defect of a model counts as what was reserved [P1720]", () =>

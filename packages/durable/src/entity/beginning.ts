@@ -50,7 +50,7 @@ export const beginning = (
       Effect.as(true),
       Effect.catchTag("ConversationLimitError", (error) =>
         Effect.gen(function* () {
-          yield* Effect.logWarning(`Conversation '${conversation}' drops the message '${id}'`, error)
+          yield* Effect.logWarning(`Conversation '${conversation}' drops the message '${id}'`, error.message)
           // an id that is too long has no mark
           yield* Effect.catchTag(queue.mark(id, { _tag: "Refused" }), "ConversationLimitError", () => Effect.void)
           yield* queue.remove(id)

@@ -2,6 +2,7 @@
  * The store of Effect's rate limiter in two tables of PostgreSQL or SQLite. Each function is one statement, which does the same as the store
  * in memory of Effect; `asked` holds what a call would have made of the amount, also if it was refused.
  */
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -68,7 +69,9 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
           {
             onSuccess: () => Effect.void,
             onFailure: (error) =>
-              Effect.logDebug("The table of rate limits has not removed old rows", { error: String(error) })
+              Effect.logDebug("The table of rate limits has not removed old rows", {
+                error: Redaction.foreign(String(error))
+              })
           }
         )
       : Effect.void

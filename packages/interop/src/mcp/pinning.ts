@@ -1,4 +1,5 @@
 /** Compares the tools of one server with their pins: it decides which definitions are accepted, and what happens to the other tools. */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import type * as Approval from "@kintsugi/core/Approval"
 import type * as Redaction from "@kintsugi/core/Redaction"
 import type * as Tool from "@kintsugi/core/Tool"
@@ -159,7 +160,10 @@ export class Pinning {
       now,
       verdict: (offered, now) => this.#verdict(name, offered, now),
       change: (offered) => this.#change(name, offered),
-      accept: (offered, now) => this.#accept(name, offered, now).pipe(Effect.catch((error) => Effect.logWarning(error)))
+      accept: (offered, now) =>
+        this.#accept(name, offered, now).pipe(
+          Effect.catch((error) => Effect.logWarning(ErrorCause.summarise(error).message))
+        )
     }
   }
 

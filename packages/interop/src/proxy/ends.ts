@@ -1,4 +1,5 @@
 /** What runs of both kinds have in common: their ids, and what their clients learn of a failure. */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -40,7 +41,7 @@ export const failureOf = <E>(
 ): Effect.Effect<Failure | Exclude<E, KintsugiError.KintsugiError>> => {
   for (const reason of cause.reasons) {
     if (Cause.isDieReason(reason)) {
-      return Effect.as(Effect.logError("a run has met a bug", cause), failedInside("KINTSUGI-BUG"))
+      return Effect.as(Effect.logError("a run has met a bug", ErrorCause.logged(cause)), failedInside("KINTSUGI-BUG"))
     }
     if (Cause.isFailReason(reason)) {
       const { error } = reason
@@ -49,7 +50,7 @@ export const failureOf = <E>(
       return code === undefined
         ? // cast: what is no error of this library is one of the agent
           Effect.succeed(error as Exclude<E, KintsugiError.KintsugiError>)
-        : Effect.as(Effect.logError("a run has failed inside", cause), failedInside(code))
+        : Effect.as(Effect.logError("a run has failed inside", ErrorCause.logged(cause)), failedInside(code))
     }
   }
   return Effect.succeed(new RunConflictError({ run, reason: "stopped" }))

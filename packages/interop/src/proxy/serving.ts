@@ -1,4 +1,5 @@
 /** What the servers of all contracts have in common: subjects, failures, events, and how requests are read. */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as ByteSize from "effect/ByteSize"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -49,7 +50,7 @@ const isStopped = (error: unknown): boolean =>
 /** A defect becomes a failure without details. The server logs and reports its cause. */
 const hidden = <E>(cause: Cause.Cause<E>): Effect.Effect<never, E | ReturnType<typeof failedInside>> =>
   cause.reasons.some(Cause.isDieReason)
-    ? Effect.logError("a request to an agent has met a bug", cause).pipe(
+    ? Effect.logError("a request to an agent has met a bug", ErrorCause.logged(cause)).pipe(
         Effect.andThen(ErrorReporter.report(cause)),
         Effect.andThen(Effect.fail(failedInside("KINTSUGI-BUG")))
       )

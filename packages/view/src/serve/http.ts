@@ -1,5 +1,5 @@
 /** A server of Node on the loopback interface, for one effect that answers requests. */
-import * as Cause from "effect/Cause"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -79,8 +79,8 @@ const answered = (
     Exit.isSuccess(exit)
       ? written(response, exit.value)
       : Effect.andThen(
-          Effect.logError("a request has met a bug", exit.cause),
-          written(response, { status: 500, headers: {}, body: `A bug of kintsugi: ${Cause.pretty(exit.cause)}\n` })
+          Effect.logError("a request has met a bug", ErrorCause.logged(exit.cause)),
+          written(response, { status: 500, headers: {}, body: `A bug of kintsugi: ${ErrorCause.logged(exit.cause)}\n` })
         )
   )
 }
