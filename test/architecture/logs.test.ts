@@ -8,7 +8,7 @@ const packages = ["core", "providers", "durable", "interop", "view"]
 const logsIn = ({ path, text }: File): ReadonlyArray<string> =>
   [...text.matchAll(/Effect\.log(?:Fatal|Error|Warning|Info|Debug|Trace)?\(/g)].map(({ 0: call, index }) => {
     let at = index + call.length
-    for (let open = 1; open > 0 && at < text.length; at++) open += text[at] === "(" ? 1 : text[at] === ")" ? -1 : 0
+    for (let depth = 1; depth > 0 && at < text.length; at++) depth += text[at] === "(" ? 1 : text[at] === ")" ? -1 : 0
     return `${path}: ${text.slice(index, at)}`
   })
 

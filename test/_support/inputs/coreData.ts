@@ -74,6 +74,12 @@ const guarded: Inputs<string> = {
   ...credentials,
   "a secret of the program": (size) => repeated(secret, size),
   "beginnings of a secret of the program": (size) => repeated(secret.slice(0, 8), size),
+  "a secret of the program in escapes": (size) =>
+    repeated(
+      secret.replaceAll(/./g, (character) => `&#${character.charCodeAt(0)};`),
+      size
+    ),
+  "beginnings of escapes": (size) => repeated("\\\\\\u004&#12&#x1%4", size),
   "pieces of a secret of the program": (size) => repeated(`${secret.slice(0, 12)} `, size)
 }
 
@@ -192,6 +198,7 @@ export const coreData: Table = {
   },
   "core/src/data/Usage.ts": each(fixed, "make", "add", "total", "isSound", "isAmount", "sum"),
   "core/src/data/credentials.ts": each(reached, "credentialsIn"),
+  "core/src/data/escapes.ts": each(reached, "unescaped"),
   "core/src/data/keyFormats.ts": {
     ...each(reached, "isIn", "isLetterOrDigit", "isStart", "keysIn", "merged", "Runs"),
     ...each(none("takes a format of the developer"), "add"),

@@ -23,6 +23,73 @@ const forms: ReadonlyArray<readonly [string, (secret: string) => string, (text: 
   ["in hex, in capitals", (secret) => Buffer.from(secret).toString("hex").toUpperCase(), (text) => text]
 ]
 
+const hex4 = (unit: string) => unit.charCodeAt(0).toString(16).padStart(4, "0")
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;"
+}
+
+/** Texts of servers that write some characters as escapes. */
+const escaped: ReadonlyArray<readonly [string, (secret: string) => string]> = [
+  ["with slashes escaped", (secret) => JSON.stringify(secret).replaceAll("/", "\\/")],
+  ["in JSON of ASCII", (secret) => JSON.stringify(secret).replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${hex4(unit)}`)],
+  [
+    "in JSON for HTML",
+    (secret) => JSON.stringify(secret).replaceAll(/[<>&'+]/g, (unit) => `\\u${hex4(unit).toUpperCase()}`)
+  ],
+  [
+    "in JSON in JSON of ASCII",
+    (secret) => JSON.stringify(JSON.stringify(secret).replaceAll(/[^ -~]|[+/]/g, (unit) => `\\u${hex4(unit)}`))
+  ],
+  [
+    "as codes of JSON",
+    (secret) =>
+      secret
+        .split("")
+        .map((unit) => `\\u${hex4(unit)}`)
+        .join("")
+  ],
+  ["in HTML", (secret) => secret.replaceAll(/[&<>"']/g, (unit) => entities[unit] ?? "")],
+  [
+    "as codes of HTML",
+    (secret) => Array.from(secret, (character) => `&#x${character.codePointAt(0)?.toString(16)};`).join("")
+  ],
+  [
+    "percent-encoded in small letters",
+    (secret) => encodeURIComponent(secret).replaceAll(/%../g, (byte) => byte.toLowerCase())
+  ],
+  ["percent-encoded twice", (secret) => encodeURIComponent(encodeURIComponent(secret))]
+]
+
+describe("a known value with escapes", () => {
+  // a backslash before an escape has several readings
+  const secrets = fc
+    .string({ unit: "binary", minLength: 20, maxLength: 60 })
+    .map((text) => `k9/+&"é${text}`.toWellFormed().replaceAll(/[\\\p{Cc}\s]/gu, "_"))
+  for (const [what, write] of escaped)
+    it(`is replaced ${what}, and nothing beside it [P202 P1331]`, () => {
+      fc.assert(
+        fc.property(secrets, fc.constantFrom("", "&amp; \\u0041 %41 \\/ "), (secret, other) => {
+          const around = (text: string) => `${other}before: ${text} after ${other}`
+          const scrubbed = Redaction.of([secret])(around(write(secret)))
+          assert.match(
+            scrubbed.slice(other.length, scrubbed.length - other.length),
+            /^before: [\\"]*<redacted>[\\"]* after $/
+          )
+          assert.isTrue(scrubbed.startsWith(other) && scrubbed.endsWith(other))
+        })
+      )
+    })
+
+  it("leaves escapes of other texts as they are [P202 P1331]", () => {
+    const text = 'C:\\u0041 a\\/b &amp;&#0;&#99999999;&#x110000;&lt;%zz%41 \\\\\\"x'
+    assert.strictEqual(Redaction.of(["plantedKEY/abc+9=xyz"])(text), text)
+  })
+})
+
 describe("a known value", () => {
   const secret = 'plantedKEY/abc+9=xyz"q\\é'
 

@@ -6,6 +6,7 @@
  */
 import * as Redacted from "effect/Redacted"
 import { credentialsIn } from "./credentials.ts"
+import { unescaped } from "./escapes.ts"
 import { add, keysIn, merged, type Range, Runs } from "./keyFormats.ts"
 
 export {
@@ -108,6 +109,7 @@ const shortFormsOf = (secret: string): ReadonlyArray<string> => {
 const encoded = (value: string): ReadonlyArray<string> => [
   ...new Set([
     value,
+    inBytes(value),
     inJson(value),
     inJson(inJson(value)),
     inUrl(value),
@@ -123,6 +125,10 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 const inUrl = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const inForm = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1)
+
+/** The UTF-8 bytes, one character for each: so are they read from the escapes of a URL. */
+const inBytes = (secret: string): string =>
+  Array.from(new TextEncoder().encode(secret), (byte) => String.fromCharCode(byte)).join("")
 
 const inHex = (secret: string): string =>
   [...new TextEncoder().encode(secret)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
@@ -173,9 +179,18 @@ class SecretIndex {
     }
   }
 
-  /** Ranges of indexed pieces that contain a strong piece or a whole form, or are too long for a match by chance. */
+  /** Ranges of the text that match, also where its characters are escapes. */
   in(text: string): ReadonlyArray<Range> {
     if (this.#pieces.size === 0) return []
+    const found = this.#matches(text)
+    const plain = unescaped(text)
+    if (plain === undefined) return found
+    const within = merged(this.#matches(plain.text))
+    return [...found, ...within.map(([from, to]): Range => [plain.original(from), plain.original(to)])]
+  }
+
+  /** Ranges of indexed pieces that contain a strong piece or a whole form, or are too long for a match by chance. */
+  #matches(text: string): ReadonlyArray<Range> {
     const found: Array<Range> = []
     let from = 0
     let length = 0
@@ -208,7 +223,7 @@ const gone = new FinalizationRegistry<ReadonlyArray<string>>((forms) => values.r
 
 /**
  * Registers a secret value, so that texts never show it. While the `Redacted` is in memory, this module redacts its value, pieces of 8
- * characters of it, and its forms in JSON, a URL, base64 and hex. If only parts of the value are secret, `parts` names them. A value needs
+ * characters of it, and its forms in JSON, HTML, a URL, base64 and hex. If only parts of the value are secret, `parts` names them. A value needs
  * 12 characters of three kinds or 20 of any kind; a shorter one is ignored, because ordinary words would be redacted too.
  */
 export const know = (
