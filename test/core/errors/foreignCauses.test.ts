@@ -3,7 +3,7 @@ import { inspect } from "node:util"
 import { assert, describe, it as plain } from "@effect/vitest"
 import { KintsugiError, LlmError, Recovery, Tool, ToolError } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
-import { Effect, Redacted, Schema } from "effect"
+import { Cause, Effect, Redacted, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, callingOnce, fixer, read, scripted } from "../../_support/dialogue.ts"
 
@@ -163,3 +163,9 @@ it.run("no planted secret is in what a model or a fixer reads of a failure [P202
     assert.strictEqual(read(model).length, 3)
   })
 )
+
+plain("a cause in a log keeps its lines, and has no other control of a terminal [P1394]", () => {
+  const logged = ErrorCause.logged(Cause.fail(new Error("one\n\ttwo\u001b[2J\u009b31m\r\u202ethree")))
+  assert.include(logged, "one\n\ttwo\uFFFD[2J\uFFFD31m\uFFFD\uFFFDthree")
+  assert.strictEqual(ErrorCause.inOneLine("a\tb\n\u001b"), "a b \uFFFD")
+})

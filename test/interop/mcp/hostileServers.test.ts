@@ -153,6 +153,20 @@ it.effect("a tool whose schema is beyond a bound is left out with a warning, and
   })
 )
 
+it.effect("the warning about a tool is one line, and no control of a terminal [P1394]", () =>
+  Effect.gen(function* () {
+    const name = "sell\u001b]0;x\u0007\nWARN: all is well\u009b2J\u202e"
+    const { layer } = withTools([{ name, inputSchema: bomb(30) }], () => ({ content: text("sold") }))
+    const warnings: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(message))
+    const server = yield* Effect.provide(connect(), layer)
+    assert.deepStrictEqual(yield* Effect.provide(server.tools, Logger.layer([logger])), [])
+    const [warning] = warnings.flat()
+    assert.include(warning, "WARN: all is well")
+    assert.notMatch(String(warning), /\p{Cc}|\u202e/u)
+  })
+)
+
 it.effect("a schema that is meant to be large is admitted by a bound of its own [P1391]", () =>
   Effect.gen(function* () {
     const { layer } = withTools([{ name: "sell", inputSchema: bomb(10) }], () => ({ content: text("sold") }))

@@ -31,12 +31,22 @@ export const summarise = (
     : { name, message }
 }
 
-/** The redacted text of a cause for a log, at most 8,000 UTF-16 units. Never throws. */
+/** The redacted text of a cause for a log, at most 8,000 UTF-16 units, without characters that a terminal obeys. Never throws. */
 export const logged = (cause: Cause.Cause<unknown>): string =>
   Redaction.foreign(
     quietly(() => Cause.pretty(cause), "an error that cannot be shown"),
     8000
-  )
+  ).replaceAll(obeyed, "\uFFFD")
+
+/** Characters that a terminal obeys, except tabs and line feeds: controls, and marks of the direction of writing. */
+const obeyed = /[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/**
+ * A foreign text as one line of a log: no server forges a second line.
+ *
+ * @internal
+ */
+export const inOneLine = (text: string): string => text.replaceAll(/[\t\n]/g, " ").replaceAll(obeyed, "\uFFFD")
 
 /**
  * The message of an error, or any other value as text. Without one it is empty. If the message only says that the cause has failed, the

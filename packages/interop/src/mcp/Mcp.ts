@@ -3,6 +3,7 @@
  * category `mcp`. Effect implements the protocol (`effect/ai`); this module negotiates its version, keeps the connection and receives the
  * server's notifications. `McpServer` is the other direction.
  */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import { type ExecutionError, executionErrorOf } from "@kintsugi/core/ToolError"
@@ -262,7 +263,7 @@ const connecting = <R>(
     )
     const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
-        Effect.forEach(refused, ({ message }) => Effect.logWarning(message), { discard: true }),
+        Effect.forEach(refused, ({ message }) => Effect.logWarning(ErrorCause.inOneLine(message)), { discard: true }),
         tools
       )
     )
@@ -273,7 +274,7 @@ const connecting = <R>(
           renewed.use(({ client }) => called(client, tool, params, timeout), timeout)
         )
         .pipe(translate(tool.name))
-    const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(error.message)))
+    const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(ErrorCause.inOneLine(error.message))))
     const { maxResultChars, prefix = "never", putAside } = options
     const { sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>

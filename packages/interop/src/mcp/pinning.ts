@@ -162,7 +162,7 @@ export class Pinning {
       change: (offered) => this.#change(name, offered),
       accept: (offered, now) =>
         this.#accept(name, offered, now).pipe(
-          Effect.catch((error) => Effect.logWarning(ErrorCause.summarise(error).message))
+          Effect.catch((error) => Effect.logWarning(ErrorCause.inOneLine(ErrorCause.summarise(error).message)))
         )
     }
   }
