@@ -7,14 +7,14 @@ interface Unescaped {
   readonly original: (index: number) => number
 }
 
-const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
-
-/** What no other form of a secret covers; a text without these is not read twice. */
-const telling = /\\u[\da-f]{4}|\\\/|&(?:#|amp;|lt;|gt;|quot;|apos;)|%[\da-f]{2}/i
+/** A text without these is not read twice: the forms of a secret cover its other escapes. */
+const telling = /\\[u/]|[&%]/
 
 /** An escape: of JSON, also within a text of JSON; of HTML; a byte in a URL. */
 const escapes =
-  /\\{1,8}(?:u([\da-f]{4})|(["/]))|&(?:#(\d{1,7});|#x([\da-f]{1,6});|(amp|lt|gt|quot|apos);)|%([\da-f]{2})/gi
+  /\\{1,8}(?:u([\da-f]{4})|(["/]))|&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));|%([\da-f]{2})/gi
+
+const characters: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
 /** The text without escapes; `undefined` if it has none that matter. */
 export const unescaped = (text: string): Unescaped | undefined => {
@@ -24,36 +24,21 @@ export const unescaped = (text: string): Unescaped | undefined => {
   let shift = 0
   const plain = text.replaceAll(
     escapes,
-    (
-      all: string,
-      json?: string,
-      same?: string,
-      decimal?: string,
-      hex?: string,
-      name?: string,
-      byte?: string,
-      at = 0
-    ) => {
-      const code = json ?? hex ?? byte
+    (all, unit?: string, same?: string, hex?: string, decimal?: string, name?: string, byte?: string, at = 0) => {
+      const code = decimal === undefined ? Number.parseInt(unit ?? hex ?? byte ?? "", 16) : Number(decimal)
       const character =
-        same ??
-        named[name?.toLowerCase() ?? ""] ??
-        characterOf(code === undefined ? Number(decimal) : Number.parseInt(code, 16))
-      const index = at - shift + character.length
+        same ?? characters[name?.toLowerCase() ?? ""] ?? (code <= 0x10ffff ? String.fromCodePoint(code) : " ")
       shift += all.length - character.length
-      shifts.push([index, shift])
+      shifts.push([at + all.length - shift, shift])
       return character
     }
   )
   let next = 0
-  let current = 0
   return {
     text: plain,
     original: (index) => {
-      for (; (shifts[next]?.[0] ?? Infinity) <= index; next++) current = shifts[next]![1]
-      return index + current
+      while ((shifts[next]?.[0] ?? Infinity) <= index) next++
+      return index + (shifts[next - 1]?.[1] ?? 0)
     }
   }
 }
-
-const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : " ")

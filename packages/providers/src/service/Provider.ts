@@ -2,7 +2,6 @@
  * Makes a `Model` of a provider of your own. It needs a codec, a source and a URL. A codec is one of `AnthropicMessages`, `GeminiContent`,
  * `OllamaChat`, `OpenAiChat` and `OpenAiResponses`, or your own; `failure`, `undecodable` and `refusing` make the errors of your own codec.
  */
-import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import type * as Context from "effect/Context"
@@ -155,13 +154,7 @@ const fromTransports = (
     const other = codec.anew?.(error, request)
     return other === undefined
       ? Effect.fail(error)
-      : Effect.as(
-          Effect.logWarning(
-            `A request to model '${source.model}' is resent whole`,
-            ErrorCause.inOneLine(error.message)
-          ),
-          other
-        )
+      : Effect.as(Effect.logWarning(`A request to model '${source.model}' is resent whole`, error.message), other)
   }
   /**
    * Sends a request. If it fails because the provider no longer has data that the request refers to, sends once more, with that data in the
