@@ -136,7 +136,6 @@ export const coreData: Table = {
     trimmed: grows(texts, (text) => ErrorCause.trimmed(`${text}${".".repeat(text.length)}`)),
     sayingOf: grows(texts, (text) => ErrorCause.sayingOf(new Error(text))),
     logged: grows(texts, (text) => ErrorCause.logged(Cause.die(new Error(text, { cause: text })))),
-    inOneLine: grows(texts, ErrorCause.inOneLine),
     cut: grows(texts, (text) => ErrorCause.cut(text, text.length - 1))
   },
   "core/src/data/Foreign.ts": {

@@ -16,6 +16,7 @@ import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
 import * as AiSchema from "../../../packages/interop/src/ai-sdk/schema.ts"
 import * as Mcp from "../../../packages/interop/src/mcp/Mcp.ts"
 import * as Failure from "../../../packages/interop/src/mcp/failure.ts"
+import { oneLine } from "../../../packages/interop/src/mcp/line.ts"
 import * as Names from "../../../packages/interop/src/mcp/names.ts"
 import * as McpResult from "../../../packages/interop/src/mcp/result.ts"
 import { Shallow, shallow } from "../../../packages/interop/src/mcp/shallow.ts"
@@ -307,6 +308,7 @@ export const interop: Table = {
   "interop/src/mcp/hints.ts": each(fixed, "sideEffectsOf", "hintsOf"),
   "interop/src/mcp/http.ts": each(reached, "secretsOf", "connect"),
   "interop/src/mcp/last.ts": each(effectOnly, "Last"),
+  "interop/src/mcp/line.ts": { oneLine: grows(texts, oneLine) },
   "interop/src/mcp/names.ts": {
     resolve: grows(lists, (tools) =>
       Names.resolve(

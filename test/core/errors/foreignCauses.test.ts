@@ -167,5 +167,4 @@ it.run("no planted secret is in what a model or a fixer reads of a failure [P202
 plain("a cause in a log keeps its lines, and has no other control of a terminal [P1394]", () => {
   const logged = ErrorCause.logged(Cause.fail(new Error("one\n\ttwo\u001b[2J\u009b31m\r\u202ethree")))
   assert.include(logged, "one\n\ttwo\uFFFD[2J\uFFFD31m\uFFFD\uFFFDthree")
-  assert.strictEqual(ErrorCause.inOneLine("a\tb\n\u001b"), "a b \uFFFD")
 })

@@ -41,9 +41,6 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
 /** Characters that a terminal obeys, except tabs and line feeds: controls, and marks of the direction of writing. */
 const obeyed = /[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
-/** A foreign text as one line of a log, without characters that a terminal obeys. */
-export const inOneLine = (text: string): string => text.replaceAll(/[\t\n]/g, " ").replaceAll(obeyed, "\uFFFD")
-
 /**
  * The message of an error, or any other value as text. Without one it is empty. If the message only says that the cause has failed, the
  * result is the message of the cause. It is not redacted.

@@ -2,7 +2,6 @@
  * Makes an HTTP client of a language model of the SDK. Each request of the transport becomes one call of `doGenerate` or `doStream`, and
  * the result of the call becomes the response, as JSON. So the transport alone resends, waits and gives up, as for every other model.
  */
-import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -34,7 +33,7 @@ export const make = (model: LanguageModel, to: Addressee<Version>, settings: Cal
         if (logged.has(text) || logged.size >= mostLogged) return Effect.void
         logged.add(text)
         return Effect.logWarning(
-          `The AI SDK warns of a request to model '${model.modelId}' of ${to.provider}: ${ErrorCause.inOneLine(text)}`
+          `The AI SDK warns of a request to model '${model.modelId}' of ${to.provider}: ${text.replaceAll(/[\p{C}\u2028\u2029]/gu, " ")}`
         )
       },
       { discard: true }

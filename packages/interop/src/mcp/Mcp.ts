@@ -3,7 +3,6 @@
  * category `mcp`. Effect implements the protocol (`effect/ai`); this module negotiates its version, keeps the connection and receives the
  * server's notifications. `McpServer` is the other direction.
  */
-import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import { type ExecutionError, executionErrorOf } from "@kintsugi/core/ToolError"
@@ -23,6 +22,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Connection from "./connection.ts"
 import * as Failure from "./failure.ts"
+import { oneLine } from "./line.ts"
 import { sideEffectsOf } from "./hints.ts"
 import * as Http from "./http.ts"
 import * as Names from "./names.ts"
@@ -263,7 +263,7 @@ const connecting = <R>(
     )
     const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
-        Effect.forEach(refused, ({ message }) => Effect.logWarning(ErrorCause.inOneLine(message)), { discard: true }),
+        Effect.forEach(refused, ({ message }) => Effect.logWarning(oneLine(message)), { discard: true }),
         tools
       )
     )
@@ -274,7 +274,7 @@ const connecting = <R>(
           renewed.use(({ client }) => called(client, tool, params, timeout), timeout)
         )
         .pipe(translate(tool.name))
-    const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(ErrorCause.inOneLine(error.message))))
+    const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(oneLine(error.message))))
     const { maxResultChars, prefix = "never", putAside } = options
     const { sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>

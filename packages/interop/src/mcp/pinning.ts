@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { definitionOf, digestOf, type Pin, type PinStore } from "./pins.ts"
+import { oneLine } from "./line.ts"
 
 /** What happens to a tool that has changed, and to a tool that is new since the first list. */
 export interface Policy {
@@ -162,7 +163,7 @@ export class Pinning {
       change: (offered) => this.#change(name, offered),
       accept: (offered, now) =>
         this.#accept(name, offered, now).pipe(
-          Effect.catch((error) => Effect.logWarning(ErrorCause.inOneLine(ErrorCause.summarise(error).message)))
+          Effect.catch((error) => Effect.logWarning(oneLine(ErrorCause.summarise(error).message)))
         )
     }
   }
