@@ -8,6 +8,7 @@ import * as Render from "@kintsugi/core/Render"
 import * as Skill from "@kintsugi/core/Skill"
 import type * as Tool from "@kintsugi/core/Tool"
 import * as Usage from "@kintsugi/core/Usage"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
@@ -19,7 +20,7 @@ export interface Options<T extends Tool.AnyTool> {
   readonly budget: Budget.Limits | undefined
 }
 
-const agentOf = <T extends Tool.AnyTool>({ budget, name, tool }: Options<T>, model: Layer.Layer<Model.Model>) =>
+const agentOf = <T extends Tool.AnyTool>({ budget, name, tool }: Options<T>) =>
   Agent.make(name, {
     model,
     skills: [Skill.make("served", { description: "What is served.", tools: [tool] })],
@@ -39,14 +40,14 @@ export const settle = <T extends Tool.AnyTool>(
 ): Effect.Effect<Message.Settlement, never, Needs<T>> =>
   Effect.suspend(() => {
     const client = new Client(options.tool.name, params)
-    const agent = agentOf(options, Layer.succeed(Model.Model, client)).pipe(
+    const agent = agentOf(options).pipe(
       Agent.onEvent((event) =>
         event.type === "tool-progress" && event.agent === options.name ? progress(event.data) : Effect.void
       )
     )
     // cast: an agent with this tool and no table of its own requires exactly the services `Needs`
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
-    return Effect.match(running, {
+    return Effect.match(Effect.provideService(running, Calling, client), {
       onSuccess: () => client.settlement ?? notRun,
       onFailure: (error): Message.Settlement => ({ kind: "told", text: Redaction.own(Render.messageOf(error)) })
     })
@@ -57,10 +58,8 @@ const notRun: Message.Settlement = {
   text: "The call was not run: the run stopped before it."
 }
 
-/** A model that plays the client: it makes one tool call, reads its settlement, and ends the run. */
-class Client implements Model.Service {
-  readonly name = "client"
-  readonly provider = "mcp"
+/** Plays the client: it makes one tool call, reads its settlement, and ends the run. */
+class Client {
   settlement: Message.Settlement | undefined
   readonly #call: Message.ToolCall
 
@@ -68,15 +67,7 @@ class Client implements Model.Service {
     this.#call = { type: "tool-call", id: "call", name: tool, arguments: params }
   }
 
-  generate(request: Model.Request): Effect.Effect<Message.Reply> {
-    return Effect.sync(() => this.#next(request))
-  }
-
-  stream(request: Model.Request): Stream.Stream<Model.Part> {
-    return Stream.suspend(() => Stream.fromIterable(Model.partsOf(this.#next(request))))
-  }
-
-  #next({ messages }: Model.Request): Message.Reply {
+  next({ messages }: Model.Request): Message.Reply {
     for (const message of messages) {
       if (message.role !== "assistant") continue
       for (const part of message.content) if (part.type === "settled-call") this.settlement = part.settlement
@@ -86,3 +77,24 @@ class Client implements Model.Service {
       : { content: [Message.text("done")], finish: "stop", usage: Usage.empty }
   }
 }
+
+/** The client whose call the present run settles. */
+const Calling = Context.Reference<Client | undefined>("@kintsugi/interop/McpServer/Calling", {
+  defaultValue: () => undefined
+})
+
+const generate = (request: Model.Request): Effect.Effect<Message.Reply> =>
+  Effect.flatMap(Calling, (client) =>
+    client === undefined
+      ? Effect.die(new TypeError("McpServer: no client calls"))
+      : Effect.succeed(client.next(request))
+  )
+
+/** The model of all calls. A layer of each call would stay in the runtime of the server, which shares the layers of agents, to its end. */
+const model = Layer.succeed(Model.Model, {
+  name: "client",
+  provider: "mcp",
+  generate,
+  stream: (request) =>
+    Stream.unwrap(Effect.map(generate(request), (reply) => Stream.fromIterable(Model.partsOf(reply))))
+})

@@ -1,9 +1,11 @@
 /** Models of the features: quick ones that need no script, as they answer by what they read. */
-import { type LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
-import { type Duration, Effect, Layer, Schema, Stream } from "effect"
-import type { Around } from "../measure.ts"
+import { Agent, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
+import { type Duration, Effect, Layer, Schema, type Scope, Stream } from "effect"
+import type { Around, Feature } from "../measure.ts"
 
 const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
+
+export const overloaded = LlmError.ModelOverloadedError.make({ model: "quick" })
 
 /** One call of a tool. */
 export const call = (name: string, args: Schema.Json = {}): Message.ToolCall => ({
@@ -44,6 +46,8 @@ export const look = ({ resource }: Around) =>
     run: () => Effect.as(resource, "seen")
   })
 
+export const looking = (around: Around) => Agent.make("worker", { tools: [look(around)] })
+
 export const pay = (
   { resource }: Around,
   options: { readonly validFor?: Duration.Input; readonly onExpiry?: "refuse" } = {}
@@ -54,3 +58,13 @@ export const pay = (
     success: Schema.String,
     run: () => Effect.as(resource, "paid")
   }).pipe(Tool.requireApproval(options))
+
+/** A feature whose use needs nothing but a model. */
+export const using = (
+  name: string,
+  make: (around: Around) => Effect.Effect<unknown, unknown, Model.Model | Scope.Scope>,
+  model: Layer.Layer<Model.Model> = calling(call("look"))
+): Feature => ({
+  name,
+  prepare: (around) => Effect.sync(() => ({ use: Effect.provide(make(around), model) }))
+})

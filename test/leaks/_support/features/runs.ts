@@ -1,24 +1,10 @@
 /** Features of a run that ends by itself. */
-import { Agent, Backoff, Compaction, LlmError, Model, Recovery, RetryBudget, Router, Skill, Tool } from "@kintsugi/core"
+import { Agent, Backoff, Compaction, Model, Recovery, RetryBudget, Router, Skill, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { Resilience } from "@kintsugi/providers"
 import { type Duration, Effect, Fiber, Layer, Schema, Scope, Stream } from "effect"
 import type { Around, Feature } from "../measure.ts"
-import { call, calling, layerOf, look, replyOf, serviceOf } from "./models.ts"
-
-const overloaded = LlmError.ModelOverloadedError.make({ model: "quick" })
-
-/** A feature whose use needs nothing but a model. */
-const using = (
-  name: string,
-  make: (around: Around) => Effect.Effect<unknown, unknown, Model.Model | Scope.Scope>,
-  model: Layer.Layer<Model.Model> = calling(call("look"))
-): Feature => ({
-  name,
-  prepare: (around) => Effect.sync(() => ({ use: Effect.provide(make(around), model) }))
-})
-
-const looking = (around: Around) => Agent.make("worker", { tools: [look(around)] })
+import { call, calling, layerOf, look, looking, overloaded, replyOf, serviceOf, using } from "./models.ts"
 
 /** A tool that fails the first time of each call. */
 const flaky = ({ resource }: Around) =>
