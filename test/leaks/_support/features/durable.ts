@@ -55,13 +55,13 @@ const read: Feature = {
 }
 
 /** A workflow, with what others may do to its runs. */
-type Asking = Parameters<typeof Durable.say>[0] & Parameters<typeof Durable.decide>[0]
+type Undecided = Parameters<typeof Durable.say>[0] & Parameters<typeof Durable.decide>[0]
 
 /** A durable run that waits for a person. What becomes of it is said from outside. */
-const asking = (
+const undecided = (
   name: string,
   end: (
-    runs: Asking,
+    runs: Undecided,
     asked: Durable.DurableRequest
   ) => Effect.Effect<unknown, unknown, Layer.Success<typeof Durable.layerMemory>>
 ): Feature => ({
@@ -98,7 +98,7 @@ const asking = (
 })
 
 /** A deferred call of a durable run that is settled from outside. */
-const settled: Feature = {
+const deferred: Feature = {
   name: "a deferred call of a durable run",
   isStore: true,
   most: 1_000,
@@ -345,12 +345,14 @@ const aside: Feature = {
 
 export const durable: ReadonlyArray<Feature> = [
   read,
-  asking("a durable run that a person decides about", (runs, asked) => Durable.decide(runs, asked, Approval.approve)),
-  asking("a durable run that is spoken to", (runs, { executionId }) =>
+  undecided("a durable run that a person decides about", (runs, asked) =>
+    Durable.decide(runs, asked, Approval.approve)
+  ),
+  undecided("a durable run that is spoken to", (runs, { executionId }) =>
     Durable.say(runs, { executionId, id: "1", message: "never mind", supersede: true })
   ),
-  asking("a durable run that is stopped", (runs, { executionId }) => Durable.interrupt(runs, executionId)),
-  settled,
+  undecided("a durable run that is stopped", (runs, { executionId }) => Durable.interrupt(runs, executionId)),
+  deferred,
   queued,
   proxied("HttpApi in memory", false),
   proxied("HttpApi in memory", true),
