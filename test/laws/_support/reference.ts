@@ -38,6 +38,8 @@ export interface Turn extends Asked {
   readonly finish: "tool-calls" | "length"
 }
 
+export type Answer = "done" | "nonsense"
+
 export interface World {
   readonly agent: {
     readonly maxTurns: number
@@ -50,8 +52,12 @@ export interface World {
     readonly atLast: "tell" | "raise"
     /** Whether a fixer repairs arguments that do not fit. */
     readonly fixes: boolean
+    /** Whether the output schema takes no answer but "done". */
+    readonly isStrict: boolean
   }
   readonly turns: ReadonlyArray<Turn>
+  /** The answers after the last turn, one after the other; then "done". */
+  readonly answers: ReadonlyArray<Answer>
   /** The run is interrupted while this call of `look` is at work for the first time, counted over all calls; none by default. */
   readonly interruptAt: number | undefined
 }
@@ -93,6 +99,9 @@ class Run {
   own = 0
   calls = 0
   nth = 0
+  /** Answers that were given, and those that did not fit. */
+  answered = 0
+  rejected = 0
   readonly asksLast: boolean
   constructor(world: World, asksLast: boolean) {
     this.world = world
@@ -117,16 +126,24 @@ class Run {
     this.nth += found?.calls.length ?? 0
     const failed = this.ask(found)
     if (failed !== undefined) return failed
-    if (this.tokens > agent.maxTokens) {
-      if (found !== undefined) this.close(found, [])
-      else this.transcript.push(Message.assistant("done"))
+    const isOver = this.tokens > agent.maxTokens
+    if (found === undefined) return this.answer(isOver)
+    if (isOver) {
+      this.close(found, [])
       return limit("maxTokens")
     }
-    if (found === undefined) {
-      this.transcript.push(Message.assistant("done"))
-      return { type: "answers", output: "done" }
-    }
     return this.settle(found)
+  }
+
+  /** An answer, which has to fit the output schema. The model is told of the first that does not. */
+  answer(isOver: boolean): End | undefined {
+    const output = this.world.answers[this.answered++] ?? "done"
+    this.transcript.push(Message.assistant(output))
+    if (isOver) return limit("maxTokens")
+    if (output === "done" || !this.world.agent.isStrict) return { type: "answers", output }
+    if (++this.rejected > 1) return { type: "fails", tag: "InvalidOutputError" }
+    this.transcript.push(Message.user(""))
+    return undefined
   }
 
   /** The attempts of a model call; its failure, if none replies. */

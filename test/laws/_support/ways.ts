@@ -15,7 +15,11 @@ class Raised extends Schema.TaggedError<Raised>()("Raised", {}) {}
 
 /** What the library does not owe to the reference, each with its reason. */
 export const normal = (transcript: Message.Transcript): unknown =>
-  transcript.flatMap<unknown>((message) => {
+  transcript.flatMap<unknown>((message, index) => {
+    const before = transcript[index - 1]
+    const isAnswer = before?.role === "assistant" && before.content.every(({ type }) => type !== "settled-call")
+    // the words about an answer that does not fit are the library's, as those for a failure
+    if (message.role === "user" && isAnswer) return [Message.user("")]
     if (message.role !== "assistant") return [message]
     // the text of a last attempt that broke off stays where a reader has seen it: only in a stream
     if (message.incomplete === true) return []
@@ -29,7 +33,7 @@ export const normal = (transcript: Message.Transcript): unknown =>
   })
 
 /** The model of a world, and of the sub-agent in it. `stopping` interrupts the run. */
-const modelOf = ({ turns }: World, stopping: Effect.Effect<never>): Model.Service => {
+const modelOf = ({ answers, turns }: World, stopping: Effect.Effect<never>): Model.Service => {
   const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
   const broken = LlmError.AuthenticationError.make({ model: "m", detail: "no key" })
   const says = (text: string) => ScriptedModel.reply({ content: [Message.text(text)], usage })
@@ -43,6 +47,7 @@ const modelOf = ({ turns }: World, stopping: Effect.Effect<never>): Model.Servic
     isBroken ? Effect.fail(broken) : Effect.succeed(reply)
   ]
   const calls = turns.flatMap((turn) => turn.calls)
+  const left = [...answers]
   let nth = 0
   const own = turns.flatMap((turn) => {
     const { finish, text } = turn
@@ -65,7 +70,9 @@ const modelOf = ({ turns }: World, stopping: Effect.Effect<never>): Model.Servic
       const why = last?.role === "user" ? Message.textOf(last) : ""
       const found = /^why (\d+)$/.exec(why)
       const expert = found === null ? undefined : calls[Number(found[1])]?.expert
-      if (expert === undefined) return own.shift() ?? { answer: Effect.succeed(says("done")), isHalf: false }
+      if (expert === undefined) {
+        return own.shift() ?? { answer: Effect.succeed(says(left.shift() ?? "done")), isHalf: false }
+      }
       const attempts = experts.get(why) ?? attemptsOf(expert, says("known"))
       experts.set(why, attempts)
       return { answer: attempts.shift() ?? Effect.die("asked too often"), isHalf: expert.isHalf }
@@ -92,7 +99,7 @@ const modelOf = ({ turns }: World, stopping: Effect.Effect<never>): Model.Servic
 
 /** The agent of a world, and what its players look at. */
 const castOf = (world: World, says: (nth: number) => Effect.Effect<unknown, unknown>) => {
-  const { atLast, fixes, modelRetries, toolRetries, ...limits } = world.agent
+  const { atLast, fixes, isStrict, modelRetries, toolRetries, ...limits } = world.agent
   const calls = world.turns.flatMap((turn) => turn.calls)
   const runs: Array<string> = []
   const events: Array<AgentEvent.AgentEvent> = []
@@ -157,8 +164,10 @@ const castOf = (world: World, says: (nth: number) => Effect.Effect<unknown, unkn
   const fixer = Agent.deterministic("fixer", (read: string) =>
     Effect.succeed(`{"nth": ${/(\d+) or so/.exec(read)?.[1]}}`)
   )
+  const output: Schema.Codec<string> = isStrict ? Schema.Literal("done") : Schema.String
   const agent = Agent.make("worker", {
     prompt,
+    output,
     tools: [look, pay, ask, consult],
     budget: {
       ...limits,

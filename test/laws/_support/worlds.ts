@@ -40,7 +40,8 @@ export const world: fc.Arbitrary<World> = fc.record({
     toolRetries: fc.integer({ min: 0, max: 2 }),
     modelRetries: fc.integer({ min: 0, max: 2 }),
     atLast: fc.constantFrom("tell", "raise"),
-    fixes: fc.boolean()
+    fixes: fc.boolean(),
+    isStrict: fc.boolean()
   }),
   turns: fc.array(
     fc.record({
@@ -54,6 +55,7 @@ export const world: fc.Arbitrary<World> = fc.record({
     }),
     { maxLength: 3 }
   ),
+  answers: fc.array(fc.constantFrom("done", "nonsense"), { maxLength: 2 }),
   interruptAt: fc.oneof(
     { weight: 4, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 4 }) }
