@@ -55,7 +55,7 @@ export const world: fc.Arbitrary<World> = fc.record({
     }),
     { maxLength: 3 }
   ),
-  answers: fc.array(fc.constantFrom("done", "nonsense"), { maxLength: 2 }),
+  answers: fc.array(fc.constantFrom("done", "nonsense", "nonsense", "nonsense"), { minLength: 1, maxLength: 2 }),
   interruptAt: fc.oneof(
     { weight: 4, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 4 }) }
