@@ -49,6 +49,12 @@ const hedged = () => {
   return Agent.speculative(Agent.make("worker", { model }), 3, { hedgeAfter: 1 })
 }
 
+/** A model that never finishes what it has begun to write. */
+const hesitant = Layer.succeed(Model.Model, {
+  ...serviceOf(() => Effect.never),
+  stream: () => Stream.concat(Stream.succeed<Model.Part>({ type: "text-delta", text: '{"title": "a' }), Stream.never)
+})
+
 const Report = Schema.Struct({ title: Schema.String })
 
 const fixing = ({ resource }: Around) =>
@@ -222,7 +228,7 @@ export const composed: ReadonlyArray<Feature> = [
   using(
     "partial outputs that are left",
     () => Stream.runHead(Agent.partials(Agent.make("worker", { output: Report }), { interval: 0 })("go")),
-    answering('{"title": "a"}')
+    hesitant
   ),
   using("a fixer", (around) => fixing(around)("go"), calling(call("look", { nth: "one" }))),
   using("a call that is undone", (around) => Effect.flip(undoing(around)("go")), thenFailing),
