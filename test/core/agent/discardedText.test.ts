@@ -1,20 +1,24 @@
 /** What readers of a streamed composition have seen of parts that failed or lost: they are told that it does not count. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, Model } from "@kintsugi/core"
+import { Agent, type AgentEvent, Message, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Layer, Stream } from "effect"
-import { it } from "../../_support/run.ts"
+import { Effect, Exit, Layer, Stream } from "effect"
+import { it, runners } from "../../_support/run.ts"
 import { overAMinute } from "../../_support/composition.ts"
-import { eventLog } from "../../_support/dialogue.ts"
+import { agentWith, eventLog, scripted } from "../../_support/dialogue.ts"
 import { namedModel, overloaded, says } from "../../_support/namedModels.ts"
 
 const { fails, text } = ScriptedModel
 
 const writer = Agent.make("writer", {})
 
+const keeping = Agent.onLlmError({}, { onPartial: "continue", continueBy: "message" })
+
 /** An agent that says this much, and fails. */
 const failing = (said: string) =>
-  Effect.map(namedModel("m", fails(overloaded(), says(said))), ({ layer }) => writer.pipe(Agent.withModel(layer)))
+  Effect.map(namedModel("m", fails(overloaded(), says(said))), ({ layer }) =>
+    writer.pipe(Agent.withModel(layer), keeping)
+  )
 
 const answering = (said: string) =>
   Effect.map(namedModel("m", text(said)), ({ layer }) => writer.pipe(Agent.withModel(layer)))
@@ -124,4 +128,64 @@ it.run(
       yield* run(Agent.andThen(yield* answering("one"), yield* answering("two")).pipe(both.listen), "go")
       assert.deepStrictEqual(discardedIn(both.all), [])
     })
+)
+
+const retrying = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
+const continuing = Agent.onLlmError(
+  { orElse: Recovery.retry({ retries: 1 }) },
+  { onPartial: "continue", continueBy: "message" }
+)
+
+/** An agent that looks in its first turn, and whose second turn fails. */
+const looking = Effect.fnUntraced(function* (...said: readonly [string, ...ReadonlyArray<string>]) {
+  const [first, ...failed] = said
+  const call = ScriptedModel.call("look", {}, "c1")
+  const turn = ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text(first), call] }))
+  const steps = failed.map((text) => fails(overloaded(), ...(text === "" ? [] : [says(text)])))
+  const { layer } = yield* namedModel("m", turn, ...steps)
+  return agentWith(scripted("look", Effect.succeed("seen")).tool).pipe(Agent.withModel(layer))
+})
+
+const thinks = (text: string): Model.Part => ({ type: "reasoning-delta", text })
+
+it.effect("a composition discards what of a part is not yet discarded, of all its turns and descendants [P502]", () =>
+  Effect.gen(function* () {
+    const thoughtful = yield* namedModel("m", fails(overloaded(), thinks("hm")))
+    const forgetful = yield* namedModel("m", fails(overloaded(), thinks("hm")), fails(overloaded()))
+    const cut: Message.Assistant = { ...Message.assistant("the "), incomplete: true }
+    const from = [Message.user("go"), cut]
+    const parts = [
+      // what a nested composition has discarded is left out, with the runs of its parts; the other runs are not
+      Agent.fallback(Agent.andThen(yield* answering("one"), yield* failing("two")), yield* failing("three")),
+      Agent.andThen(yield* answering("zero"), Agent.fallback(yield* failing("one"), yield* failing("two"))),
+      // what the agent itself has discarded is left out, its other turns are not
+      (yield* looking("a", "bad", "b")).pipe(retrying),
+      (yield* looking("a", "bad", "")).pipe(retrying),
+      // what is continued counts on, beside the other turns or as the text of an earlier run
+      (yield* looking("a", "b", "c")).pipe(continuing),
+      Agent.mapInput(Agent.resume(yield* failing("rest")), () => ({ from, incomplete: "continue" as const })),
+      // a part that has only thought is discarded too
+      writer.pipe(Agent.withModel(thoughtful.layer)),
+      writer.pipe(Agent.withModel(forgetful.layer), retrying)
+    ]
+    const found: Array<ReadonlyArray<string>> = []
+    for (const part of parts) {
+      const log = eventLog()
+      const order = Agent.fallback(part, yield* answering("won")).pipe(Agent.named("outer"), log.listen)
+      const exit = yield* overAMinute(runners.streamed(order, "go"))
+      assert.deepStrictEqual(exit, Exit.succeed("won"))
+      assert.strictEqual(counted(log.all), "won")
+      found.push(log.of("attempt-discarded").map(({ agent, text }) => `${agent}: ${text}`))
+    }
+    assert.deepStrictEqual(found, [
+      ["fallback: onetwo", "outer: three"],
+      ["fallback: one", "outer: zerotwo"],
+      ["worker: bad", "outer: ab"],
+      ["worker: bad", "outer: a"],
+      ["outer: abc"],
+      ["outer: the rest"],
+      ["outer: "],
+      ["writer: "]
+    ])
+  })
 )

@@ -1,49 +1,53 @@
 /** The text of one part of a composition that readers of the stream have seen and that is not discarded. */
 import type * as AgentEvent from "../../event/AgentEvent.ts"
 
+/** The text of one turn; empty if the turn has shown only reasoning. */
+interface Reply {
+  readonly runId: string
+  readonly text: string
+}
+
 export class Shown {
   /** The run of the part. */
   runId: string | undefined
-  /** Texts by run; empty for a run that has shown only reasoning. */
-  readonly #texts = new Map<string, string>()
+  /** By run and turn. */
+  readonly #replies = new Map<string, Reply>()
   readonly #parents = new Map<string, string>()
 
   hear(event: AgentEvent.AgentEvent): void {
     const { runId } = event
+    const key = `${event.turn} ${runId}`
+    const text = this.#replies.get(key)?.text ?? ""
     switch (event.type) {
       case "run-start":
         this.runId ??= runId
         if (event.parent !== undefined) this.#parents.set(runId, event.parent.runId)
         return
       case "text-delta":
-        this.#texts.set(runId, this.#textOf(runId) + event.text)
+        this.#replies.set(key, { runId, text: text + event.text })
         return
       case "reasoning-delta":
-        this.#texts.set(runId, this.#textOf(runId))
+        this.#replies.set(key, { runId, text })
         return
       case "attempt-continued":
-        this.#texts.set(runId, event.kept)
+        this.#replies.set(key, { runId, text: event.kept })
         return
       case "attempt-discarded": {
-        const { discardedRunId, text } = event
-        const left = this.#textOf(runId).slice(0, -text.length || undefined)
-        if (discardedRunId === undefined && left === "") this.#texts.delete(runId)
-        else if (discardedRunId === undefined) this.#texts.set(runId, left)
-        else for (const one of this.#texts.keys()) if (this.#isWithin(one, discardedRunId)) this.#texts.delete(one)
+        const { discardedRunId } = event
+        if (discardedRunId === undefined) this.#replies.delete(key)
+        else
+          for (const [one, reply] of this.#replies)
+            if (this.#isWithin(reply.runId, discardedRunId)) this.#replies.delete(one)
       }
     }
   }
 
   /** Removes and returns the text, if there is any. */
   take(): string | undefined {
-    if (this.#texts.size === 0) return undefined
-    const text = [...this.#texts.values()].join("")
-    this.#texts.clear()
+    if (this.#replies.size === 0) return undefined
+    const text = Array.from(this.#replies.values(), (reply) => reply.text).join("")
+    this.#replies.clear()
     return text
-  }
-
-  #textOf(runId: string): string {
-    return this.#texts.get(runId) ?? ""
   }
 
   #isWithin(runId: string, ancestor: string): boolean {
