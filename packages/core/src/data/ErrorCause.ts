@@ -9,7 +9,7 @@ import { approachable, property, quietly } from "./Foreign.ts"
 
 /** A foreign failure read from a wire: name, message and code. */
 export class ForeignError extends Error {
-  readonly code?: string
+  declare readonly code?: string
   constructor(fields: { readonly name: string; readonly message: string; readonly code?: string }) {
     super(fields.message)
     this.name = fields.name
