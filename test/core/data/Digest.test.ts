@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
 import { vi } from "vitest"
-import { canonical, digestOf } from "../../../packages/core/src/data/Digest.ts"
+import { canonical, Digest, digestOf, digestOfRequest } from "../../../packages/core/src/data/Digest.ts"
 
 const values = [null, "", "é😀", "half of a pair: \ud83d", -0, 1e21, [], { b: [1, { d: 1, c: 2 }], a: null }]
 
@@ -34,4 +34,28 @@ it("canonical JSON of any depth is made without a stack [P1393]", () => {
   for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { b: value, a: null }
   const text = canonical(value)
   assert.strictEqual(text, `${'{"a":null,"b":['.repeat(levels / 2)}1${"]}".repeat(levels / 2)}`)
+})
+
+it("the digest of a request has what a person is shown, and no field that it lacks [P903]", () => {
+  const request = { runId: "r", key: "r/1/0", callId: "c", tool: "t", arguments: { n: 1 }, schema: "s", expiresAt: 9 }
+  const written = { type: "tool-call", id: "c" }
+  const digested = (one: Parameters<typeof digestOfRequest>[0]): unknown =>
+    JSON.parse(
+      Effect.runSync(
+        Effect.provideService(digestOfRequest(one, written), Digest, (value) => Effect.succeed(JSON.stringify(value)))
+      )
+    )
+  assert.deepStrictEqual(digested(request), { ...request, written })
+  const change = { server: "s", after: { a: 1 } }
+  const failed = {
+    tag: "Busy",
+    forModel: "busy",
+    full: "Busy",
+    attempts: 1,
+    runs: 1,
+    sideEffects: "none",
+    mayHaveTakenEffect: false
+  } as const
+  assert.deepStrictEqual(digested({ ...request, change }), { ...request, change, written })
+  assert.deepStrictEqual(digested({ ...request, failed }), { ...request, failed, written })
 })

@@ -7,6 +7,7 @@ import type { Deferral, Suspendable } from "../tool/ToolDefinition.ts"
 
 /** The calls that wait in a snapshot, with their tools. */
 const waiting = ({ tools }: Suspendable, { unfinished }: Snapshot) => {
+  // Mutant `["Stryker was here"]` survives: without a reply there are no calls
   const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
   return (unfinished?.calls ?? []).map((call, index) => {
     const wrote = made[index]
@@ -47,14 +48,16 @@ export const deferrals = (
       const nested = tool()?.nested
       return nested === undefined ? [] : deferrals(nested, call.snapshot)
     }
-    const deferral = call.type === "deferred" ? tool()?.deferral : undefined
-    return call.type === "deferred" && deferral !== undefined ? [{ token: call.token, deferral }] : []
+    if (call.type !== "deferred") return []
+    const deferral = tool()?.deferral
+    return deferral === undefined ? [] : [{ token: call.token, deferral }]
   })
 ]
 
 /** The tokens of all deferred calls of a snapshot that have no result that the model has read, of the sub-agents too. */
 export const tokensOf = ({ late = [], unfinished }: Snapshot): ReadonlyArray<string> => [
   ...late.map(({ token }) => token),
+  // Mutant `["Stryker was here"]` survives: what has no type has no token
   ...(unfinished?.calls ?? []).flatMap((call) =>
     call.type === "agent" ? tokensOf(call.snapshot) : call.type === "deferred" ? call.token : []
   )

@@ -42,6 +42,7 @@ const withoutFence = (text: string): string | undefined => {
 /** The first `{…}`, or `[…]`, whose brackets balance outside of strings. */
 const firstBlock = (text: string, opening: string, closing: string): string | undefined => {
   const start = text.indexOf(opening)
+  // Mutant `false` survives: speed only. Without an opening bracket none closes
   if (start < 0) return undefined
   let depth = 0
   let inString = false

@@ -14,8 +14,7 @@ export const refused = {
  * replaces arguments that are too deep or no JSON.
  */
 export const readable = (args: unknown): Schema.Json => {
-  if (args === undefined || args === null) return null
-  if (Predicate.isString(args)) return args
+  if (args === undefined) return null
   return quietly(
     () => (isDeep(args) ? "(arguments that are nested too deeply)" : jsonOf(args)),
     "(arguments that are no JSON)"

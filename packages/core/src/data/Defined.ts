@@ -17,6 +17,7 @@ export const definedAt = (): { readonly definedAt?: string } => {
   // this function, the function that calls it, and its caller
   const [, , frame = ""] = frames
   const bracket = frame.indexOf("(")
+  // Mutant `bracket <= 0` survives: a frame of an engine begins with blanks
   const file = frame.slice((bracket < 0 ? frame.indexOf("at ") + 2 : bracket) + 1).replace(/\)$/, "")
   if (file === "") return {}
   const path = file.startsWith("file://") ? decodeURI(file.slice(7)) : file

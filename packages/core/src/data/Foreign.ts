@@ -11,7 +11,8 @@ export const quietly = <A>(look: () => A, otherwise: A): A => {
 
 /** A property of anything, or `undefined`. */
 export const property = (value: unknown, key: string): unknown =>
-  (typeof value === "object" && value !== null) || typeof value === "function"
+  // Mutant `true` survives: speed only. `in` throws for any other value
+  Predicate.isObjectKeyword(value)
     ? quietly(() => (key in value ? Reflect.get(value, key) : undefined), undefined)
     : undefined
 

@@ -20,6 +20,7 @@ const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
 export const fromSchema = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> =>
   formatter(issue).issues.map((found) => {
     const path = (found.path ?? []).map((step) => {
+      // Mutant `false` survives: the type admits segments with a key, but the formatter of Effect gives the keys themselves
       const key = Predicate.isObject(step) && "key" in step ? step.key : step
       return Predicate.isNumber(key) ? key : String(key)
     })

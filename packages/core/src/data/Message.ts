@@ -113,6 +113,7 @@ export const withoutWithheld = (transcript: Parts.Transcript): Parts.Transcript 
  *
  * @internal
  */
+// Mutant `true` for `message.role !== "system"` survives: by its type, a system message has no such field
 export const isWithheld = (message: Parts.Message): boolean => message.role !== "system" && message.withheld === true
 
 /**
