@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, busy, done, gone, scripted } from "../../_support/dialogue.ts"
-import { signatureOf } from "../../../packages/core/src/budget/FailureHistory.ts"
+import { normalForm, signatureOf } from "../../../packages/core/src/budget/FailureHistory.ts"
 
 const { call, calls, make } = ScriptedModel
 
@@ -92,6 +92,18 @@ it("a signature forgets ids, numbers and quotations, and keeps words [P701]", ()
     assert.notStrictEqual(signatureOf("Busy", one), signatureOf("Busy", other))
   }
   assert.notStrictEqual(signatureOf("Busy", "down"), signatureOf("Gone", "down"))
+})
+
+it("the normal form of a message has no values that change [P701]", () => {
+  for (const [text, form] of [
+    ["No \"file a\" in 'b c' or `d e` here", "no … in … or … here"],
+    ["Failed (call c-17 of look) at path=/tmp/x, size=12; done", "failed at path=…, size=…; done"],
+    ["Row 1 of 20, see req_abcdef and 4bf92f", "row # of #, see # and #"],
+    [" many \n blanks ", "many blanks"],
+    ["not_found", "not_found"]
+  ] as const)
+    assert.strictEqual(normalForm(text), form)
+  assert.strictEqual(normalForm(`${"a".repeat(500)} and more`), "a".repeat(500))
 })
 
 /** An agent under `tellThenToolsOff` without another try, one of whose tools has a row of its own. */

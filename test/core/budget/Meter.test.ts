@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Budget, Ledger, Usage } from "@kintsugi/core"
-import { Cause, Effect, Exit } from "effect"
-import { end, Exceeded, Meter, type Warning } from "../../../packages/core/src/budget/Meter.ts"
+import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
+import { end, Exceeded, Halted, Meter, type Warning } from "../../../packages/core/src/budget/Meter.ts"
 
 const meter = (
   limits: Budget.Limits,
@@ -161,5 +161,62 @@ it.effect("a limit that a contender of a race reaches ends the contender alone [
     )
     yield* Effect.exit(end(parent, exceeded))
     assert.strictEqual(parent.contender().ended, exceeded)
+  })
+)
+
+it("a check counts its turns and calls apart, with the runs within it", () => {
+  const parent = meter({ maxTurns: 5, maxToolCalls: 5 })
+  const check = parent.checking()
+  const child = meter({}, { parent: check })
+  child.takeTurn()
+  check.takeTurn()
+  child.takeCalls(2)
+  const counts = [child, check, parent].map((one) => one.counts)
+  assert.deepStrictEqual(counts, [
+    { turns: 1, toolCalls: 2 },
+    { turns: 2, toolCalls: 2 },
+    { turns: 0, toolCalls: 0 }
+  ])
+})
+
+it("a run withdraws its waits while it, or an ancestor, gives its last answer", () => {
+  const parent = meter({})
+  const child = meter({}, { parent })
+  const withdraws = () => [parent.withdraws, child.withdraws]
+  assert.deepStrictEqual(withdraws(), [false, false])
+  child.isAnswering = true
+  assert.deepStrictEqual(withdraws(), [false, true])
+  child.isAnswering = false
+  parent.isAnswering = true
+  assert.deepStrictEqual(withdraws(), [true, true])
+})
+
+it("a decision about a limit is about no other limit [A909]", () => {
+  const made = meter({})
+  assert.isUndefined(made.actionAt("maxTurns"))
+  made.asked.set("maxTurns", { limit: 8, answer: Deferred.makeUnsafe(), action: "stop" })
+  assert.deepStrictEqual([made.actionAt("maxTurns"), made.actionAt("maxTokens")], ["stop", undefined])
+})
+
+it.effect("a wait ends when a call of a batch ends its run, unless the call interrupts the others itself", () =>
+  Effect.gen(function* () {
+    const parent = meter({})
+    const child = meter({}, { parent })
+    assert.isUndefined(child.halting)
+    parent.beginBatch({ isCutShort: true })
+    assert.isUndefined(child.halting)
+    parent.beginBatch({ isCutShort: false })
+    const waits = child.halting
+    assert(waits !== undefined)
+    const [stays, gone] = [yield* Effect.forkChild(waits), yield* Effect.forkChild(waits)]
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(gone)
+    parent.halt(7)
+    parent.halt(8)
+    assert.deepStrictEqual(yield* Fiber.join(stays), new Halted(7))
+    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(gone)))
+    assert.deepStrictEqual([child.haltedAt, meter({}).haltedAt], [7, Infinity])
+    parent.endBatch()
+    assert.deepStrictEqual([child.haltedAt, child.halting], [Infinity, undefined])
   })
 )

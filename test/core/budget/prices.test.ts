@@ -190,7 +190,17 @@ it("what is no price is refused by name [P1382]", () => {
     [{ ...dollar, usdPerItem: 5 }, "'m': usdPerItem must be US dollars"],
     [{ ...dollar, asOf: "26.11.2020" }, "'m': asOf must be a day, as in '2026-11-26', got '26.11.2020'"],
     [{ ...dollar, asOf: "2026-99-26" }, "'m': asOf must be a day"],
+    // dates, but no days
+    [{ ...dollar, asOf: "November 26, 2026" }, "'m': asOf must be a day"],
+    [{ ...dollar, asOf: "2026-11-26T10:00" }, "'m': asOf must be a day"],
+    [{ ...dollar, asOf: "+002026-11-26" }, "'m': asOf must be a day"],
+    [{ usdPerMillionTokens: { input: 1, output: 1, cachedInput: -1 } }, "'m': cachedInput must be US dollars"],
+    [{ usdPerMillionTokens: { input: 1, output: 1, cacheWrite: "1" } }, "'m': cacheWrite must be US dollars"],
     [{ ...dollar, asOf: 5 }, "'m': asOf must be a day"]
   ] as const)
     assert.throws(() => untyped({ prices: { m: price } }), says)
+  const tokens = { usdPerMillionTokens: { input: 0, output: 1, cachedInput: 0, cacheWrite: 2 } }
+  const whole = { ...tokens, usdPerItem: { search: 0 }, tiers: { fast: 0 }, asOf: "2026-11-26" }
+  const prices = { m: { ...whole, longContext: { ...tokens, overInputTokens: 0 } } }
+  assert.deepStrictEqual(untyped({ prices }), { ...Budget.make(), prices })
 })

@@ -113,6 +113,7 @@ export class Meter {
     this.parent = parent
     this.chain = parent === undefined ? [this] : [this, ...parent.chain]
     const counting = parent === undefined ? undefined : parent.#counting
+    // Mutant `false` for `counting === parent?.chain` survives: memory only. A new list has the same meters
     this.#counting = isCheck ? [this] : counting === parent?.chain ? this.chain : [this, ...(counting ?? [])]
     this.ledger = ledger
     this.prices = prices ?? parent?.prices
@@ -328,9 +329,11 @@ export class Meter {
     if (batches.length === 0) return undefined
     return Effect.callback((resume) => {
       const done = (halted: Halted) => resume(Effect.succeed(halted))
-      for (const meter of batches) (meter.#waits ??= new Set()).add(done)
+      const waits = batches.map((meter) => (meter.#waits ??= new Set()))
+      for (const one of waits) one.add(done)
+      // Mutant `{}` survives: memory only. A wait that is over ignores `done`
       return Effect.sync(() => {
-        for (const meter of batches) meter.#waits?.delete(done)
+        for (const one of waits) one.delete(done)
       })
     })
   }
