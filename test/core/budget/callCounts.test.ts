@@ -56,7 +56,7 @@ it("a run that goes on counts a tool from where its agent was, whose names all f
 })
 
 it("an agent that is not known takes the highest count of the name [P1508]", () => {
-  for (const agents of [["b"], ["a", "b"], ["x", "a"], ["b", "a", "a"], []]) {
+  for (const agents of [["b"], ["a", "b"], ["x", "a"], ["b", "a", "a"], ["c", "x"], []]) {
     const counts = restored()
     assert.isFalse(counts.admits(cap(2), agents), agents.join())
     assert.isTrue(counts.admits(cap(3), agents), agents.join())

@@ -241,3 +241,27 @@ it("a reply ends for one of six reasons", () => {
     ["stop", "tool-calls", "length", "filtered", "paused", "other"]
   )
 })
+
+it("a call that did not end says why, and a withheld message that it was withheld", () => {
+  assert.deepStrictEqual(
+    [Message.notRun, Message.unapproved, Message.passedOver, Message.superseded, Message.supersededAtWork],
+    [
+      "The call was not run: the run stopped before it.",
+      "The call was not run: it was still waiting for approval.",
+      "The call was not run: a message of the user came before it.",
+      "The call was not run: superseded by a message of the user.",
+      "The call was interrupted before it ended: superseded by a message of the user."
+    ].map((text) => ({ kind: "interrupted", text }))
+  )
+  const withheld = (message: Message.Message) => ({ ...message, withheld: true }) as Message.Message
+  const transcript = [Message.system("Work."), Message.user("a"), Message.assistant("b")]
+  assert.strictEqual(Message.withoutWithheld(transcript), transcript)
+  assert.deepStrictEqual(
+    Message.withoutWithheld([...transcript, withheld(Message.user("c")), withheld(Message.assistant("d"))]),
+    [
+      ...transcript,
+      withheld(Message.user("This message was withheld.")),
+      withheld(Message.assistant("This answer was withheld."))
+    ]
+  )
+})

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import type * as RetryAfter from "@kintsugi/core/RetryAfter"
+import { parse } from "@kintsugi/core/RetryAfter"
 import { fromHttp429 } from "@kintsugi/core/Factories"
 import { DateTime, Duration } from "effect"
 
@@ -62,4 +63,20 @@ it("the error names the service, the status and the wait [T12]", () => {
   const error = fromHttp429("openai", "30", { now: noon })
   assert.deepInclude(error, { service: "openai", status: 429, retryAfter: Duration.seconds(30) })
   for (const part of ["openai", "429", "30s"]) assert.include(error.message, part)
+})
+
+it("a number is a wait, an instant or an endless wait, by its size [T12]", () => {
+  for (const [header, now, millis] of [
+    ["1000000000", undefined, 1e12],
+    ["1000000001", undefined, undefined],
+    ["1798804807", noon, 7000],
+    ["8640000000000", undefined, undefined],
+    ["8640000000000", noon, 1e12],
+    ["8640000000001", undefined, 1e12],
+    [null, noon, undefined],
+    ["", noon, undefined]
+  ] as const) {
+    const wait = parse(header, now)
+    assert.strictEqual(wait === undefined ? undefined : Duration.toMillis(wait), millis, String(header))
+  }
 })

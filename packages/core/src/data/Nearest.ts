@@ -4,8 +4,6 @@
 export const nearest = (name: string, candidates: ReadonlyArray<string>): string | undefined => {
   if (name.length > longest) return undefined
   const bare = bareOf(name)
-  const same = candidates.find((other) => bareOf(other) === bare && bare !== "")
-  if (same !== undefined) return same
   const near = candidates
     .filter((other) => other.length <= longest)
     .map((other) => ({ other, distance: distance(bare, bareOf(other)) }))

@@ -12,9 +12,11 @@ type Instant = number | Date | DateTime.DateTime
  * blank, negative and unreadable values, and for a date without `now`.
  */
 export const parse = (header: string | null | undefined, now?: Instant): Duration.Duration | undefined => {
+  // Mutant `"Stryker was here!"` survives: a missing header is no date, as any other text
   const text = header?.trim() ?? ""
   const seconds = decimal.test(text) ? Number(text) : Number.NaN
   if (seconds <= epochs || seconds > instants) return waitOf(seconds * 1000)
+  // Mutant `seconds >= epochs` survives: the line above has returned the wait of that number
   const date = seconds > epochs ? Math.ceil(seconds * 1000) : httpDate(text)
   return date === undefined || now === undefined ? undefined : waitOf(date - millisOf(now))
 }

@@ -36,8 +36,8 @@ const fitting = <A>(value: A, kind: Kind, whose: string, name?: string): Effect.
 /** The defect of a function that has returned something else than `expected`. */
 export const wrong = (given: unknown, expected: string, whose: string, name?: string): TypeError => {
   const which = name === undefined ? whose : `${whose} '${name}'`
-  // a rejection that nothing awaits ends the process
-  if (Predicate.isPromiseLike(given)) quietly(() => void given.then(undefined, () => undefined), undefined)
+  // a rejection that nothing awaits ends the process; any other value has no `then`, which `quietly` catches
+  quietly(() => void (given as PromiseLike<unknown>).then(undefined, () => undefined), undefined)
   return new TypeError(`${which} returned ${quietly(() => kindOf(given), "an object")}, not ${expected}`)
 }
 

@@ -56,19 +56,23 @@ const joined = ([first = "", ...others]: ReadonlyArray<string>): string =>
 
 const many = 5
 
+type Split = readonly [string, string, string, string, string, ...ReadonlyArray<string>]
+
 /** `undefined` for a text that is no token. */
-const split = (token: string): ReadonlyArray<string> | undefined => {
+const split = (token: string): Split | undefined => {
   const parts = token.split(".")
   if (parts.length !== many && parts.length !== many + 2) return undefined
-  const read = Result.try(() => parts.map(decodeURIComponent))
+  // there are as many parts
+  const read = Result.try(() => parts.map(decodeURIComponent) as unknown as Split)
   return Result.getOrUndefined(read)
 }
 
 /** The parts of a token; `undefined` for a text that is none. */
 export const partsOf = (token: string): Parts | undefined => {
-  const [tool, definition, draw, store, digest] = split(token) ?? []
-  if (tool === undefined || definition === undefined || draw === undefined) return undefined
-  return store === undefined || digest === undefined ? undefined : { tool, definition, draw, store, digest }
+  const read = split(token)
+  if (read === undefined) return undefined
+  const [tool, definition, draw, store, digest] = read
+  return { tool, definition, draw, store, digest }
 }
 
 /** Whether a token is one of this call. */
@@ -81,6 +85,7 @@ export const isBound = (token: string, { key, runId }: Pick<Bound, "key" | "runI
 /** Whether the signer of the program accepts the signature of a token. Without a signer, tokens have none. */
 export const isGenuine = (token: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
+    // Mutant `["Stryker was here"]` survives: a key without its code is no signature
     const [key, mac] = split(token)?.slice(many) ?? []
     const signature = key === undefined || mac === undefined ? undefined : { key, mac }
     const content = token.split(".").slice(0, many).join(".")
