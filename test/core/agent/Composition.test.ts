@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Message, RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Schema } from "effect"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { overAMinute, stage, treeOf } from "../../_support/composition.ts"
 import { busy, eventLog, gone, interruptedAt } from "../../_support/dialogue.ts"
@@ -108,6 +108,54 @@ it.run("a long sequence is one run, however it was written; a part with a listen
           : [...ends(0, "andThen"), ...ends(1, "a", "b", "c", "d")]
       )
     }
+  })
+)
+
+it.run("a sequence with a name of its own stays a run within another sequence [A1101]", (run) =>
+  Effect.gen(function* () {
+    const { actor } = stage()
+    const one = (name: string) => actor(name, 0, (input) => Effect.succeed(`${input}${name}`))
+    const inner = Agent.named(Agent.andThen(one("a"), one("b")), "inner")
+    const log = eventLog()
+    assert.strictEqual(yield* run(Agent.andThen(inner, one("c")).pipe(log.listen), ">"), ">abc")
+    assert.deepStrictEqual(treeOf(log.all), [
+      "andThen run-completed",
+      "  inner run-completed",
+      "    a run-completed",
+      "    b run-completed",
+      "  c run-completed"
+    ])
+  })
+)
+
+it.run("an output with a tag that no agent has is a defect that names the tag [A1103]", (run) =>
+  Effect.gen(function* () {
+    for (const [output, tag] of [
+      [{ _tag: "Other" }, "Other"],
+      ["text", "none"]
+    ] as const) {
+      // as programs without types make it
+      const odd = Agent.deterministic("odd", (_input: string) => Effect.succeed(output as { readonly _tag: "A" }))
+      const sorted = Agent.branch(odd, {
+        A: Agent.deterministic("a", (_input: { readonly _tag: "A" }) => Effect.succeed(1))
+      })
+      const exit = yield* Effect.exit(run(sorted, "go"))
+      assert(Exit.isFailure(exit) && Exit.hasDies(exit))
+      const says = `TypeError: Agent.branch: there is no agent for an output with the tag '${tag}'`
+      assert.strictEqual(String(Cause.squash(exit.cause)), says)
+    }
+  })
+)
+
+it.run("a part whose layer cannot be built fails with the failure of the layer [A1101]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const failure = busy()
+    const first = Agent.provide(actor("a", 0, Effect.succeed), Layer.effectDiscard(Effect.fail(failure)))
+    const exit = yield* Effect.exit(run(Agent.andThen(first, actor("b", 0, Effect.succeed)), "go"))
+    assert(Exit.isFailure(exit))
+    assert.strictEqual(Cause.squash(exit.cause), failure)
+    assert.deepStrictEqual(lines, [])
   })
 )
 

@@ -61,7 +61,7 @@ it.run("a time limit of a composition stops the part at work; other limits stay 
 it.run("withBudget changes the named limits of an agent with a loop, and no others [A902]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"))
-    const { tool } = scripted("look", Effect.succeed("seen"))
+    const { tool } = scripted("look", Effect.succeed("seen"), Effect.succeed("seen"))
     const agent = Agent.make("worker", {
       budget: { maxTurns: 7, maxToolCalls: 1 },
       skills: [Skill.make("s", { description: "d", tools: [tool] })]
@@ -69,6 +69,10 @@ it.run("withBudget changes the named limits of an agent with a loop, and no othe
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.deepInclude(error, { reason: "maxTurns", limit: 1 })
     assert.deepInclude(Agent.explain(agent).worst, { turns: 1 })
+    const wider = agent.pipe(Agent.withBudget({ maxTurns: 9 }))
+    const eager = yield* make(batch("look", "look"))
+    const exceeded = yield* Effect.flip(run(wider, "go").pipe(Effect.provide(eager.layer)))
+    assert.deepInclude(exceeded, { reason: "maxToolCalls", limit: 1 })
   })
 )
 
@@ -91,6 +95,11 @@ it.run(
       ])
       const start = log.of("run-start").find(({ agent }) => agent === "andThen")
       assert.strictEqual(start?.parent?.callId, "c1")
+      // its parts are asked as the caller is asked
+      assert.deepStrictEqual(
+        [writer.model.requests[0]?.isStreamed, editor.model.requests[0]?.isStreamed],
+        [run.isStreamed, run.isStreamed]
+      )
       const end = log.end()
       assert(end?.type === "run-completed")
       assert.strictEqual(end.ledger.length, 4)
@@ -172,8 +181,21 @@ it.effect("what a composition may cost as a fixer is what its parts may cost, as
       loop,
       Agent.firstOf(one, loop),
       Agent.fallback(one, one),
-      Agent.speculative(one, 5, { hedgeAfter: "1 second" })
-    ].map((fixer) => Recovery.explain(Recovery.fix(fixer)).worst.modelCalls)
-    assert.deepStrictEqual(costs, [0, 3, 6, 12, 15, 6, 15])
+      Agent.speculative(one, 5, { hedgeAfter: "1 second" }),
+      Agent.branch(
+        Agent.map(one, () => ({ _tag: "A" }) as { readonly _tag: "A" | "B" }),
+        {
+          A: Agent.mapInput(one, () => ""),
+          B: Agent.mapInput(loop, () => "")
+        }
+      ),
+      Agent.parallel({ one, loop }),
+      Agent.forum(
+        { one, plain },
+        Agent.mapInput(loop, () => "")
+      )
+    ].map((fixer) => Agent.bounds(fixer).modelCalls)
+    assert.deepStrictEqual(costs, [0, 3, 6, 12, 15, 6, 15, 15, 15, 15])
+    assert.strictEqual(Recovery.explain(Recovery.fix(loop)).worst.modelCalls, 12)
   })
 )

@@ -169,3 +169,16 @@ it.run("a limit around the fallback, or of its depth, ends it; a limit of an age
     assert.deepInclude(yield* Effect.flip(run(caller, "go")), { agent: "worker", reason: "maxTurns", limit: 1 })
   })
 )
+
+it.run("a limit of the fallback itself ends it: no further agent runs, whatever `when` says [A1107 A904]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(batch("look"))
+    const { tool } = play("look", {}, [Effect.succeed("seen")])
+    const { actor, lines } = stage()
+    const spare = actor("spare", 0, Effect.succeed)
+    const first = agentWith(tool).pipe(Agent.withModel(model.layer))
+    const order = Agent.fallback(first, spare, { when: () => true }).pipe(Agent.withBudget({ maxTurns: 1 }))
+    assert.deepInclude(yield* Effect.flip(run(order, "go")), { agent: "fallback", reason: "maxTurns", limit: 1 })
+    assert.deepStrictEqual(lines, [])
+  })
+)

@@ -34,6 +34,40 @@ describe("guards", () => {
   })
 })
 
+it("each composition has its name and shows its parts [P1306]", () => {
+  const [a, b] = ["a", "b"].map((name) => Agent.deterministic(name, (input: string) => Effect.succeed(input)))
+  assert(a !== undefined && b !== undefined)
+  const tagged = Agent.map(a, () => ({ _tag: "B" as const }))
+  const captain = Agent.deterministic("captain", () => Effect.succeed(1))
+  const compositions = [
+    Agent.andThen(a, b),
+    Agent.branch(tagged, { B: Agent.deterministic("b", (_input: { readonly _tag: "B" }) => Effect.succeed(1)) }),
+    Agent.loopUntil(a, () => true, { maxIterations: 1, feedback: () => "" }),
+    Agent.parallel({ a, b }),
+    Agent.forum({ a, b }, captain),
+    Agent.firstOf(a, b),
+    Agent.speculative(a, 2, { hedgeAfter: 1 }),
+    Agent.fallback(a, b),
+    Agent.withBudget(a, { maxTurns: 1 }),
+    Agent.named(Agent.andThen(a, b), "both")
+  ]
+  assert.deepStrictEqual(
+    compositions.map((one) => [one.name, JSON.parse(JSON.stringify(one))]),
+    [
+      ["andThen", ["a", "b"]],
+      ["branch", ["a", "b"]],
+      ["loopUntil", ["a"]],
+      ["parallel", ["a", "b"]],
+      ["forum", ["a", "b", "captain"]],
+      ["firstOf", ["a", "b"]],
+      ["speculative", ["a"]],
+      ["fallback", ["a", "b"]],
+      ["a", ["a"]],
+      ["both", ["a", "b"]]
+    ].map(([name, parts]) => [name, { _id: "Agent", name, parts }])
+  )
+})
+
 describe("what is shown of a tool and of an agent", () => {
   const tool = { _id: "Tool", name: "look", description: "Looks.", kind: "local", sideEffects: "undeclared" }
 

@@ -219,8 +219,16 @@ it.run("no copy starts when the time of the run is over; then the limit is the f
 it.effect("the number of copies and the wait are checked where they are given [A1108]", () =>
   Effect.sync(() => {
     const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(input))
-    for (const n of [0, 1.5, Infinity]) assert.throws(() => Agent.speculative(echo, n, { hedgeAfter: 1 }), RangeError)
-    assert.throws(() => Agent.speculative(echo, 2, { hedgeAfter: Infinity }), RangeError)
+    const says = (what: string) => `Agent.speculative: ${what}`
+    for (const n of [0, 1.5, Infinity]) {
+      const wrong = says(`n must be a whole number of at least 1, got ${n}`)
+      assert.throws(() => Agent.speculative(echo, n, { hedgeAfter: 1 }), RangeError, wrong)
+    }
+    for (const hedgeAfter of [Infinity, "soon" as "1 second"]) {
+      const wrong = says(`hedgeAfter must be a finite duration of at least 0, got ${hedgeAfter}`)
+      assert.throws(() => Agent.speculative(echo, 2, { hedgeAfter }), RangeError, wrong)
+    }
+    Agent.speculative(echo, 1, { hedgeAfter: 0 })
   })
 )
 

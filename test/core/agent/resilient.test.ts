@@ -353,7 +353,8 @@ it.run("after a misfit answer the model is called twice more, or as outputRetrie
 it("refuses counts that are none [P1343]", () => {
   const agent = Agent.make("worker", {})
   for (const count of [-1, 0.5, NaN]) {
-    assert.throws(() => Agent.resilient(agent, { outputRetries: count }), RangeError)
+    const says = `Agent.resilient: outputRetries must be a whole number of at least 0, got ${count}`
+    assert.throws(() => Agent.resilient(agent, { outputRetries: count }), RangeError, says)
     assert.throws(() => Agent.resilient(agent, { toolRetries: count }), RangeError)
     assert.throws(() => Agent.resilient(agent, { modelRetries: count }), RangeError)
   }

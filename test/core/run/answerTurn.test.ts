@@ -164,6 +164,7 @@ it.run(
         assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "so far")
         assert.lengthOf(model.requests, requests)
       }
+      Agent.onBudgetExceeded(worker({}), () => Budget.stop, { reserve: { outputTokens: 1 } })
       for (const outputTokens of [0, 1.5, NaN, Infinity]) {
         assert.throws(
           () => Agent.onBudgetExceeded(worker({}), () => Budget.stop, { reserve: { outputTokens } }),

@@ -58,6 +58,7 @@ export const onToolUse: {
     handle: HandleUse<R2>
   ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <R2>(self: AnyAgent, handle: HandleUse<R2>) =>
+  // Mutant `""` survives: only `tree` is compared, so any other word is a reach of its own
   listening(self, "own", (event) => {
     if (event.type !== "tool-end") return Effect.void
     const { attempts, params, recoveredBy, settlement } = event.use
@@ -166,6 +167,7 @@ export const onFailure: {
     handle: (escaped: Escaped) => Effect.Effect<void, never, R2>
   ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <R2>(self: AnyAgent, handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
+  // Mutant `""` survives: only `tree` is compared, so any other word is a reach of its own
   listening(self, "own", (event) => {
     if (event.type !== "run-failed") return Effect.void
     const { agent, error, isDefect, reasons, runId, transcript, usage } = event

@@ -177,6 +177,7 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
           }
           return RunContext.emit(run, () => ({ type: "attempt-discarded", ...discarded }))
         },
+        // Mutants `{}`, `false` survive: all callers drop the value of the loop
         { discard: true }
       ),
     failed: (reasons) => {

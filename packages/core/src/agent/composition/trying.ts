@@ -67,6 +67,7 @@ export const inOrder = (
 /** Calls `onUnsafe` when a tool with unsafe side effects starts in a descendant. */
 const watching = (answering: Answering, onUnsafe: () => void): Answering =>
   Effect.flatMap(RunContext.Current, (run) => {
+    // Mutant `false` survives: a part has the run of its composition around it
     if (run === undefined) return answering
     const heard = () => {
       onUnsafe()
@@ -136,6 +137,7 @@ export const atOnce = (
     const run = ({ after, part }: Contender) => {
       const meter = parent.run.meter.contender()
       const answering = Effect.provideService(parent.ask(part, input), RunContext.Current, { ...parent.run, meter })
+      // Mutant `false` survives: only a yield more
       return Effect.onExit(after === 0 ? answering : Effect.delay(answering, after), (exit) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => finish(part, meter, exit, now))
       )
