@@ -154,7 +154,7 @@ it.run("a part whose layer cannot be built fails with the failure of the layer [
     const first = Agent.provide(actor("a", 0, Effect.succeed), Layer.effectDiscard(Effect.fail(failure)))
     const exit = yield* Effect.exit(run(Agent.andThen(first, actor("b", 0, Effect.succeed)), "go"))
     assert(Exit.isFailure(exit))
-    assert.strictEqual(Cause.squash(exit.cause), failure)
+    assert.deepStrictEqual(exit, Exit.fail(failure))
     assert.deepStrictEqual(lines, [])
   })
 )

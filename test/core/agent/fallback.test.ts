@@ -177,8 +177,10 @@ it.run("a limit of the fallback itself ends it: no further agent runs, whatever 
     const { actor, lines } = stage()
     const spare = actor("spare", 0, Effect.succeed)
     const first = agentWith(tool).pipe(Agent.withModel(model.layer))
-    const order = Agent.fallback(first, spare, { when: () => true }).pipe(Agent.withBudget({ maxTurns: 1 }))
+    const asked: Array<number> = []
+    const when = (_error: unknown, { tried }: { readonly tried: number }) => asked.push(tried) > 0
+    const order = Agent.fallback(first, spare, { when }).pipe(Agent.withBudget({ maxTurns: 1 }))
     assert.deepInclude(yield* Effect.flip(run(order, "go")), { agent: "fallback", reason: "maxTurns", limit: 1 })
-    assert.deepStrictEqual(lines, [])
+    assert.deepStrictEqual([lines, asked], [[], []])
   })
 )
