@@ -135,7 +135,9 @@ it.run("an output with a tag that no agent has is a defect that names the tag [A
       ["text", "none"]
     ] as const) {
       // as programs without types make it
-      const odd = Agent.deterministic("odd", (_input: string) => Effect.succeed(output as { readonly _tag: "A" }))
+      const odd = Agent.deterministic("odd", (_input: string) =>
+        Effect.succeed(output as unknown as { readonly _tag: "A" })
+      )
       const sorted = Agent.branch(odd, {
         A: Agent.deterministic("a", (_input: { readonly _tag: "A" }) => Effect.succeed(1))
       })
@@ -154,7 +156,7 @@ it.run("a part whose layer cannot be built fails with the failure of the layer [
     const first = Agent.provide(actor("a", 0, Effect.succeed), Layer.effectDiscard(Effect.fail(failure)))
     const exit = yield* Effect.exit(run(Agent.andThen(first, actor("b", 0, Effect.succeed)), "go"))
     assert(Exit.isFailure(exit))
-    assert.deepStrictEqual(exit, Exit.fail(failure))
+    assert.deepStrictEqual<unknown>(exit, Exit.fail(failure))
     assert.deepStrictEqual(lines, [])
   })
 )

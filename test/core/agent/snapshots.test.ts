@@ -48,7 +48,8 @@ it("the tokens of a snapshot are those of its late calls, of its own calls and o
 })
 
 it("the deferred tools of a snapshot are found by their names, in the agent and in its sub-agents", () => {
-  const named = (of: Suspendable, from: Snapshot) => deferrals(of, from).map((one) => [one.token, one.deferral])
+  const named = (of: Suspendable, from: Snapshot) =>
+    deferrals(of, from).map((one): ReadonlyArray<unknown> => [one.token, one.deferral])
   assert.deepStrictEqual(named(parent, whole), [
     ["t0", ship.deferral],
     ["t1", pay.deferral],

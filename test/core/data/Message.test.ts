@@ -243,7 +243,7 @@ it("a reply ends for one of six reasons", () => {
 })
 
 it("a call that did not end says why, and a withheld message that it was withheld", () => {
-  assert.deepStrictEqual(
+  assert.deepStrictEqual<unknown>(
     [Message.notRun, Message.unapproved, Message.passedOver, Message.superseded, Message.supersededAtWork],
     [
       "The call was not run: the run stopped before it.",
