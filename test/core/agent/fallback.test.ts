@@ -170,7 +170,7 @@ it.run("a limit around the fallback, or of its depth, ends it; a limit of an age
   })
 )
 
-it.run("a limit of the fallback itself ends it: no further agent runs, whatever `when` says [A1107 A904]", (run) =>
+it.run("a limit of the fallback itself ends it: no further agent runs, and `when` is not called [A1107 A904]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"))
     const { tool } = play("look", {}, [Effect.succeed("seen")])

@@ -29,8 +29,8 @@ it("the place of a definition is the caller's caller, within the working folder 
     // a browser with a part of `process`
     [{}, "main (https://example.org/desk.js:31:20)", "https://example.org/desk.js:31:20"]
   ]
-  for (const [platform, frame, place] of cases)
-    assert.deepStrictEqual(found(platform, ...own, frame, "start (/other.ts:1:1)"), { definedAt: place })
+  for (const [platform, frame, expected] of cases)
+    assert.deepStrictEqual(found(platform, ...own, frame, "start (/other.ts:1:1)"), { definedAt: expected })
   // frames of the engine have no place
   assert.deepStrictEqual(found(node, "new Promise (<anonymous>)", ...own, "/home/me/desk.ts:3:2"), {
     definedAt: "desk.ts:3:2"

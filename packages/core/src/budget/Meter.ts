@@ -112,9 +112,7 @@ export class Meter {
     this.budget = budget
     this.parent = parent
     this.chain = parent === undefined ? [this] : [this, ...parent.chain]
-    const counting = parent === undefined ? undefined : parent.#counting
-    // Mutant `false` for `counting === parent?.chain` survives: memory only. A new list has the same meters
-    this.#counting = isCheck ? [this] : counting === parent?.chain ? this.chain : [this, ...(counting ?? [])]
+    this.#counting = isCheck ? [this] : parent === undefined ? this.chain : [this, ...parent.#counting]
     this.ledger = ledger
     this.prices = prices ?? parent?.prices
     this.#start = now - elapsed
