@@ -24,7 +24,7 @@ export const failure = (
   report: Report,
   codes: Codes
 ): LlmError.LlmError => {
-  const status = statusOf(report, given)
+  const status = report.status ?? given.status
   // The headers of a successful answer do not describe an error in its body. If the body itself has headers, they are used.
   const own = Answer.isSuccess(given) ? {} : given.headers
   const answer = { ...given, status, headers: { ...report.headers, ...own } }
@@ -64,7 +64,7 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
     provider: source.provider,
     status: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
-    ...(detail === "" ? {} : { detail }),
+    detail,
     cause: Source.scrubCause(shown),
     what: `The reply of model '${source.model}'${from} could not be read`
   })
@@ -110,9 +110,6 @@ const tellsWaits: ReadonlySet<Tag> = new Set<Tag>([
 
 const idIn = (requestId: string | undefined): string | undefined =>
   requestId === undefined ? undefined : Source.quote(requestId)
-
-const statusOf = (report: Report, answer: Answer.Answer): number =>
-  report.status !== undefined && report.status >= 400 && report.status < 600 ? report.status : answer.status
 
 /** The tag of an error report, with the HTTP status of its answer. */
 export const tagOf = (report: Report, status: number, codes: Codes): Tag => {

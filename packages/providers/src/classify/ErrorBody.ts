@@ -25,7 +25,7 @@ export interface Format {
 export const classify = ({ codes, read }: Format, source: Source, answer: Answer): LlmError => {
   const body = Json.parse(answer.body)
   const report = Result.isSuccess(body) ? read(body.success) : undefined
-  const page = report === undefined ? pageOf(answer) : undefined
+  const page = pageOf(answer)
   if (page !== undefined) return Classify.failure(source, answer, page, { [firewallPage]: "NetworkError" })
   return Classify.failure(source, answer, report ?? { codes: [], text: plain(answer.body) }, codes)
 }
@@ -144,6 +144,6 @@ const codeOf = (fields: Schema.Json): string | undefined => {
 }
 
 const statusOf = (code: Schema.Json | undefined): number | undefined => {
-  const status = Predicate.isString(code) && /^\d{3}$/.test(code) ? Number(code) : Json.count(code)
-  return status !== undefined && Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined
+  const status = Number(Json.text(code) ?? Json.count(code))
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined
 }

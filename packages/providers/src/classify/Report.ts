@@ -9,7 +9,7 @@ export interface Report {
   readonly codes: ReadonlyArray<string>
   /** The error message; empty if there is none. */
   readonly text: string
-  /** The HTTP status that the body states. It overrides the status of the answer. */
+  /** The HTTP status of a failure that the body states, from 400 to 599. It overrides the status of the answer. */
   readonly status?: number
   /** The field of the request that caused the error. */
   readonly param?: string

@@ -206,6 +206,7 @@ export const capabilityOf = ({ param, text }: Report): Capability | undefined =>
   if (option !== undefined && !/^(?:messages|input|contents|model)\b/.test(option)) return first(fields, option)
   if (option !== undefined && role.test(option)) return "other"
   const sentence = own(text).replaceAll(/\b\w+(?:[-:.\d]+\w+)+\b/g, "")
+  // Mutant `"Stryker was here!"` survives: it names no capability either
   const unsupported = /(?:not|n't) (?:supported|support|enabled)(.*)$/is.exec(sentence)?.[1] ?? ""
   return (
     first(missing, unsupported) ??
