@@ -1,6 +1,6 @@
 /** What the body of an error states beside its words: a status, codes, and the quotas and waits in Google's details. */
 import { assert, describe, it } from "@effect/vitest"
-import * as LlmError from "@kintsugi/core/LlmError"
+import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration } from "effect"
 import { answer, type Api, apis, formats } from "../../_support/wireFixtures.ts"

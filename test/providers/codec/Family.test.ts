@@ -29,13 +29,26 @@ const families: Readonly<Record<string, ReadonlyArray<string>>> = {
   "kimi-k3": ["kimi-k3"],
   "command-r": ["command-r-08-2024"],
   "gpt-oss": ["gpt-oss:20b", "openai/gpt-oss:120b"],
-  "my own model": [" My own model "]
+  "my own model": [" My own model "],
+  draft: ["draft:7b"],
+  claude: ["claude-v2", "claude-0", "claude-latest-v1"],
+  x: ["x-001", "x-12-31", "x-10-2024", "x-01-00", "x-20991231", "x-beta", "x-experimental-latest", "us-gov.meta.x"]
 }
 
 describe("the family of a model", () => {
   it("is the same for all names of one model, and of an unknown model its name", () => {
     for (const [family, names] of Object.entries(families)) {
       for (const name of names) assert.strictEqual(familyOf(name), family, name)
+    }
+  })
+
+  it("keeps what is no date, no stage, no version and no vendor", () => {
+    const names =
+      "claude-3-0-opus claude-v2-1-opus claude-opus-10 claude-v10 x-0 x-v1 x.1 x-13-05 x-00-05 x-5-05 x-05-45 x-05-5 " +
+      "x-05-050 x-19-05 x-10-19999 x-19991231 x-202512311 x-12345 x-123 x-012 x-0a1 x-latest-y x-betas xbeta " +
+      "toolongname.meta.x a.meta.x my.own.meta.x 1a.meta.x metal.x meta"
+    for (const name of names.split(" ")) {
+      assert.strictEqual(familyOf(name), name)
     }
   })
 

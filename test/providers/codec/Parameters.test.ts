@@ -7,6 +7,7 @@ import * as OllamaChat from "@kintsugi/providers/OllamaChat"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import * as Parameters from "../../../packages/providers/src/codec/Parameters.ts"
+import { Message, type Model } from "@kintsugi/core"
 import { Redacted } from "effect"
 
 type Given = Parameters<typeof Parameters.checked>[0]
@@ -79,5 +80,36 @@ describe("numbers", () => {
     const fit = { seed: -7, topK: 1, numCtx: 4096, keepAlive: "5m", reasoning: { maxTokens: -1 } }
     assert.strictEqual(Parameters.checked(fit), fit)
     assert.doesNotThrow(() => Parameters.checked({ keepAlive: -1, reasoning: "high" }))
+  })
+})
+
+describe("tools of the provider", () => {
+  it("are those of the option, and those that a field of the body switches on", () => {
+    assert.isFalse(Parameters.providesTools({}))
+    assert.isFalse(Parameters.providesTools({ providerTools: [], extra: { tools: [], search: true } }))
+    assert.isTrue(Parameters.providesTools({ providerTools: [{ type: "web_search" }] }))
+    for (const name of ["web_search_options", "plugins", "mcp_servers", "search_parameters"]) {
+      assert.isTrue(Parameters.providesTools({ extra: { [name]: null } }), name)
+    }
+  })
+})
+
+describe("a tool choice of the layer", () => {
+  it("is that of requests that leave it open; a forced one only of requests that end with words of the user", () => {
+    const tools = [{ name: "f", description: "F.", parameters: { type: "object" } }]
+    const ended = [Message.user("hi"), Message.assistant("ho")]
+    const chosen = (wanted: Model.ToolChoice | undefined, more: Partial<Model.Request> = {}) =>
+      Parameters.choiceOf({ messages: [Message.user("hi")], tools, toolChoice: "auto", ...more }, wanted)
+    const named = { tool: "f" } as const
+    for (const wanted of ["required", named] as const) {
+      assert.deepStrictEqual(chosen(wanted), wanted)
+      assert.deepStrictEqual(chosen(wanted, { messages: ended }), "auto")
+      assert.deepStrictEqual(chosen(wanted, { messages: [] }), "auto")
+      assert.deepStrictEqual(chosen(wanted, { tools: [] }), "auto")
+      assert.deepStrictEqual(chosen(wanted, { toolChoice: "none" }), "none")
+    }
+    assert.strictEqual(chosen("none", { messages: ended }), "none")
+    assert.strictEqual(chosen(undefined), "auto")
+    assert.deepStrictEqual(chosen("none", { toolChoice: named }), named)
   })
 })

@@ -114,6 +114,24 @@ const going: ReadonlyArray<readonly [string, Wire, Part, unknown]> = [
   ["a file by its id", "chat", openAiFile, { type: "file", file: { file_id: "file-abc123" } }],
   ["an inline image", "chat", inline, chatImage(dataUrl("image/png"))],
   ["audio", "openRouter", flac, audio("flac")],
+  ...[
+    ["audio/mpeg3", "mp3"],
+    ["audio/x-mpeg3", "mp3"],
+    ["audio/wave", "wav"],
+    ["audio/vnd.wave", "wav"],
+    ["audio/mp4", "m4a"],
+    ["Audio/X-WAV; codecs=1", "wav"],
+    ["audio/ogg ;codecs=opus", "ogg"]
+  ].map(
+    ([type = "", format = ""]) =>
+      [`audio of the type ${type}`, "openRouter", Message.file(type, { data }), audio(format)] as const
+  ),
+  [
+    "a file whose type only contains audio",
+    "gemini",
+    Message.file("x-audio/wav", { data }),
+    { inlineData: { mimeType: "x-audio/wav", data } }
+  ],
   [
     "a file at an address",
     "openRouter",

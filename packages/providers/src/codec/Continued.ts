@@ -4,6 +4,5 @@ import type * as Model from "@kintsugi/core/Model"
 /** Whether the last message is an incomplete message of the model, which the model has to continue. */
 export const isContinued = ({ messages }: Model.Request): boolean => {
   const last = messages.at(-1)
-  // Mutant `true` for `last?.role === "assistant"` survives: only messages of the model can be incomplete
   return last?.role === "assistant" && last.incomplete === true
 }

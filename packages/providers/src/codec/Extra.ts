@@ -60,6 +60,7 @@ export const perRequest = <P extends Extended>(
 }
 
 /** Says why these further fields cannot be sent; `undefined` if they can. */
+// Mutant `["Stryker was here"]` survives: no field has this name
 const refusalOf = ({ merged, single = [], written }: Own, extra: Fields): string | undefined => {
   for (const [path, instead] of Object.entries(written)) {
     if (at(extra, path) !== undefined) return `the library writes the field '${path}': use ${instead}`

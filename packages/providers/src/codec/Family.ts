@@ -25,7 +25,7 @@ const vendor = /^(?:[a-z-]{2,8}\.)?(?:anthropic|openai|deepseek|moonshotai|moons
 
 /**
  * Matches the end of a name that says nothing of the family: a date in one of its forms (`20251101`, `2025-11-01`, `05-20`, `08-2024`,
- * `0905`), the number of a revision, or a stage.
+ * `0905`), the number of a revision, or a stage. Of a date with hyphens, the year goes last, as a number of four digits.
  */
 const remark =
-  /-(?:20\d{6}|20\d\d-\d\d-\d\d|(?:0[1-9]|1[0-2])-(?:[0-3]\d|20\d\d)|\d{4}|00\d|latest|preview|exp|experimental|beta|customtools)$/
+  /-(?:20\d{6}|(?:0[1-9]|1[0-2])-(?:[0-3]\d|20\d\d)|\d{4}|00\d|latest|preview|exp|experimental|beta|customtools)$/

@@ -80,6 +80,7 @@ export const fitting = <P extends Options>(
   }
 }
 
+// Mutant `["Stryker was here"]` survives: of a request without tools, no message changes a parameter
 const plain: Request = { messages: [], tools: [], toolChoice: "auto" }
 
 const ending = ({ model, provider }: Source, { on, source, use }: Ended): string => {

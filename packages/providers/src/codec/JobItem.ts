@@ -1,5 +1,6 @@
 /** The provider item of a paused reply. It names the background job that makes the reply. */
 import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
 
 const kind = "background_job"
 
@@ -9,5 +10,5 @@ export const make = (provider: string, data: Message.Opaque["data"]): Message.Pr
   opaque: { provider, data }
 })
 
-export const is = (part: { readonly type: string }): part is Message.ProviderItem =>
-  part.type === "provider-item" && "kind" in part && part.kind === kind
+export const is = (part: Model.Part | Message.Reply["content"][number]): part is Message.ProviderItem =>
+  part.type === "provider-item" && part.kind === kind

@@ -130,6 +130,7 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
 
 /** The origins of the thoughts in a message. All thoughts are of one reply, but two models may have contributed to it. */
 const originsOf = ({ content }: Message.Assistant, provider: string): ReadonlyArray<Origin> =>
+  // Mutant `["Stryker was here"]` survives: what has no marks counts as a match
   content.flatMap((part) => thoughtIn(part, provider) ?? [])
 
 /**

@@ -1,0 +1,35 @@
+import { assert, it } from "@effect/vitest"
+import { Message, type Model } from "@kintsugi/core"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import { Result } from "effect"
+import * as Provenance from "../../../packages/providers/src/codec/Provenance.ts"
+import type { Decoder } from "../../../packages/providers/src/transport/Decoder.ts"
+
+const source = { provider: "p", model: "m", secrets: [] }
+
+const tracing = (decoder: Decoder<Model.Part>) =>
+  Provenance.make(source, OpenAiChat.make(source))({ messages: [Message.user("hi")], tools: [] }).marking(decoder)
+
+it("a decoder that marks thoughts says of itself what the one within says, or nothing", () => {
+  const part: Model.Part = { type: "text-delta", id: "1", delta: "ho" }
+  const least: Decoder<Model.Part> = {
+    push: () => Result.succeed([part]),
+    end: () => Result.succeed([]),
+    state: () => "complete"
+  }
+  const of = (decoder: Decoder<Model.Part>) => {
+    const { end, framing, held, model, push, state, whole } = tracing(decoder)
+    return [framing, whole, held?.(), model?.(), state(), push("x"), end()]
+  }
+  const parts = [Result.succeed([part]), Result.succeed([])]
+  assert.deepStrictEqual(of(least), [undefined, undefined, 0, undefined, "complete", ...parts])
+  const whole = new Set(["done"])
+  assert.deepStrictEqual(of({ ...least, framing: "ndjson", whole, held: () => 7, model: () => "n" }), [
+    "ndjson",
+    whole,
+    7,
+    "n",
+    "complete",
+    ...parts
+  ])
+})
