@@ -21,7 +21,7 @@ const factsOf = (family: Claims.Family) => Object.assign({}, ...family.claims.ma
 
 describe("the table of families", () => {
   it("has a source and a date for each fact, and for each model that ends [P1410]", () => {
-    for (const { claims, name } of families) {
+    for (const { claims, name } of [...families, ...Families.openAiResponses().families]) {
       assert.isNotEmpty(claims, name)
       for (const { facts, seen, source } of claims) {
         assert.isTrue(isPage(source), `${name}: ${source}`)

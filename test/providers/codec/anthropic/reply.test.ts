@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
+import { Result } from "effect"
 import {
   type Block,
   codec,
@@ -317,6 +318,19 @@ describe("streams", () => {
       pushed.map((step) => ("success" in step ? step.success : step.failure)),
       [[], [{ type: "text-delta", text: "a" }], [{ type: "text-delta", text: "b" }]]
     )
+  })
+
+  it("names another model only behind a block that says so", () => {
+    const modelAfter = (type: string, to: Block) => {
+      const decoder = codec.decoder(answer(200, ""))
+      for (const event of [start, { type: "content_block_start", index: 0, content_block: { type, to } }]) {
+        assert.isTrue(Result.isSuccess(decoder.push(JSON.stringify(event))))
+      }
+      return decoder.model?.()
+    }
+    assert.strictEqual(modelAfter("fallback", { model: "claude-y" }), "claude-y")
+    assert.strictEqual(modelAfter("fallback", {}), "claude-x-1")
+    assert.strictEqual(modelAfter("never_seen", { model: "claude-y" }), "claude-x-1")
   })
 
   it("arguments of a call that never began, and a stream without a message, are no reply", () => {

@@ -287,6 +287,7 @@ describe("the rest of the body", () => {
       [foreign],
       [foreign, more],
       [foreign, Message.system("Now.")],
+      [foreign, Message.system("Now."), foreign],
       [so, foreign],
       [own, more, foreign],
       // thoughts at the end of a message are not sent

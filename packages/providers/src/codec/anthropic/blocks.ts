@@ -128,6 +128,7 @@ export const ofAssistant = (message: Message.Assistant, provider: string): Block
         if (isBlank(part.text)) return
         const next = message.content[index + 1]
         const sources = next?.type === "provider-item" && next.kind === cited ? own(next.opaque) : undefined
+        // Mutant `false` survives: `JSON.stringify` leaves out citations that are undefined
         blocks.push(plain({ type: "text", text: part.text, ...(sources === undefined ? {} : { citations: sources }) }))
         return
       }

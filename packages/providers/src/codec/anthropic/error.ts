@@ -26,6 +26,7 @@ export const inside = (
   const used = usage === undefined ? {} : { usage }
   const read = (json: Schema.Json) => {
     const report = ErrorBody.reportOf(json)
+    // Mutant `false` survives: what holds an error has a report
     return report === undefined ? undefined : { ...report, ...used }
   }
   const error = ErrorBody.inside({ codes, read }, source, answer, json)

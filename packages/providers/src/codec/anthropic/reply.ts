@@ -51,8 +51,8 @@ export const decode = (
     ...factsIn(answer, message, Json.field(message, "stop_reason"))
   })
   const reply = collector.reply()
-  // Mutant `""` survives: never reached. The collector has just got its finish part, and with one there always is a
-  // reply
+  // Mutants `false`, `""` survive: never reached. The collector has just got its finish part, and with one there always
+  // is a reply
   if (reply === undefined) return Result.fail(Classify.undecodable(source, answer, new Error("the message has no end")))
   return Result.succeed(reply)
 }

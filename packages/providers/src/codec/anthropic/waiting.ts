@@ -29,6 +29,7 @@ export class Unanswered {
 
   /** Records a whole block: a call, or the result of one. */
   note(block: Schema.Json): void {
+    // Mutant `"Stryker was here!"` survives: it is no type either
     const type = Json.text(Json.field(block, "type")) ?? ""
     const [id, of] = [Json.text(Json.field(block, "id")), Json.text(Json.field(block, "tool_use_id"))]
     if (of !== undefined) this.#kinds.delete(of)
@@ -48,6 +49,7 @@ export class Unanswered {
    * waits only if its stop reason says so. A message with tool calls waits for these first.
    */
   kind(reason: string | undefined, calls: boolean): string | undefined {
+    // Mutant `"Stryker was here!"` survives: it is no reason either
     const goesOn = goingOn.has(reason ?? "")
     if (this.#named !== undefined && !goesOn) return this.#named
     const waits = reason === "tool_use" ? !calls : !this.#isAnswer && !goesOn

@@ -1,0 +1,85 @@
+/** What the codec says of itself, and of requests, beside their bodies. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@kintsugi/core/Message"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import { answered, call, said, source } from "./_support/requests.ts"
+
+const png = Message.image("image/png", { data: "AQID" })
+
+describe("the codec", () => {
+  it("takes images in results, unless the model takes none", () => {
+    assert.isTrue(AnthropicMessages.make(source).takes?.(png))
+    assert.isTrue(AnthropicMessages.make(source, {}, { images: ["data"] }).takes?.(png))
+    assert.isUndefined(AnthropicMessages.make(source, {}, { images: [] }).takes)
+  })
+
+  it("binds thoughts to the tools of the provider", () => {
+    const providerTools = [{ type: "web_search_20260209", name: "web_search" }]
+    assert.deepStrictEqual(AnthropicMessages.make(source).bindsThoughts, [])
+    const codec = AnthropicMessages.make(source, { providerTools })
+    assert.deepStrictEqual(codec.bindsThoughts, providerTools)
+    assert.deepStrictEqual([codec.providerTools, AnthropicMessages.make(source).providerTools], [true, false])
+  })
+
+  it("continues a message of the model where nothing speaks against it", () => {
+    const continuationOf = (parameters: Parameters<typeof AnthropicMessages.make>[1], able: object = {}) =>
+      AnthropicMessages.make(source, parameters, { continuation: "rest", ...able }).continuation
+    for (const parameters of [
+      {},
+      { reasoning: "none" },
+      { reasoning: { maxTokens: 0 } },
+      { toolChoice: "auto" },
+      { toolChoice: "none" },
+      { extra: { output_config: { effort: "low" } } },
+      { extra: { thinking: { type: "disabled" } } }
+    ] as const) {
+      assert.strictEqual(continuationOf(parameters), "rest", JSON.stringify(parameters))
+    }
+    for (const parameters of [
+      { reasoning: "low" },
+      { reasoning: { maxTokens: 2000 } },
+      { includeThoughts: true },
+      { toolChoice: "required" },
+      { toolChoice: { tool: "search" } },
+      { extra: { output_config: { format: { type: "json_schema", schema: {} } } } },
+      { extra: { thinking: { type: "adaptive" } } }
+    ] as const) {
+      assert.isUndefined(continuationOf(parameters), JSON.stringify(parameters))
+    }
+    assert.isUndefined(continuationOf({}, { continuation: "none" }))
+    assert.isUndefined(AnthropicMessages.make(source).continuation)
+  })
+})
+
+describe("the check for stored files", () => {
+  const stored = Message.file("application/pdf", { url: "file_1" })
+  const at = Message.file("application/pdf", { url: "https://a.test/a.pdf" })
+  const result = (kind: "result" | "told", ...parts: ReadonlyArray<typeof stored>): Message.SettledCall => ({
+    ...answered(call("c1")),
+    settlement: { kind, text: "found", parts }
+  })
+  const namesFile = AnthropicMessages.namesFile()
+  const names = (...messages: Message.Transcript) => namesFile({ messages, tools: [], toolChoice: "auto" })
+
+  it("finds them in the words of the user and in results, and nowhere else [P1408]", () => {
+    for (const message of [
+      Message.user([Message.text("see"), stored]),
+      said(Message.text("so"), result("result", at, stored)),
+      said(result("result", stored), result("result", at))
+    ]) {
+      assert.isTrue(names(Message.system("Look."), Message.user("hi"), message), JSON.stringify(message))
+    }
+    for (const message of [
+      Message.system("file_1"),
+      Message.user("file_1"),
+      Message.user([at]),
+      Message.assistant("file_1"),
+      said(answered(call("c1"))),
+      said(result("result", at)),
+      said(result("told", stored)),
+      said()
+    ]) {
+      assert.isFalse(names(message), JSON.stringify(message))
+    }
+  })
+})
