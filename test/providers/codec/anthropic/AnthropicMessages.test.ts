@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import { answered, call, said, source } from "./_support/requests.ts"
+import type { Schema } from "effect"
+import { answered, call, encode, said, source } from "./_support/requests.ts"
 
 const png = Message.image("image/png", { data: "AQID" })
 
@@ -48,6 +49,29 @@ describe("the codec", () => {
     }
     assert.isUndefined(continuationOf({}, { continuation: "none" }))
     assert.isUndefined(AnthropicMessages.make(source).continuation)
+  })
+})
+
+describe("further fields of the body", () => {
+  it("are no fields that the library writes: the refusal says what to use instead", () => {
+    const instead = {
+      messages: "the messages of the request",
+      model: "the option model",
+      stream: "Model.stream or a streamed run",
+      system: "the prompt of the agent",
+      tool_choice: "the options toolChoice and parallelToolCalls",
+      tools: "the tools of the agent, or the option providerTools"
+    }
+    for (const [field, words] of Object.entries(instead)) {
+      const make = () => AnthropicMessages.make(source, { extra: { [field]: "x" } })
+      assert.throws(make, RangeError, `the library writes the field '${field}': use ${words}`)
+    }
+  })
+
+  it("are merged with its own where both are objects", () => {
+    const of = (extra: Record<string, Schema.Json>) => encode({}, { reasoning: "low", extra }).output_config
+    assert.deepStrictEqual(of({ output_config: { a: 1 } }), { effort: "low", a: 1 })
+    assert.throws(() => of({ output_config: "x" }), RangeError, "the field 'output_config' has to be an object")
   })
 })
 

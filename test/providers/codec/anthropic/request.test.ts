@@ -265,6 +265,17 @@ describe("the rest of the body", () => {
     const shown = { extra: { thinking: { display: "summarized" } } }
     assert.deepStrictEqual(asked({ ...shown, reasoning: "low" }).thinking, { type: "adaptive", display: "summarized" })
     assert.deepStrictEqual(asked(shown).thinking, { display: "summarized" })
+    for (const [includeThoughts, display] of [
+      [true, "summarized"],
+      [false, "omitted"]
+    ] as const) {
+      const of = (reasoning?: string | { readonly maxTokens: number }) =>
+        asked({ includeThoughts, ...(reasoning === undefined ? {} : { reasoning }) }).thinking
+      assert.deepStrictEqual(of("high"), { type: "adaptive", display })
+      assert.deepStrictEqual(of({ maxTokens: 1024 }), { ...budget, display })
+      assert.deepStrictEqual(of("none"), { type: "disabled" })
+      assert.deepStrictEqual(of(), includeThoughts ? { type: "adaptive", display } : undefined)
+    }
   })
 
   it("writes the thinking that it is given: the table of families decides what a model takes [P1410]", () => {

@@ -10,6 +10,7 @@ const model = "us.anthropic.claude-sonnet-4-6"
 const source = (name = model) => ({ provider: "bedrock", model: name, secrets: [] })
 
 type Parameters = NonNullable<Parameters_[1]>
+type Attachment = globalThis.Parameters<NonNullable<ReturnType<typeof BedrockConverse.make>["takes"]>>[0]
 type Parameters_ = globalThis.Parameters<typeof BedrockConverse.make>
 
 const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
@@ -133,6 +134,44 @@ describe("a request of Converse", () => {
       toolUseId: "a_b_2",
       content: [{ text: "ERROR: no such place" }]
     })
+  })
+
+  it("gives each document a name of its own, also where many have the same [P1414]", () => {
+    const named = (name: string) => Message.file("application/pdf", { data: "AQID" }, name)
+    const files = ["a", "b/", "a", "a.", "a 2", "a", ""].map(named)
+    const [{ content }] = body({ messages: [Message.user([Message.text("see"), ...files])] }).messages
+    const names = content.flatMap((block: { document?: { name: string } }) => block.document?.name ?? [])
+    assert.deepStrictEqual(names, ["a", "b", "a 2", "a 3", "a 2 2", "a 4", "document"])
+  })
+
+  it("is refused for the first part that cannot be sent, in any message [P1414]", () => {
+    const bmp = Message.image("image/bmp", { data: "AQID" })
+    const zip = Message.file("application/zip", { data: "AQID" })
+    for (const [part, capability] of [
+      [bmp, "vision"],
+      [zip, "files"]
+    ] as const) {
+      const refused = refusal({ messages: [Message.user("hi"), Message.assistant("ho"), Message.user([part, bmp])] })
+      assert(refused instanceof LlmError.CapabilityMismatchError)
+      assert.strictEqual(refused.capability, capability)
+    }
+    assert.isUndefined(refusal({ messages: [Message.user("hi"), Message.assistant("ho"), Message.user("so")] }))
+  })
+
+  it("carries in results what has bytes, and images only for some models [P1414]", () => {
+    const takes = (name: string, part: Attachment) => BedrockConverse.make(source(name)).takes?.(part)
+    const png = (data: string) => Message.image("image/png", { data })
+    const pdf = (data: string) => Message.file("application/pdf", { data })
+    for (const [name, isFull] of [
+      [model, true],
+      ["amazon.nova-pro-v1:0", true],
+      ["meta.llama3-3-70b-instruct-v1:0", false]
+    ] as const) {
+      assert.deepStrictEqual([takes(name, png("AQID")), takes(name, pdf("AQID"))], [isFull, true], name)
+      assert.deepStrictEqual([takes(name, png("")), takes(name, pdf(""))], [false, false], name)
+      assert.isFalse(takes(name, Message.file("application/pdf", { url: "s3://b/k" })), name)
+      assert.isFalse(takes(name, Message.file("application/zip", { data: "AQID" })), name)
+    }
   })
 
   it("has images and documents as bytes or from S3, each document with a name and beside a text [P1414]", () => {

@@ -1,7 +1,6 @@
 /** Finds the errors in bodies and events of Converse, and in stop reasons. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type { Usage } from "@kintsugi/core/Usage"
-import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Classify from "../../classify/Classify.ts"
 import * as ErrorBody from "../../classify/ErrorBody.ts"
@@ -105,10 +104,11 @@ const ended = (
   used: Pick<Report, "usage">
 ): LlmError | undefined => {
   const reason = Json.text(Json.field(Json.field(json, "messageStop") ?? json, "stopReason"))
+  // Mutant `false` for `reason === undefined` survives: no ending has this name
   if (reason === undefined || !Object.hasOwn(endings, reason)) return undefined
   // the text with which a guardrail has replaced the reply
   const content = Json.items(Json.field(Json.field(Json.field(json, "output"), "message"), "content"))
   const said = content.flatMap((block) => Json.text(Json.field(block, "text")) ?? []).join("\n")
-  const text = Predicate.isString(said) && said !== "" ? said : `the reply ended with ${reason}`
+  const text = said === "" ? `the reply ended with ${reason}` : said
   return Classify.failure(source, answer, { codes: [reason], text, ...used }, endings)
 }

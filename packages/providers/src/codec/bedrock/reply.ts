@@ -42,6 +42,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     ...factsIn(answer, body, reason)
   })
   const reply = collector.reply()
+  // Mutant `false` survives: never reached. The collector has just got its finish part, and with one there always is a reply
   return reply === undefined
     ? Result.fail(Classify.undecodable(source, answer, new Error("the message has no end")))
     : Result.succeed(reply)

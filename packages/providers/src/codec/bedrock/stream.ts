@@ -38,6 +38,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
   #calls = false
   #stopped = false
   /** Whether the message ended before one of its calls did. */
+  // Mutant `true` survives: a reply ends only behind the end of its message, which sets it
   #isCut = false
   #usage: Usage.Usage | undefined
   #facts: Facts = {}
@@ -140,7 +141,7 @@ export class ConverseDecoder implements Decoder<Model.Part> {
       block.isThought ||= Predicate.isString(thought) || signature !== undefined
       return ConverseReply.texts("reasoning-delta", thought)
     }
-    if (toolUse !== undefined) block.input += this.#hold(Json.text(Json.field(toolUse, "input")))
+    block.input += this.#hold(Json.text(Json.field(toolUse, "input")))
     if (citation !== undefined) block.citations.push(citation)
     if (toolResult !== undefined) block.results.push(...Json.items(toolResult))
     this.#held += Size.ofJson(citation) + Size.ofJson(toolResult)
@@ -178,7 +179,8 @@ const wholes = (block: Unfinished): ReadonlyArray<Schema.Json> => {
     return [{ toolResult: { ...Json.fields(start["toolResult"]), content: results } }]
   }
   return [
-    ...(isThought ? [{ reasoningContent: { reasoningText: signature === "" ? {} : { signature } } }] : []),
+    // Mutant `["Stryker was here"]` survives: a text is no block
+    ...(isThought ? [{ reasoningContent: { reasoningText: { signature } } }] : []),
     ...(redacted === "" ? [] : [{ reasoningContent: { redactedContent: redacted } }]),
     ...(citations.length === 0 ? [] : [{ citationsContent: { citations } }]),
     ...(Object.keys(start).length === 0 ? [] : [start])
