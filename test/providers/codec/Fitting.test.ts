@@ -14,7 +14,7 @@ const make = (model: string, options: Options, wire: Facts = {}, more: Partial<P
   return fitting(source, options, ModelFamilies.openAi, () => codec, wire)
 }
 
-const request: Model.Request = { messages: [Message.user("hi")], tools: [] }
+const request: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 
 describe("a refusal", () => {
   const refuse = { unsupported: "refuse" } as const
@@ -34,7 +34,7 @@ describe("a refusal", () => {
       })?.detail,
       `gpt-5.4 takes no parallelToolCalls true${ask}`
     )
-    // of a model of no family there are no pages, whatever the wire refuses
+    // of a model of no family there are no pages, though the wire refuses it
     assert.strictEqual(
       refusalOf("my-model", { ...asked, capabilities: refuse }, { parallelToolCalls: false })?.detail,
       `the layer takes no parallelToolCalls true${ask}`

@@ -8,10 +8,13 @@ import type { Decoder } from "../../../packages/providers/src/transport/Decoder.
 const source = { provider: "p", model: "m", secrets: [] }
 
 const tracing = (decoder: Decoder<Model.Part>) =>
-  Provenance.make(source, OpenAiChat.make(source))({ messages: [Message.user("hi")], tools: [] }).marking(decoder)
+  Provenance.make(
+    source,
+    OpenAiChat.make(source)
+  )({ messages: [Message.user("hi")], tools: [], toolChoice: "auto" }).marking(decoder)
 
 it("a decoder that marks thoughts says of itself what the one within says, or nothing", () => {
-  const part: Model.Part = { type: "text-delta", id: "1", delta: "ho" }
+  const part: Model.Part = { type: "text-delta", text: "ho" }
   const least: Decoder<Model.Part> = {
     push: () => Result.succeed([part]),
     end: () => Result.succeed([]),

@@ -207,6 +207,6 @@ describe("the table of families", () => {
     const rows = catalogs
       .flatMap((catalog) => catalog().ended)
       .map(({ models, on, use }) => [on, models.join(" "), ...(use === undefined ? [] : [use])])
-    assert.deepStrictEqual(rows, ended)
+    assert.deepStrictEqual<unknown>(rows, ended)
   })
 })

@@ -10,5 +10,6 @@ export const make = (provider: string, data: Message.Opaque["data"]): Message.Pr
   opaque: { provider, data }
 })
 
-export const is = (part: Model.Part | Message.Reply["content"][number]): part is Message.ProviderItem =>
-  part.type === "provider-item" && part.kind === kind
+export const is = (
+  part: Model.Part | Message.Reply["content"][number] | Message.Assistant["content"][number]
+): part is Message.ProviderItem => part.type === "provider-item" && part.kind === kind
