@@ -71,7 +71,7 @@ const tryFiles = async (
 }
 
 /** Tries the survivors of a part of an area, and keeps what came of it. */
-const tryAgain = async (files: ReadonlyArray<File>, surveyed: Survey, { share, workers }: Settings): Promise<Tried> => {
+const retry = async (files: ReadonlyArray<File>, surveyed: Survey, { share, workers }: Settings): Promise<Tried> => {
   const there = await instrument(files)
   const drawn = sampleOf(there)
   const before = new Map(readResults().map((result) => [result.file, result]))
@@ -171,7 +171,7 @@ const mutate = async (settings: Settings): Promise<number> => {
     const parts = partsOf(files)
     for (const [at, part] of parts.entries()) {
       say(`${area.name}, part ${at + 1} of ${parts.length}: ${part[0]?.path} to ${part.at(-1)?.path}`)
-      const tried = await (settings.survivors ? tryAgain : tryFiles)(part, surveyed, settings)
+      const tried = await (settings.survivors ? retry : tryFiles)(part, surveyed, settings)
       results.push(...tried.results)
       idle.push(...tried.idle)
     }

@@ -84,11 +84,11 @@ describe("survivors that are tried again", () => {
   })
 
   it("leave the others as they were found out", () => {
-    const again = [
+    const outcomesNow = [
       { mutant: weak, status: "killed" as const, ran: 1 },
       { mutant: weaker, status: "survived" as const, ran: 1 }
     ]
-    const after = retriedOf(before, all, again, reasons, "new")
+    const after = retriedOf(before, all, outcomesNow, reasons, "new")
     expect(after).toEqual({
       ...before,
       commit: "new",
