@@ -79,8 +79,9 @@ type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
 /**
  * Replaces the oldest messages by an agent's summary, as one user message. The summary is framed as data, because results of tools speak
- * through it. The agent reads the messages as one text: what was said, by whom, and how each call ended. The messages that `dropOldest` keeps stay; `keepLast` is 4 by default. The agent runs as a child of the
- * present run: it spends that run's budget, and its attempts are booked with the purpose `compaction`.
+ * through it. The agent reads the messages as one text: what was said, by whom, and how each call ended. The messages that `dropOldest`
+ * keeps stay; `keepLast` is 4 by default. The agent runs as a child of the present run: it spends that run's budget, and its attempts are
+ * booked with the purpose `compaction`.
  */
 export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keeping>): Compaction<R> => {
   const keep = checked("keepLast", options?.keepLast ?? 4)
