@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { layerModel, listening } from "@kintsugi/examples/backend/config"
 import { layerMemory, NoSuchOrder, ShopBusy } from "@kintsugi/examples/backend/shop"
 import type * as AgentProxy from "@kintsugi/interop/AgentProxy"
-import { Cause, ConfigProvider, Duration, Effect, Logger, type Schema } from "effect"
+import { ConfigProvider, Duration, Effect, Logger, type Schema } from "effect"
 import type { HttpClientError } from "effect/http"
 import type { Equal, Expect } from "../types/_support/Identity.ts"
 import { orders, raw, serving, shopOf } from "./_support/backendServer.ts"
@@ -124,8 +124,8 @@ it.effect("backend: a bug is a problem without a word of it, and is logged with 
     const bug = answers(() => Effect.die(new Error("secret: 17")))
     const model = yield* make(bug, bug)
     const logged: Array<{ readonly level: string; readonly text: string }> = []
-    const logger = Logger.make<unknown, void>(({ cause, logLevel }) => {
-      logged.push({ level: logLevel, text: Cause.pretty(cause) })
+    const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+      logged.push({ level: logLevel, text: String(message) })
     })
     const { ask, url } = yield* serving(model.layer).pipe(
       Effect.provideService(Logger.CurrentLoggers, new Set([logger]))
@@ -137,7 +137,7 @@ it.effect("backend: a bug is a problem without a word of it, and is logged with 
     assert.notInclude(seen.text, "secret")
     const errors = logged.filter(({ level }) => level === "Error")
     assert.strictEqual(errors.length, 1)
-    assert.include(errors[0]?.text, "secret: 17")
+    assert.match(errors[0]?.text ?? "", /^a run has met a bug,Error: secret: 17\n/)
     assert.deepInclude({ ...(yield* Effect.flip(ask("What?"))) }, { _tag: "RunFailedError", code: "KINTSUGI-BUG" })
   })
 )

@@ -50,7 +50,8 @@ it.effect("18-model-recovery: the longest page is cut, then what was read is sum
     assert.isTrue(sizes[3]! > sizes[4]! && sizes[4]! > sizes[5]!)
     assert.strictEqual(three.requests.length, 1)
     const [, summary] = one.requests.at(-1)?.messages ?? []
-    assert.match(summary?.role === "user" ? Message.textOf(summary) : "", /Three pages about a bridge\.$/)
+    const said = summary?.role === "user" ? Message.textOf(summary) : ""
+    assert.match(said, /\n\n<data>Three pages about a bridge\.<\/data>$/)
   })
 )
 

@@ -96,7 +96,10 @@ export const measure = async (
   const counts = async (): Promise<Readonly<Record<string, number>>> => {
     const resources: Record<string, number> = {}
     await settleDown()
-    for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1
+    for (const kind of process.getActiveResourcesInfo()) {
+      // it ends with the next turn of the event loop: a step of what is under way, such as a worker that looks for runs
+      if (kind !== "Immediate") resources[kind] = (resources[kind] ?? 0) + 1
+    }
     return {
       ...resources,
       ...(await run(prepared.entries ?? Effect.succeed({}))),
