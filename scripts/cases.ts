@@ -9,9 +9,9 @@ const numberIn = (value: string | undefined, otherwise: number): number => {
   return Number.isSafeInteger(number) && number > 0 ? number : otherwise
 }
 
-/** How many cases a property draws: `KINTSUGI_CASES`; without it 100, and 1,000 where `CI` is set. */
+/** How many cases a property draws: `KINTSUGI_CASES`; without it 100, and 300 where `CI` is set. */
 export const casesIn = (environment: Environment): number =>
-  numberIn(environment["KINTSUGI_CASES"], isCi(environment) ? 1_000 : 100)
+  numberIn(environment["KINTSUGI_CASES"], isCi(environment) ? 300 : 100)
 
 /** Where they start: `KINTSUGI_SEED`. */
 export const seedIn = (environment: Environment): number => numberIn(environment["KINTSUGI_SEED"], 4_711)

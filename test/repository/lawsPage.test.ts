@@ -42,9 +42,9 @@ describe("the cases of laws", () => {
     expect(least([])).toBe("no laws")
   })
 
-  it("are a hundred, a thousand with CI, and any number that the environment sets", () => {
+  it("are a hundred, three hundred with CI, and any number that the environment sets", () => {
     const asked: ReadonlyArray<Record<string, string>> = [{}, { CI: "false" }, { CI: "true" }]
-    expect(asked.map(casesIn)).toEqual([100, 100, 1_000])
+    expect(asked.map(casesIn)).toEqual([100, 100, 300])
     expect(asked.map((one) => casesIn({ ...one, KINTSUGI_CASES: "10000" }))).toEqual([10_000, 10_000, 10_000])
     expect(["0", "-5", "1.5", "many", ""].map((one) => casesIn({ KINTSUGI_CASES: one }))).toEqual(Array(5).fill(100))
     expect([seedIn({}), seedIn({ KINTSUGI_SEED: "7" })]).toEqual([4_711, 7])
