@@ -6,17 +6,21 @@ import * as Message from "../../../packages/core/src/data/Message.ts"
 import * as Usage from "../../../packages/core/src/data/Usage.ts"
 
 /** What one run of a tool does. */
-export type Does = "works" | "is busy" | "is telling" | "is stale" | "escalates" | "raises" | "dies"
+export type Does = "works" | "is busy" | "is locked" | "is telling" | "is stale" | "escalates" | "raises" | "dies"
+
+/** What a person decides: that the call runs, that it does not, or what its result is. */
+export type Decision = "approve" | "refuse" | "give"
 
 export interface Call {
-  /** `look` may run again, `pay` may not, `ask` waits for a person, `consult` asks a sub-agent, `nope` is no tool. */
-  readonly tool: "look" | "pay" | "ask" | "consult" | "nope"
+  /** `look` may run again, `pay` may not, `ask` waits for a person, `order` is deferred, `consult` asks a sub-agent, `nope` is none. */
+  readonly tool: "look" | "pay" | "ask" | "order" | "consult" | "nope"
   readonly arguments: "fit" | "misfit" | "no JSON"
   /** What its runs do, one after the other; then they work. */
   readonly does: ReadonlyArray<Does>
   /** Whether a person says something while it is at work for the first time. */
   readonly isSaid: boolean
-  readonly decision: "approve" | "refuse"
+  /** What a person decides about it, one time after the other; then that it runs. */
+  readonly decisions: ReadonlyArray<Decision>
   /** What the model of the sub-agent does. */
   readonly expert: Asked
 }
@@ -48,6 +52,8 @@ export interface World {
     /** How often a busy tool and an overloaded model are tried again. */
     readonly toolRetries: number
     readonly modelRetries: number
+    /** How often a person decides about a locked tool, before the model is told. */
+    readonly requests: number
     /** What the table of a tool says when it was tried in vain. */
     readonly atLast: "tell" | "raise"
     /** Whether a fixer repairs arguments that do not fit. */
@@ -81,6 +87,7 @@ export interface Outcome {
 export const prompt = "Work."
 export const input = "go"
 export const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
+export const given = (nth: number): string => `by hand ${nth}`
 export const said = (nth: number): string => `word of call ${nth}`
 export const argumentsOf = (call: Call, nth: number): Message.ToolCall["arguments"] =>
   call.arguments === "fit" ? { nth } : call.arguments === "misfit" ? { nth: String(nth) + " or so" } : '{"nth": '
@@ -188,9 +195,18 @@ class Run {
     let failed: End | undefined
     const isCut = turn.finish === "length"
     const begun = [...turn.calls.slice(0, isCut ? 0 : admitted).entries()]
-    const waits = ([, call]: (typeof begun)[number]) => this.asksLast && call.tool === "ask" && this.fits(call)
-    for (const [index, call] of [...begun.filter((one) => !waits(one)), ...begun.filter(waits)]) {
-      const ended = this.call(call, first + index)
+    const atWork = begun.map(([index, call]) => ({ index, call, steps: this.call(call, first + index) }))
+    for (const one of atWork) {
+      const { call, index, steps } = one
+      let step = steps.next()
+      while (step.done !== true && !this.asksLast) step = steps.next()
+      if (step.done !== true) {
+        // a call that waits goes on behind the others; of an unsafe one that has begun, the effect is not known
+        if (call.tool === "pay") settlements[index] = { kind: "unknown", text: "" }
+        atWork.push(one)
+        continue
+      }
+      const ended = step.value
       if ("ends" in ended) {
         settlements[index] = { kind: call.tool === "pay" ? "unknown" : "interrupted", text: "" }
         this.close(turn, settlements)
@@ -223,25 +239,42 @@ class Run {
     return { kind: "result", text: "known" }
   }
 
-  /** One call, with all of its attempts. */
-  call(call: Call, nth: number): CallEnd {
+  /** One call, with all of its attempts. It pauses where it waits for a person, or for the settlement of deferred work. */
+  *call(call: Call, nth: number): Generator<void, CallEnd> {
     const plain = { kind: "told", text: "" } as const
     if (call.tool === "nope" || !this.fits(call)) return plain
     if (call.tool === "consult") return this.consult(call)
-    if (call.tool === "ask" && call.decision === "refuse") return { kind: "denied", text: "" }
     const { agent, interruptAt } = this.world
+    const decisions = [...call.decisions]
+    const denied = { kind: "denied", text: "" } as const
+    if (call.tool === "ask") {
+      yield
+      // a call that has not failed takes no result
+      if ((decisions.shift() ?? "approve") !== "approve") return denied
+    }
     const retries = call.tool === "pay" ? 0 : agent.toolRetries
+    let busy = 0
+    let locked = 0
     for (let attempt = 1; ; attempt++) {
       this.runs.push(`${nth} ${attempt}`)
       if (attempt === 1 && call.isSaid) this.inbox.push(said(nth))
       if (attempt === 1 && nth === interruptAt && call.tool === "look") return { ends: { type: "is interrupted" } }
       const does = call.does[attempt - 1] ?? "works"
+      if (call.tool === "order" && does !== "dies") yield
       if (does === "works") return { kind: "result", text: `did ${nth}` }
       if (does === "is telling" || does === "escalates") return plain
       if (does === "is stale") return { kind: "result", text: "stale" }
       if (does === "raises") return { raises: true }
       if (does === "dies") return { ends: { type: "dies" } }
-      if (attempt > retries) return agent.atLast === "tell" ? plain : { raises: true }
+      if (does === "is busy") {
+        if (++busy > retries) return agent.atLast === "tell" ? plain : { raises: true }
+        continue
+      }
+      if (++locked > agent.requests) return plain
+      yield
+      const decision = decisions.shift()
+      if (decision === "give") return { kind: "result", text: given(nth) }
+      if (decision === "refuse") return denied
     }
   }
 }

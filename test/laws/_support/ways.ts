@@ -1,17 +1,10 @@
 /** The ways in which the library plays the worlds of the reference: whole, streamed, over snapshots, and durable. */
-import { Agent, AgentEvent, Approval, LlmError, Message, Model, Recovery, Snapshot, Tool } from "@kintsugi/core"
-import { ScriptedModel } from "@kintsugi/core/testing"
+import { Agent, AgentEvent, Approval, Message, Model, Snapshot, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
-import { argumentsOf, type Asked, type End, input, type Outcome, prompt, said, usage, type World } from "./reference.ts"
-
-class Busy extends Schema.TaggedError<Busy>()("Busy", {}) {}
-class Plain extends Schema.TaggedError<Plain>()("Plain", {}) {}
-class Stale extends Schema.TaggedError<Stale>()("Stale", {}) {}
-class Escalated extends Schema.TaggedError<Escalated>()("Escalated", {}) {}
-class Raised extends Schema.TaggedError<Raised>()("Raised", {}) {}
+import { castOf, type Settlement } from "./cast.ts"
+import { type End, input, type Outcome, said, type World } from "./reference.ts"
 
 /** What the library does not owe to the reference, each with its reason. */
 export const normal = (transcript: Message.Transcript): unknown =>
@@ -31,165 +24,6 @@ export const normal = (transcript: Message.Transcript): unknown =>
     })
     return [{ ...message, content }]
   })
-
-/** The model of a world, and of the sub-agent in it. `stopping` interrupts the run. */
-const modelOf = ({ answers, turns }: World, stopping: Effect.Effect<never>): Model.Service => {
-  const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
-  const broken = LlmError.AuthenticationError.make({ model: "m", detail: "no key" })
-  const says = (text: string) => ScriptedModel.reply({ content: [Message.text(text)], usage })
-  /** The attempts of a model call. */
-  const attemptsOf = (
-    { isBroken, isStopped, overloads }: Asked,
-    reply: Message.Reply
-  ): Array<Effect.Effect<Message.Reply, LlmError.LlmError>> => [
-    ...(isStopped ? [stopping] : []),
-    ...Array.from({ length: overloads }, () => Effect.fail(overloaded)),
-    isBroken ? Effect.fail(broken) : Effect.succeed(reply)
-  ]
-  const calls = turns.flatMap((turn) => turn.calls)
-  const left = [...answers]
-  let nth = 0
-  const own = turns.flatMap((turn) => {
-    const { finish, text } = turn
-    const content = [
-      ...(text === "" ? [] : [Message.text(text)]),
-      ...turn.calls.map((one) => {
-        const id = nth++
-        return { type: "tool-call" as const, id: `c${id}`, name: one.tool, arguments: argumentsOf(one, id) }
-      })
-    ]
-    return attemptsOf(turn, ScriptedModel.reply({ content, finish, usage })).map((answer) => ({
-      answer,
-      isHalf: turn.isHalf
-    }))
-  })
-  const experts = new Map<string, Array<Effect.Effect<Message.Reply, LlmError.LlmError>>>()
-  const next = ({ messages }: Model.Request) =>
-    Effect.sync(() => {
-      const last = messages.at(-1)
-      const why = last?.role === "user" ? Message.textOf(last) : ""
-      const found = /^why (\d+)$/.exec(why)
-      const expert = found === null ? undefined : calls[Number(found[1])]?.expert
-      if (expert === undefined) {
-        return own.shift() ?? { answer: Effect.succeed(says(left.shift() ?? "done")), isHalf: false }
-      }
-      const attempts = experts.get(why) ?? attemptsOf(expert, says("known"))
-      experts.set(why, attempts)
-      return { answer: attempts.shift() ?? Effect.die("asked too often"), isHalf: expert.isHalf }
-    })
-  const half: Model.Part = { type: "text-delta", text: "half" }
-  return {
-    name: "m",
-    provider: "p",
-    generate: (request) => Effect.flatMap(next(request), ({ answer }) => answer),
-    stream: (request) =>
-      Stream.unwrap(
-        Effect.map(next(request), ({ answer, isHalf }) =>
-          Stream.unwrap(
-            Effect.match(answer, {
-              onSuccess: (reply) => Stream.fromIterable<Model.Part>(toParts(reply)),
-              onFailure: (error) =>
-                Stream.concat(Stream.fromIterable(isHalf && error === overloaded ? [half] : []), Stream.fail(error))
-            })
-          )
-        )
-      )
-  }
-}
-
-/** The agent of a world, and what its players look at. */
-const castOf = (world: World, says: (nth: number) => Effect.Effect<unknown, unknown>) => {
-  const { atLast, fixes, isStrict, modelRetries, toolRetries, ...limits } = world.agent
-  const calls = world.turns.flatMap((turn) => turn.calls)
-  const runs: Array<string> = []
-  const events: Array<AgentEvent.AgentEvent> = []
-  const atWork = Deferred.makeUnsafe<void>()
-  const stopping = Effect.andThen(Deferred.succeed(atWork, undefined), Effect.never)
-  const work = (nth: number, attempt: number) =>
-    Effect.gen(function* () {
-      const found = calls[nth]
-      runs.push(`${nth} ${attempt}`)
-      if (attempt === 1 && found?.isSaid === true) yield* Effect.orDie(says(nth))
-      if (attempt === 1 && nth === world.interruptAt && found?.tool === "look") return yield* stopping
-      switch (found?.does[attempt - 1] ?? "works") {
-        case "works":
-          return `did ${nth}`
-        case "is busy":
-          return yield* new Busy({})
-        case "is telling":
-          return yield* new Plain({})
-        case "is stale":
-          return yield* new Stale({})
-        case "escalates":
-          return yield* new Escalated({})
-        case "raises":
-          return yield* new Raised({})
-        case "dies":
-          return yield* Effect.die("a bug")
-      }
-    })
-  const making = <const Name extends string, const S extends Recovery.SideEffects>(name: Name, sideEffects: S) =>
-    Tool.make(name, {
-      description: "d",
-      parameters: Schema.Struct({ nth: Schema.Finite }),
-      success: Schema.String,
-      failure: Schema.Union([Busy, Plain, Stale, Escalated, Raised]),
-      sideEffects,
-      run: ({ nth }, { attempt }) => work(nth, attempt)
-    })
-  const rest = {
-    Plain: Recovery.tell(),
-    Stale: Recovery.respondWith("stale"),
-    Escalated: Recovery.escalate(),
-    Raised: Recovery.raise
-  } as const
-  const last = atLast === "tell" ? Recovery.tell() : Recovery.raise
-  const busy =
-    toolRetries === 0 ? last : Recovery.ladder(Recovery.retry({ retries: toolRetries, initialBackoff: 20 }), last)
-  const look = making("look", "none").pipe(Tool.onError({ ...rest, Busy: busy }))
-  const ask = making("ask", "none").pipe(
-    Tool.onError({ ...rest, Busy: busy }),
-    Tool.requireApproval({ validFor: "30 days" })
-  )
-  const pay = making("pay", "unsafe").pipe(Tool.onError({ ...rest, Busy: last }))
-  const overloaded =
-    modelRetries === 0 ? Recovery.rethrow : Recovery.retry({ retries: modelRetries, initialBackoff: 20 })
-  const patient = Agent.onLlmError({ ModelOverloadedError: overloaded }, { onPartial: "restart" })
-  const consult = Agent.asTool(Agent.make("expert", {}).pipe(patient), {
-    name: "consult",
-    description: "d",
-    parameters: Schema.Struct({ nth: Schema.Finite }),
-    toInput: ({ nth }) => `why ${nth}`
-  }).pipe(Tool.onError({ orElse: Recovery.tell() }))
-  const fixer = Agent.deterministic("fixer", (read: string) =>
-    Effect.succeed(`{"nth": ${/(\d+) or so/.exec(read)?.[1]}}`)
-  )
-  const output: Schema.Codec<string> = isStrict ? Schema.Literal("done") : Schema.String
-  const agent = Agent.make("worker", {
-    prompt,
-    output,
-    tools: [look, pay, ask, consult],
-    budget: {
-      ...limits,
-      maxDuration: Infinity,
-      toolConcurrency: 1,
-      repeatedFailures: { hint: 90, withhold: 91, stop: 92 }
-    }
-  }).pipe(
-    patient,
-    Agent.toolDefaults({
-      InvalidArgs: Recovery.tell(),
-      DeserializationError: fixes ? Recovery.ladder(Recovery.fix(fixer), Recovery.tell()) : Recovery.tell(),
-      UnknownToolError: Recovery.tell()
-    }),
-    Agent.onEvent((event) => Effect.sync(() => void events.push(event)))
-  )
-  const decide = ({ arguments: given }: Approval.ApprovalRequest): Approval.Decision => {
-    const { nth } = Schema.decodeUnknownSync(Schema.Struct({ nth: Schema.Finite }))(given)
-    return calls[nth]?.decision === "refuse" ? Approval.refuse("no") : Approval.approve
-  }
-  return { agent, atWork, decide, events, model: modelOf(world, stopping), runs }
-}
 
 type Cast = ReturnType<typeof castOf>
 
@@ -223,14 +57,27 @@ const overTime = <A, E>(fiber: Fiber.Fiber<A, E>) =>
       const exit = fiber.pollUnsafe()
       if (exit !== undefined) return exit
       yield* TestClock.adjust("1 minute")
+      // what Node does in its own threads, such as digests, takes no virtual time
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
     }
     return yield* Effect.die(new Error("the run does not end"))
   })
 
-/** Runs an effect to its end, and interrupts it once a tool is at work that waits for that. */
+/** Settles deferred work: one a minute, in the order in which it began. */
+const settling = <E, R>({ waiting }: Cast, settle: (settlement: Settlement) => Effect.Effect<unknown, E, R>) =>
+  Effect.forever(
+    Effect.gen(function* () {
+      yield* Effect.sleep("1 minute")
+      const next = waiting.shift()
+      if (next !== undefined) yield* Effect.orDie(settle(next))
+    })
+  )
+
+/** Runs an effect to its end, settles its deferred work, and interrupts it once a tool is at work that waits for that. */
 const interrupting = <A, E, R>(cast: Cast, self: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(self)
+    yield* Effect.forkChild(settling(cast, ({ exit, token }) => Tool.settle(token, exit)))
     yield* Effect.forkChild(Effect.andThen(Deferred.await(cast.atWork), Fiber.interrupt(fiber)))
     return yield* overTime(fiber)
   })
@@ -296,7 +143,9 @@ export const ways: Readonly<Record<string, Way>> = {
               digest: request.digest,
               decision: cast.decide(request)
             }))
-            run = yield* from === undefined ? cast.agent.start(input) : resumed.start({ from, decisions })
+            run = yield* from === undefined
+              ? cast.agent.start(input)
+              : resumed.start({ from, decisions, settlements: cast.waiting.splice(0) })
             const outcome = yield* run.outcome
             if (outcome._tag !== "Suspended") return outcome.output
             from = yield* overJson(outcome.snapshot)
@@ -342,6 +191,7 @@ export const ways: Readonly<Record<string, Way>> = {
           yield* Effect.forkChild(
             Effect.andThen(Deferred.await(cast.atWork), Effect.orDie(Durable.interrupt(durable, id)))
           )
+          yield* Effect.forkChild(settling(cast, ({ exit, token }) => Durable.settle(durable, cast.order, token, exit)))
           return yield* overTime(yield* Effect.forkChild(durable.workflow.execute({ id: "one", input })))
         }).pipe(Effect.provide(serving))
         return outcomeOf(cast, exit)

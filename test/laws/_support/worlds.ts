@@ -14,7 +14,7 @@ const asked = {
 const expert: fc.Arbitrary<Asked> = fc.record(asked)
 
 const call: fc.Arbitrary<Call> = fc.record({
-  tool: fc.constantFrom("look", "look", "look", "pay", "ask", "ask", "consult", "consult", "nope"),
+  tool: fc.constantFrom("look", "look", "look", "pay", "ask", "ask", "order", "order", "consult", "consult", "nope"),
   arguments: fc.oneof(
     { weight: 8, arbitrary: fc.constant("fit" as const) },
     { weight: 1, arbitrary: fc.constantFrom("misfit", "misfit", "no JSON") }
@@ -22,13 +22,14 @@ const call: fc.Arbitrary<Call> = fc.record({
   does: fc.array(
     fc.oneof(
       { weight: 10, arbitrary: fc.constantFrom("works", "is busy", "is busy", "is busy", "is busy") },
+      { weight: 6, arbitrary: fc.constant("is locked" as const) },
       { weight: 4, arbitrary: fc.constantFrom("is telling", "is stale", "escalates") },
       { weight: 2, arbitrary: fc.constantFrom("raises", "dies") }
     ),
     { maxLength: 3 }
   ),
   isSaid: fc.constantFrom(false, false, true),
-  decision: fc.constantFrom("approve", "approve", "refuse"),
+  decisions: fc.array(fc.constantFrom("approve", "approve", "refuse", "give"), { maxLength: 3 }),
   expert
 })
 
@@ -39,6 +40,7 @@ export const world: fc.Arbitrary<World> = fc.record({
     maxTokens: fc.constantFrom(1000, 1000, 1000, 15, 40),
     toolRetries: fc.integer({ min: 0, max: 2 }),
     modelRetries: fc.integer({ min: 0, max: 2 }),
+    requests: fc.integer({ min: 1, max: 2 }),
     atLast: fc.constantFrom("tell", "raise"),
     fixes: fc.boolean(),
     isStrict: fc.boolean()
