@@ -70,7 +70,7 @@ export const isTotal = (result: Read, isReply: (value: unknown) => boolean): voi
 }
 
 /** JSON that is almost what a format sends: its names where they do not belong, with values of any type. */
-export const nearMiss = (names: ReadonlyArray<string>, words: ReadonlyArray<string>): fc.Arbitrary<Schema.Json> =>
+export const nearMiss = (names: ReadonlyArray<string>, words: ReadonlyArray<Schema.Json>): fc.Arbitrary<Schema.Json> =>
   fc.letrec<{ json: Schema.Json }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 6, depthIdentifier: "json" },
