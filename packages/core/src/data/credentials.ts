@@ -29,11 +29,13 @@ export const credentialsIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> 
     found.push(range)
     behind = Math.max(behind, range[1])
   }
+  // Mutant `at <= text.length` survives: no character is behind the last one
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (at < behind) continue
     if (code === 58 || code === 61)
       add(code === 58 && text.startsWith("//", at + 1) ? userInfoAt(runs, at, isCut) : namedAt(runs, at))
+    // Mutant `true` survives: speed only
     else if (code === 66 || code === 98) add(schemeAt(runs, at))
   }
   return found
@@ -45,6 +47,7 @@ const schemeAt = (runs: Runs, at: number): Range | undefined => {
   if (!isStart(text, at)) return undefined
   const scheme = text.slice(at, at + 7).toLowerCase()
   const from = scheme.startsWith("bearer ") ? at + 7 : scheme.startsWith("basic ") ? at + 6 : -1
+  // Mutant `false` survives: what begins before the text is no credential
   if (from < 0) return undefined
   const to = runs.end(credential, from)
   const value = text.slice(from, to)
@@ -94,11 +97,11 @@ const namedAt = (runs: Runs, at: number): Range | undefined => {
   const least = Math.max(0, from - longestName)
   while (from > least && isIn(names, text.charCodeAt(from - 1))) from--
   // the letter belongs to an escape, of a line feed for example
-  if (text[from - 1] === "\\" && /^[bfnrt]$/.test(text[from] ?? "")) from++
+  if (text[from - 1] === "\\" && /[bfnrt]/.test(text[from] ?? "")) from++
   const name = text.slice(from, at - quote.length).toLowerCase()
   if (name === "" || (name === "pwd" && isPath(text, at + 1))) return undefined
   if (headers.test(name)) {
-    const found = headerAt(runs, at + 1, name.endsWith("cookie"))
+    const found = headerAt(runs, at + 1, name)
     if (found !== undefined) return found
   }
   if (isColon && quote !== "") {
@@ -129,8 +132,9 @@ const isReference = (value: string): boolean =>
 
 /** The name of a parameter of a URL, of a form or of a connection string; `undefined` where no other one stands before it. */
 const parameterAt = (text: string, from: number, name: string): string | undefined => {
+  // Mutant `/(?:26|3b|3f)/` survives: no such name has these characters behind its first one
   if (text[from - 1] === "%" && /^(?:26|3b|3f)/.test(name)) return name.slice(2)
-  return /^[?&;]$/.test(text[from - 1] ?? "") ? name : undefined
+  return /[?&;]/.test(text[from - 1] ?? "") ? name : undefined
 }
 
 /** Finds the value that a setting or a log line assigns, if it cannot be a word. */
@@ -144,17 +148,18 @@ const assignedAt = (runs: Runs, at: number): Range | undefined => {
 
 /** The quote before `at`, with the backslash of JSON within JSON. */
 const quoteBefore = (text: string, at: number): string =>
+  // Mutants `Math.min(0, at - 2)`, `/\\?["']/` survive: speed only, and no name has one letter
   /\\?["']$/.exec(text.slice(Math.max(0, at - 2), at))?.[0] ?? ""
 
-/** Finds the credential in a header value, after its scheme if it has one. */
-const headerAt = (runs: Runs, at: number, isCookie: boolean): Range | undefined => {
+/** Finds the credential in a header value, after its scheme if it has one. The value of an API key has none. */
+const headerAt = (runs: Runs, at: number, name: string): Range | undefined => {
   const { text } = runs
   const from = at + (/^[ \t\\"'[]{0,5}/.exec(text.slice(at, at + 5))?.[0].length ?? 0)
-  if (isCookie) return [from, cookiesEnd(runs, from)]
+  if (name.endsWith("cookie")) return [from, cookiesEnd(runs, from)]
   const to = runs.end(headerValue, from)
   const value = text.slice(from, to)
   const next = to + 1
-  if (/^[a-z][a-z\d-]{1,20}$/i.test(value) && text[to] === " ") {
+  if (!name.endsWith("key") && /^[a-z][a-z\d-]{1,20}$/i.test(value) && text[to] === " ") {
     const end = runs.end(headerValue, next)
     const last = text.slice(next, end)
     return isPlaceholder(last) || (isWord(last) && text[end] === " ") ? undefined : [next, end]
@@ -171,7 +176,7 @@ const isPlaceholder = (value: string): boolean =>
 const cookiesEnd = (runs: Runs, from: number): number => {
   const { text } = runs
   const to = pairsEnd(runs, from)
-  return to > from && text.slice(from, Math.min(to, from + 256)).includes("=") ? to : from
+  return text.slice(from, Math.min(to, from + 256)).includes("=") ? to : from
 }
 
 const pairs = new WeakMap<Runs, Range>()
@@ -230,6 +235,7 @@ const lastSign = (runs: Runs, from: number, to: number): number => {
   if (cached?.to === to) return cached.sign
   let sign = to - 1
   while (sign > from && runs.text[sign] !== "@") sign--
+  // Mutant `{}` survives: speed only. It is searched once more
   signs.set(runs, { to, sign: sign > from ? sign : -1 })
   return sign > from ? sign : -1
 }
