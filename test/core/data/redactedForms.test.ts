@@ -11,6 +11,8 @@ it("a value is redacted if it is long or varied, with its forms on wires [P1331]
   assert.strictEqual(of(plain)(`so ${plain.slice(4)}`), "so <redacted>")
   assert.strictEqual(of(plain)(`so ${plain.slice(4)}.`), "so <redacted>.")
   assert.strictEqual(of(plain)(`so ${plain.slice(5)}`), `so ${plain.slice(5)}`)
+  // 12 characters of two kinds may be a word
+  assert.strictEqual(of("abcdef123456")("so abcdef123456"), "so abcdef123456")
   // characters of three kinds in a piece are no match by chance
   assert.strictEqual(of("aB-cD.eF_gH;")("so aB-cD.eF so"), "so <redacted> so")
   // a scheme is a word before one other
@@ -38,6 +40,8 @@ it("a text is cut behind a mark that fits, and before one that does not [P1331]"
   const text = "so ghp_16C7e42F292c6912E7710c838347Ae178B4a and more"
   assert.strictEqual(Redaction.foreign(text), "so <redacted> and more")
   assert.strictEqual(Redaction.foreign(text, 13), "so <redacted>…")
+  assert.strictEqual(Redaction.foreign("so it is", 8), "so it is")
+  assert.strictEqual(Redaction.foreign("so it is", 7), "so it i…")
   assert.strictEqual(Redaction.foreign(text, 12), "so …")
 })
 

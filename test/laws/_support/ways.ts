@@ -1,4 +1,5 @@
 /** The ways in which the library plays the worlds of the reference: whole, streamed, over snapshots, and durable. */
+import { setImmediate } from "node:timers/promises"
 import { Agent, AgentEvent, Approval, Message, Model, Snapshot, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, Stream } from "effect"
@@ -58,7 +59,7 @@ const overTime = <A, E>(fiber: Fiber.Fiber<A, E>) =>
       if (exit !== undefined) return exit
       yield* TestClock.adjust("1 minute")
       // what Node does in its own threads, such as digests, takes no virtual time
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* Effect.promise(() => setImmediate())
     }
     return yield* Effect.die(new Error("the run does not end"))
   })

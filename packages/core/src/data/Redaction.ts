@@ -66,7 +66,7 @@ const replaced = (text: string, ranges: ReadonlyArray<Range>, max: number): stri
     shown += mark
     at = to
   }
-  if (at < least) shown += text.slice(at, least)
+  shown += text.slice(at, least)
   return shown.length <= max && Math.max(at, least) >= text.length ? shown : `${cut(shown, max)}…`
 }
 
@@ -101,9 +101,8 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
 /** The forms of a value that is too short or too plain for `know`. Encoded forms count only if they cannot be an ordinary word. */
 const shortFormsOf = (secret: string): ReadonlyArray<string> => {
   const value = withoutScheme(secret)
-  return value === "" || isTelling(value) || mark.includes(value)
-    ? []
-    : encoded(value).filter((form) => form === value || form.length >= 6)
+  // the mark includes the empty text too
+  return mark.includes(value) ? [] : encoded(value).filter((form) => form === value || form.length >= 6)
 }
 
 const encoded = (value: string): ReadonlyArray<string> => [
@@ -230,6 +229,7 @@ export const know = (
   secret: Redacted.Redacted,
   parts: ReadonlyArray<string> = [String(Redacted.value(secret))]
 ): void => {
+  // Mutants `false`, `;` survive: memory only. The forms are counted once more
   if (held.has(secret)) return
   held.add(secret)
   const forms = parts.flatMap(formsOf)

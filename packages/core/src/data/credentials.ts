@@ -229,13 +229,13 @@ const isPort = (text: string, at: number): boolean => /^\d{1,5}(?:[/?#,\s]|$)/.t
 
 const signs = new WeakMap<Runs, { readonly to: number; readonly sign: number }>()
 
-/** The last `@` before `to`, the end of a run of characters; searched once per run. */
+/** The last `@` before `to`, the end of a run of characters, or `from` without one; searched once per run. */
 const lastSign = (runs: Runs, from: number, to: number): number => {
   const cached = signs.get(runs)
   if (cached?.to === to) return cached.sign
   let sign = to - 1
   while (sign > from && runs.text[sign] !== "@") sign--
   // Mutant `{}` survives: speed only. It is searched once more
-  signs.set(runs, { to, sign: sign > from ? sign : -1 })
-  return sign > from ? sign : -1
+  signs.set(runs, { to, sign })
+  return sign
 }

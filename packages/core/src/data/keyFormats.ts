@@ -42,7 +42,7 @@ export const isLetterOrDigit = (code: number): boolean => isIn(alphabets.base62,
 
 /** Whether a word begins: also behind an escape of JSON (`\\n`, `\\u0000`), of a mail or a URL (`=3D`, `%3D`), or of a terminal. */
 export const isStart = (text: string, at: number): boolean =>
-  at === 0 || !isLetterOrDigit(text.charCodeAt(at - 1)) || escape.test(text.slice(Math.max(0, at - 14), at))
+  !isLetterOrDigit(text.charCodeAt(at - 1)) || escape.test(text.slice(Math.max(0, at - 14), at))
 
 const escape = /(?:\\[bfnrt]|\\u[\da-f]{4}|\\x[\da-f]{2}|[=%][\da-f]{2}|\[\d[\d;]{0,10}m)$/i
 
@@ -58,9 +58,11 @@ export class Runs {
   /** The end of the run of characters of an alphabet that covers `from`. */
   end(alphabet: Alphabet, from: number): number {
     const cached = this.#last.get(alphabet)
+    // Mutants `false`, `cached[0] > from`, `from < cached[1]` survive: speed only. The end is looked for once more
     if (cached !== undefined && cached[0] <= from && from <= cached[1]) return cached[1]
     let to = from
-    while (to < this.text.length && isIn(alphabet, this.text.charCodeAt(to))) to++
+    while (isIn(alphabet, this.text.charCodeAt(to))) to++
+    // Mutant `[]` survives: speed only
     this.#last.set(alphabet, [from, to])
     return to
   }
@@ -274,6 +276,7 @@ const blocksIn = (text: string): Array<Range> => {
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
     const rest = text.slice(at + begin.length, at + begin.length + 120)
     if (!/^[A-Z\d ]{0,24}PRIVATE KEY/.test(rest)) continue
+    // Mutant `true` survives: speed only
     if (closed <= at) closed = endFrom(text, at)
     if (closed === Infinity && !isOpened.test(rest)) continue
     const to = Math.min(closed, text.length)
