@@ -157,11 +157,12 @@ describe("settings", () => {
     String.raw`x\npassword=«hunter2»`,
     String.raw`x\tpwd=«hunter2»`
   ])
-  cases("of similar names have none", [
-    ..."passwords mypassphrase passphrases xaccess_token access_tokens a_b_c_d_api_key secret_accesskeys pwds secrets secret"
+  cases(
+    "of similar names have none",
+    "passwords mypassphrase passphrases xaccess_token access_tokens a_b_c_d_api_key secret_accesskeys pwds secrets secret"
       .split(" ")
       .map((name) => `${name}=hunter2 user=ann`)
-  ])
+  )
   cases("of tokens and signatures have one that is as long as a key, behind an equals sign", [
     ..."token my_token a_b_c_token signature"
       .split(" ")
