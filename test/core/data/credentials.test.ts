@@ -202,6 +202,7 @@ describe("fields of JSON", () => {
     '{"password":"«hunter-to»',
     String.raw`{"password":"«hunter-\"to»","a":"b"}`,
     String.raw`{"password":"«hunter-to\\\"»"}`,
+    String.raw`{\"password\":\"«hunter-\\\"to»\",\"a\":1}`,
     '{"password":"«hunte2»"}',
     '{"password":"hunt2"}',
     '{"password":"«open/sesame 1»"}'

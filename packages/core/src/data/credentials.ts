@@ -94,6 +94,7 @@ const namedAt = (runs: Runs, at: number): Range | undefined => {
   const isColon = text.charCodeAt(at) === 58
   const quote = quoteBefore(text, at)
   let from = at - quote.length
+  // Mutant `Math.min(0, from - longestName)` survives: speed only
   const least = Math.max(0, from - longestName)
   while (from > least && isIn(names, text.charCodeAt(from - 1))) from--
   // the letter belongs to an escape, of a line feed for example
@@ -198,7 +199,7 @@ const fieldAt = (text: string, at: number, quote: string): Range | undefined => 
   if (!text.startsWith(quote, from)) return undefined
   const start = from + quote.length
   let to = text.indexOf(quote, start)
-  while (to > 0 && quote.length === 1 && text[to - 1] === "\\") to = text.indexOf(quote, to + 1)
+  while (text[to - 1] === "\\") to = text.indexOf(quote, to + 1)
   const end = to < 0 ? text.length : to
   const value = text.slice(start, Math.min(end, start + 64))
   return value.length >= 6 && !/^[\w.-]*\s/.test(value) && /[^a-z]/i.test(value) && !isReference(value)
