@@ -22,14 +22,14 @@ const call: fc.Arbitrary<Call> = fc.record({
   does: fc.array(
     fc.oneof(
       { weight: 10, arbitrary: fc.constantFrom("works", "is busy", "is busy", "is busy", "is busy") },
-      { weight: 6, arbitrary: fc.constant("is locked" as const) },
+      { weight: 10, arbitrary: fc.constant("is locked" as const) },
       { weight: 4, arbitrary: fc.constantFrom("is telling", "is stale", "escalates") },
       { weight: 2, arbitrary: fc.constantFrom("raises", "dies") }
     ),
     { maxLength: 3 }
   ),
   isSaid: fc.constantFrom(false, false, true),
-  decisions: fc.array(fc.constantFrom("approve", "approve", "refuse", "give"), { maxLength: 3 }),
+  decisions: fc.array(fc.constantFrom("approve", "approve", "approve", "refuse", "give"), { maxLength: 3 }),
   expert
 })
 
