@@ -281,6 +281,38 @@ describe("bodies", () => {
     )
   })
 
+  it("lose a secret however its events divide it, also in a stream that was cut within a character [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const event = (text: string) => new TextEncoder().encode(`data: ${JSON.stringify({ delta: { text } })}\n\n`)
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.integer({ min: 1, max: key.length - 1 }), { maxLength: 4 }),
+        fc.constantFrom("", "é"),
+        (cuts, last) => {
+          const ends = [...cuts.toSorted((a, b) => a - b), key.length]
+          const bits = ends.map((end, at) => key.slice(ends[at - 1] ?? 0, end))
+          const sent = [...bits.map(event), new TextEncoder().encode(last).subarray(0, 1)]
+          const bytes = Body.joined(Body.restore(Body.store(sent, false, secrets)))
+          const text = new TextDecoder().decode(bytes)
+          assert.strictEqual(text.match(/<redacted>/g)?.length, 1)
+          for (const bit of bits) if (bit.length > 2) assert.notInclude(text, bit)
+          assert.strictEqual(bytes.at(-1), last === "" ? 10 : 0xc3)
+        }
+      )
+    )
+  })
+
+  it("that are no text lose a secret wherever they were cut, and are as before without one [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const bytes = Uint8Array.of(0xff, ...new TextEncoder().encode(`${key}.`), 0xfe)
+    const stored = Body.restore(Body.store(Split.pieces(bytes, { every: 6 }), false, secrets))
+    assert.deepStrictEqual([...Body.joined(stored)], [0xff, ...new TextEncoder().encode("<redacted>."), 0xfe])
+    const plain = [Uint8Array.of(0xff, 65), Uint8Array.of(66, 0xfe)]
+    assert.deepStrictEqual(Body.restore(Body.store(plain, false, secrets)), plain)
+  })
+
   it("lose a secret that comes bit by bit [P202]", () => {
     const secrets = new Secrets()
     secrets.note({ "x-api-key": key }, () => false)

@@ -18,7 +18,10 @@ export const store = (
 ): Stored => {
   const bytes = joined(pieces)
   const text = decoded(bytes)
-  if (text === undefined) return { chunks: pieces.map((piece) => chunkOf(redactedBytes(piece, secrets))) }
+  if (text === undefined) {
+    const clean = redactedBytes(bytes, secrets)
+    return { chunks: (binary(clean) === binary(bytes) ? pieces : [clean]).map(chunkOf) }
+  }
   const json = mayBeJson ? parsed(text) : undefined
   if (json !== undefined) {
     const layout = layoutOf(json, text)
@@ -27,7 +30,8 @@ export const store = (
   }
   const clean = cleaned(text, secrets)
   const cuts = endsOf(pieces)
-  const left = new TextEncoder().encode(clean)
+  // a body that was cut may end within a character
+  const left = joined([new TextEncoder().encode(clean), bytes.subarray(new TextEncoder().encode(text).length)])
   // the last piece ends at the end of the text, not at its original end
   const ends = clean === text ? cuts : [...moved(cuts, text, clean).slice(0, -1), left.length]
   return { chunks: cutAt(left, ends).map(chunkOf) }
@@ -55,10 +59,10 @@ export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffe
   return all
 }
 
-/** Decodes UTF-8; `undefined` if the bytes are not UTF-8. */
+/** Decodes UTF-8 up to a character that is cut off at the end; `undefined` if the bytes are not UTF-8. */
 const decoded = (bytes: Uint8Array): string | undefined => {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
   } catch {
     return undefined
   }
@@ -89,7 +93,11 @@ const binary = (bytes: Uint8Array): string => {
 const redactedBytes = (piece: Uint8Array, secrets: Pick<Secrets, "text">): Uint8Array =>
   Uint8Array.from(secrets.text(binary(piece)), (character) => character.charCodeAt(0))
 
-const chunkOf = (piece: Uint8Array): Chunk => decoded(piece) ?? { base64: btoa(binary(piece)) }
+const chunkOf = (piece: Uint8Array): Chunk => {
+  const text = decoded(piece)
+  const isWhole = text !== undefined && new TextEncoder().encode(text).length === piece.length
+  return isWhole ? text : { base64: btoa(binary(piece)) }
+}
 
 const endsOf = (pieces: ReadonlyArray<Uint8Array>): ReadonlyArray<number> => {
   let end = 0
@@ -117,17 +125,18 @@ const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string 
   const lines = text.split("\n").map((line) => {
     const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
     const [, colon = "", comment = ""] = commentLine.exec(line) ?? []
-    if (colon !== "") return { line, before: colon, behind, value: [comment], clean: [secrets.text(comment)] }
+    if (colon !== "") return { line, before: colon, behind, value: [comment], copy: [comment] }
     const value = json === "" ? undefined : parsed(json)
-    return value === undefined ? { line } : { line, before, behind, value, clean: secrets.json(value) }
+    return value === undefined ? { line } : { line, before, behind, value, copy: structuredClone(value) }
   })
   gather(
-    lines.flatMap(({ clean }) => (clean === undefined ? [] : [clean])),
+    lines.flatMap(({ copy }) => (copy === undefined ? [] : [copy])),
     secrets.text
   )
   return lines
-    .map(({ before = "", behind = "", clean, line, value }) => {
-      if (clean === undefined) return secrets.text(line)
+    .map(({ before = "", behind = "", copy, line, value }) => {
+      if (copy === undefined) return secrets.text(line)
+      const clean = secrets.json(copy)
       const json = JSON.stringify(clean)
       if (json === JSON.stringify(value)) return line
       return before.startsWith(":") ? before + String(clean) : before + json + behind

@@ -11,8 +11,9 @@ interface Piece {
 
 /**
  * Redacts secrets that are split over several texts. The texts of each field are joined over all documents, and the joined text is
- * redacted. If that changes it, the first of the texts becomes the whole redacted text, and the others become empty. The documents are
- * changed in place.
+ * redacted. If that finds more than in each text alone, the first of the texts becomes the whole redacted text, and the others become
+ * empty. The documents are changed in place. A secret within one text stays: redact each text afterwards, because a text that was redacted
+ * before has lost the parts by which its neighbours are known.
  */
 export const gather = (documents: ReadonlyArray<Schema.Json>, redact: (text: string) => string): void => {
   // texts are grouped by field first, then by field and item, because the pieces of two items may alternate
@@ -34,7 +35,7 @@ const ofWords = /^(?:content|reasoning|reasoning_content|text|thinking)$/
 const redactIn = (group: ReadonlyArray<Piece>, redact: (text: string) => string): void => {
   const text = group.map((piece) => piece.text).join("")
   const clean = group.length < 2 ? text : redact(text)
-  if (clean === text) return
+  if (clean === text || clean === group.map((piece) => redact(piece.text)).join("")) return
   for (const [index, { holder, name }] of group.entries()) holder[name] = index === 0 ? clean : ""
 }
 

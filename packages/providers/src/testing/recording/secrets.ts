@@ -126,12 +126,11 @@ export class Secrets {
    * with the name of a key is redacted whole.
    */
   readonly json = (value: Schema.Json): Schema.Json => {
-    const clean = this.#json(value)
-    gather([clean], this.text)
-    return clean
+    const copy = structuredClone(value)
+    gather([copy], this.text)
+    return this.#json(copy)
   }
 
-  /** Returns a redacted copy that shares no object with the original, because `gather` changes the copy in place. */
   #json(value: Schema.Json): Schema.Json {
     if (Predicate.isString(value)) return this.text(value)
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
