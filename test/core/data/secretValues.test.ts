@@ -61,7 +61,20 @@ const escaped: ReadonlyArray<readonly [string, (secret: string) => string]> = [
     "percent-encoded in small letters",
     (secret) => encodeURIComponent(secret).replaceAll(/%../g, (byte) => byte.toLowerCase())
   ],
-  ["percent-encoded twice", (secret) => encodeURIComponent(encodeURIComponent(secret))]
+  ["percent-encoded twice", (secret) => encodeURIComponent(encodeURIComponent(secret))],
+  [
+    "percent-encoded twice in small letters",
+    (secret) => encodeURIComponent(secret).replaceAll(/%../g, (byte) => `%25${byte.slice(1).toLowerCase()}`)
+  ],
+  [
+    "as bytes of a log",
+    (secret) => Array.from(Buffer.from(secret), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
+  ],
+  [
+    "with odd bytes as those of a log, in capitals, in JSON",
+    (secret) =>
+      JSON.stringify(bytes(secret).replaceAll(/[^ a-z\d]/gi, (unit) => `\\x${hex4(unit).slice(2).toUpperCase()}`))
+  ]
 ]
 
 describe("a known value with escapes", () => {

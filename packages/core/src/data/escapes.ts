@@ -1,4 +1,4 @@
-/** Reads texts whose characters a server has written as escapes of JSON, HTML or a URL. */
+/** Reads texts whose characters a server has written as escapes of JSON, HTML, a URL or a log. */
 
 /** A text without its escapes. */
 interface Unescaped {
@@ -8,11 +8,11 @@ interface Unescaped {
 }
 
 /** A text without these is not read twice: the forms of a secret cover its other escapes. */
-const telling = /\\[u/]|[&%]/
+const telling = /\\[ux/]|[&%]/
 
-/** An escape: of JSON, also within a text of JSON; of HTML; a byte in a URL. */
+/** An escape: of JSON or a log, also within a text of JSON; of HTML; a byte in a URL, also of one within another URL. */
 const escapes =
-  /\\{1,8}(?:u([\da-f]{4})|(["/]))|&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));|%([\da-f]{2})/gi
+  /\\{1,8}(?:u([\da-f]{4})|(["/]))|&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));|(?:\\{1,8}x|%(?:25)?)([\da-f]{2})/gi
 
 const characters: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
