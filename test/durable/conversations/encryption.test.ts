@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Approval, Message, Tool } from "@kintsugi/core"
 import { Conversations } from "@kintsugi/durable"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql/SqlClient"
 import { sqlite } from "../_support/sqlite.ts"
 import { file, textOf } from "./_support/stores.ts"
@@ -60,6 +60,32 @@ it.effect("a row that was moved to another place cannot be read [P1399]", () =>
     const [row] = yield* sql<{ readonly message: string }>`SELECT message FROM kintsugi_messages WHERE nth = 0`
     yield* sql`UPDATE kintsugi_messages SET message = ${row?.message ?? ""} WHERE nth = 1`
     assert.strictEqual((yield* Effect.flip(load))._tag, "ConversationStoreError")
+  })
+)
+
+it.effect("a conversation or a message that was moved to another subject or id cannot be read [P1399]", () =>
+  Effect.gen(function* () {
+    const { encryption, sql, store } = yield* withKeys(yield* file, keyOf("k1", 1))
+    const said = (conversation: string, subject: string) =>
+      store
+        .append({ conversation, subject, expected: 0, messages: [Message.user(`of ${subject}`)] })
+        .pipe(Effect.provide(encryption))
+    yield* said("c", "ann")
+    yield* said("d", "bob")
+    const refused = { _tag: "ConversationStoreError", conversation: "c", operation: "load" }
+    yield* sql`UPDATE kintsugi_conversations SET subject = 'bob' WHERE id = 'c'`
+    const ofBob = { conversation: "c", subject: "bob" }
+    assert.deepInclude(yield* Effect.flip(Effect.provide(store.load(ofBob), encryption)), refused)
+    const forking = Effect.provide(store.fork({ ...ofBob, as: "e" }), encryption)
+    assert.deepInclude(yield* Effect.flip(forking), { ...refused, operation: "fork" })
+    const exporting = Stream.runCollect(store.exportSubject("bob")).pipe(Effect.provide(encryption))
+    assert.deepInclude(yield* Effect.flip(exporting), { ...refused, operation: "exportSubject" })
+    yield* sql`UPDATE kintsugi_conversations SET subject = 'ann' WHERE id = 'c'`
+    assert.deepStrictEqual((yield* Effect.provide(store.load(of), encryption)).messages.map(textOf), ["of ann"])
+    yield* sql`DELETE FROM kintsugi_messages WHERE conversation = 'd'`
+    yield* sql`UPDATE kintsugi_messages SET conversation = 'd' WHERE conversation = 'c'`
+    const loading = Effect.provide(store.load({ conversation: "d", subject: "bob" }), encryption)
+    assert.deepInclude(yield* Effect.flip(loading), { ...refused, conversation: "d" })
   })
 )
 

@@ -60,7 +60,7 @@ export interface Source<E> {
   /** The ids of the conversations of a subject that come after `after`, in their order. */
   readonly ids: (subject: string, after: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<string>, E>
   readonly head: (id: string) => Effect.Effect<Head | undefined, E>
-  readonly messages: (id: string, from: number, limit: number) => Effect.Effect<ReadonlyArray<Schema.Json>, E>
+  readonly messages: (head: Head, from: number, limit: number) => Effect.Effect<ReadonlyArray<Schema.Json>, E>
   /** The documents of an owner that come after `after`, by kind and name. */
   readonly names: (
     owner: string,
@@ -115,7 +115,7 @@ export const exporting = <E>(source: Source<E>, subject: string): Stream.Stream<
           from >= version
             ? Effect.succeed([])
             : Effect.map(
-                own(head, source.messages(id, from, Math.min(fewMessages, version - from))),
+                own(head, source.messages(head, from, Math.min(fewMessages, version - from))),
                 (found) => found ?? []
               ),
         (_last, from, count) => from + count

@@ -49,6 +49,9 @@ const utf8 = new TextEncoder()
 
 const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 
+/** A conversation, and whose it is. */
+type Owned = Pick<Head, "id" | "subject">
+
 const location = ({ kind, name, owner }: Key): string => JSON.stringify([owner, kind, name])
 
 export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
@@ -82,7 +85,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
     // cast: what was written is JSON
     Effect.map(readRow(row, at), (value) => value as Schema.Json)
 
-  const messageAt = (conversation: string, nth: number): string => JSON.stringify([conversation, nth])
+  const messageAt = ({ id, subject }: Owned, nth: number): string => JSON.stringify([id, subject, nth])
 
   /** The head of a conversation of this subject. */
   const headOf = (operation: string, conversation: string, subject: string) =>
@@ -92,13 +95,13 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
       return yield* Effect.fail(UnknownConversationError.make({ conversation }))
     })
 
-  const read = (operation: string, conversation: string, from: number, limit: number) =>
+  const read = (operation: string, head: Owned, from: number, limit: number) =>
     Effect.gen(function* () {
-      const found = yield* rows.messages(conversation, from, limit)
+      const found = yield* rows.messages(head.id, from, limit)
       return yield* Effect.forEach(found, (row, index) =>
-        Effect.flatMap(readRow(row, messageAt(conversation, from + index)), decodeMessage)
+        Effect.flatMap(readRow(row, messageAt(head, from + index)), decodeMessage)
       )
-    }).pipe(failing(operation, conversation))
+    }).pipe(failing(operation, head.id))
 
   const append: Store["append"] = ({ conversation, expected, messages, subject }) =>
     Effect.gen(function* () {
@@ -108,7 +111,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
       if (expected + messages.length > maxMessages) return yield* beyond(conversation, "maxMessages", maxMessages)
       const encoded = yield* Effect.forEach(messages, (message, index) =>
         Effect.flatMap(failing("append", conversation)(encodeMessage(message)), (value) =>
-          rowOf(conversation, messageAt(conversation, expected + index), "append", value)
+          rowOf(conversation, messageAt({ id: conversation, subject }, expected + index), "append", value)
         )
       )
       const at = yield* Clock.currentTimeMillis
@@ -126,10 +129,10 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
   const source: Source<ConversationStoreError> = {
     ids: (subject, after, limit) => reading("")(rows.ids(subject, after, limit)),
     head: (id) => reading(id)(rows.head(id)),
-    messages: (id, from, limit) =>
-      Effect.flatMap(rows.messages(id, from, limit), (found) =>
-        Effect.forEach(found, (row, index) => readJson(row, messageAt(id, from + index)))
-      ).pipe(reading(id)),
+    messages: (head, from, limit) =>
+      Effect.flatMap(rows.messages(head.id, from, limit), (found) =>
+        Effect.forEach(found, (row, index) => readJson(row, messageAt(head, from + index)))
+      ).pipe(reading(head.id)),
     names: (owner, after, limit) => reading(owner)(rows.names(owner, after, limit)),
     document: (key) =>
       Effect.flatMap(rows.get(key), (row) =>
@@ -143,7 +146,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
       Effect.gen(function* () {
         const head = yield* headOf("load", conversation, subject)
         const until = Math.min(head.version, whole("from", from) + whole("limit", limit))
-        const messages = until <= from ? [] : yield* read("load", conversation, from, until - from)
+        const messages = until <= from ? [] : yield* read("load", head, from, until - from)
         return { ...head, messages, ...(until < head.version ? { next: until } : {}) }
       }),
     list: ({ after, limit = listed, subject }) =>
@@ -153,7 +156,7 @@ export const storeOf = (rows: Rows, limits: StoreLimits): Store => {
     fork: ({ as, at, conversation, subject }) =>
       Effect.gen(function* () {
         const head = yield* headOf("fork", conversation, subject)
-        const messages = yield* read("fork", conversation, 0, Math.min(whole("at", at ?? head.version), head.version))
+        const messages = yield* read("fork", head, 0, Math.min(whole("at", at ?? head.version), head.version))
         return yield* append({ conversation: as, subject, expected: 0, messages })
       }),
     remove: ({ conversation, subject }) =>
