@@ -4,6 +4,9 @@ import { Approval } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { Conversations } from "@kintsugi/durable"
+import * as AgentRuns from "@kintsugi/interop/AgentRuns"
+import * as DurableRuns from "@kintsugi/interop/DurableRuns"
 import { agent, clientsOf, contract, kinds, listening, ways } from "./_support/served.ts"
 
 const { call, calls, make, text } = ScriptedModel
@@ -61,6 +64,52 @@ for (const [name, kind] of Object.entries(kinds)) {
     })
   )
 }
+
+it.effect("the token of another run settles nothing of a durable run, and nothing of its own", () =>
+  Effect.gen(function* () {
+    const { desk, order, tokens } = yield* agent
+    const model = yield* make(calls(call("order", {})), calls(call("order", {})), text("It comes."))
+    yield* kinds.durable.begin
+    const context = yield* Layer.build(kinds.durable.runsOf({ desk, model: model.layer }))
+    const runs = Context.get(context, contract.runs)
+    const ann = { subject: "ann", run: "one" }
+    const bob = { subject: "bob", run: "one" }
+    for (const of of [ann, bob]) {
+      yield* runs.start({ ...of, input: "Order." })
+      assert.strictEqual((yield* runs.end(of))._tag, "Waiting")
+    }
+    const [ofAnn = ""] = tokens
+    const settle = (of: typeof ann) => runs.settle({ ...of, tool: order, token: ofAnn, exit: Exit.succeed("ordered") })
+    const unknown = { _tag: "NotCounted", reason: "unknown-token" }
+    for (const of of [bob, { ...ann, run: "two" }]) assert.deepStrictEqual({ ...(yield* settle(of)) }, unknown)
+    assert.strictEqual((yield* runs.end(ann))._tag, "Waiting")
+    assert.deepStrictEqual({ ...(yield* settle(ann)) }, { _tag: "Counted" })
+    assert.strictEqual((yield* runs.end(ann))._tag, "Answered")
+    assert.strictEqual((yield* runs.end(bob))._tag, "Waiting")
+  })
+)
+
+it.effect("a subject of any length and any characters has runs that wait in Conversations", () =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(Layer.provide(DurableRuns.layerSuspended, Conversations.layerMemory()))
+    const store = Context.get(context, AgentRuns.SuspendedRuns)
+    const long = "a".repeat(1000)
+    for (const subject of ["ann", long, `${long}b`, "\u0085", "\ud800", "ä".repeat(250)]) {
+      const key = { agent: "desk", subject, run: "one" }
+      const run = { asked: subject, snapshot: {}, repeat: false }
+      yield* store.put(key, run)
+      assert.deepStrictEqual(yield* store.get(key), run)
+      assert.deepStrictEqual(yield* store.list(key), [{ ...run, run: "one" }])
+      yield* store.put({ ...key, run: "two" }, run)
+      yield* store.remove(key)
+      assert.isUndefined(yield* store.get(key))
+    }
+    assert.deepStrictEqual(
+      (yield* store.list({ agent: "desk", subject: long })).map(({ run }) => run),
+      ["two"]
+    )
+  })
+)
 
 it.effect("a stream has a comment every 15 seconds, and its client none", () =>
   Effect.gen(function* () {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { KintsugiError } from "@kintsugi/core"
 import * as Durable from "@kintsugi/durable/Durable"
@@ -17,6 +18,11 @@ import { type Execution, type Executions, executionsOf, failureTo, refusing } fr
 import type { AgentRuns, Of } from "./runs.ts"
 import { type SuspendedKey, SuspendedRuns } from "./suspended.ts"
 import { unfitOf } from "./unfit.ts"
+
+/** Hashes an id as the executions of a workflow are. */
+const idsOf = (name: string) => Workflow.make(name, { payload: { id: Schema.String }, idempotencyKey: ({ id }) => id })
+
+const Hashed = idsOf("runs")
 
 /** The input with which a run was started: the first one counts. */
 const Asked = DurableDeferred.make("proxy/asked", { success: Schema.String })
@@ -46,10 +52,7 @@ export const layer = <
       const encode = Schema.encodeEffect(Schema.toCodecJson(self.input))
       const idOf = ({ run, subject }: Of): string => JSON.stringify([subject, run])
       /** The same execution ids, without an input. */
-      const Ids = Workflow.make(workflow._tag, {
-        payload: { id: Schema.String },
-        idempotencyKey: ({ id }) => id
-      })
+      const Ids = idsOf(workflow._tag)
       const executionOf = (of: Of) => Ids.executionId({ id: idOf(of) })
 
       /** Stores the input of a run, unless it has one, and returns the one that it has. */
@@ -94,11 +97,16 @@ export const layer = <
         events: found(executions.events),
         decide: found(executions.decide),
         settle: ({ exit, token, tool, ...of }) =>
-          here(
-            Effect.mapError(Durable.settle(durable, tool, token, exit), (error) =>
+          Effect.gen(function* () {
+            const executionId = yield* executionOf(of)
+            const found = yield* tool.definition.deferral?.storeOf(token) ?? Effect.undefined
+            // a token of another run settles nothing of this one, and nothing of the other
+            const isOther = Predicate.isObject(found) && found.store !== executionId
+            if (isOther) return { _tag: "NotCounted" as const, reason: "unknown-token" as const }
+            return yield* Effect.mapError(Durable.settle(durable, tool, token, exit), (error) =>
               Schema.isSchemaError(error) ? unfitOf(error) : failureTo(of.run, error)
             )
-          ),
+          }).pipe(here),
         say: ({ id, message, supersede = false, ...of }) =>
           Effect.gen(function* () {
             const executionId = yield* executionOf(of)
@@ -116,25 +124,33 @@ export const layer = <
 
 /**
  * Runs that wait, in `Conversations`. Runs in memory outlive their process by it. The documents of a subject are
- * those of the owner `runs/["<agent>","<subject>"]`, and belong to no conversation: `exportSubject` and `removeSubject` leave them.
+ * those of the owner `runs/["<agent>","<subject>"]`, or `runs/[<hash>]` if the two are too long for an id, and belong to no conversation: `exportSubject` and `removeSubject` leave them.
  */
 export const layerSuspended: Layer.Layer<SuspendedRuns, never, Conversations> = Layer.effect(
   SuspendedRuns,
   Effect.map(Conversations, ({ documents }) => {
     const kind = "suspended"
-    const ownerOf = ({ agent, subject }: Omit<SuspendedKey, "run">): string =>
-      `runs/${JSON.stringify([agent, subject])}`
+    /** Names that are no id of the store are hashed: it takes 250 characters, without control characters. */
+    const ownerOf = ({ agent, subject }: Omit<SuspendedKey, "run">): Effect.Effect<string> => {
+      const id = JSON.stringify([agent, subject])
+      if (/^\P{Cc}{1,240}$/u.test(id)) return Effect.succeed(`runs/${id}`)
+      return Effect.map(Hashed.executionId({ id }), (hash) => `runs/[${hash}]`)
+    }
+    const keyOf = (key: SuspendedKey) => Effect.map(ownerOf(key), (owner) => ({ owner, kind, name: key.run }))
     const read = (value: Schema.Json) => Effect.orDie(decodeRun(value))
     return {
-      put: (key, run) => Effect.orDie(documents.put({ owner: ownerOf(key), kind, name: key.run, value: { ...run } })),
+      put: (key, run) => Effect.flatMap(keyOf(key), (at) => Effect.orDie(documents.put({ ...at, value: { ...run } }))),
       get: (key) =>
-        Effect.flatMap(Effect.orDie(documents.get({ owner: ownerOf(key), kind, name: key.run })), (value) =>
-          value === undefined ? Effect.undefined : read(value)
+        Effect.flatMap(
+          Effect.flatMap(keyOf(key), (at) => Effect.orDie(documents.get(at))),
+          (value) => (value === undefined ? Effect.undefined : read(value))
         ),
-      remove: (key) => Effect.orDie(documents.remove({ owner: ownerOf(key), kind, name: key.run })),
+      remove: (key) => Effect.flatMap(keyOf(key), (at) => Effect.orDie(documents.remove(at))),
       list: (of) =>
-        Effect.flatMap(Effect.orDie(documents.all({ owner: ownerOf(of), kind })), (found) =>
-          Effect.forEach(found, ({ name, value }) => Effect.map(read(value), (run) => ({ ...run, run: name })))
+        Effect.flatMap(
+          Effect.flatMap(ownerOf(of), (owner) => Effect.orDie(documents.all({ owner, kind }))),
+          (found) =>
+            Effect.forEach(found, ({ name, value }) => Effect.map(read(value), (run) => ({ ...run, run: name })))
         )
     }
   })
