@@ -16,6 +16,7 @@ const read = [
   "core/src/recovery/Render.ts",
   "core/src/tool/RawSchema.ts",
   "core/src/tool/bm25.ts",
+  "core/src/tool/schemaCost.ts",
   "core/src/tool/schemaSize.ts",
   "providers/src/transport",
   "providers/src/codec",

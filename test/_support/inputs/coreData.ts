@@ -20,6 +20,7 @@ import * as Cursor from "../../../packages/core/src/event/Cursor.ts"
 import * as Snapshot from "../../../packages/core/src/event/Snapshot.ts"
 import { bm25 } from "../../../packages/core/src/tool/bm25.ts"
 import * as RawSchema from "../../../packages/core/src/tool/RawSchema.ts"
+import { costlyField } from "../../../packages/core/src/tool/schemaCost.ts"
 import { exceededBy } from "../../../packages/core/src/tool/schemaSize.ts"
 import {
   bombs,
@@ -50,6 +51,9 @@ import {
 import { credentials, repeated } from "./texts.ts"
 
 const request = { runId: "run", key: "run/1/1", callId: "c1", tool: "look", schema: "", expiresAt: 0 }
+
+/** Alternatives of each level of a value. */
+const choices = { anyOf: [{ items: { $ref: "#" } }, { additionalProperties: { $ref: "#" } }, { type: "string" }] }
 
 const signature = { key: "k1", mac: "0".repeat(64) }
 
@@ -232,5 +236,15 @@ export const coreData: Table = {
       Effect.runSync(bm25([{ name: "a", description: text, parameters: {} }])(text.slice(0, text.length >> 1)))
     )
   },
-  "core/src/tool/schemaSize.ts": { exceededBy: grows({ ...schemas, ...bombs }, (json) => exceededBy(json, wide)) }
+  "core/src/tool/schemaCost.ts": {
+    costlyField: merged({
+      schemas: grows({ ...schemas, ...bombs }, (json) => costlyField(json, { a: "a" })),
+      values: grows({ ...values, ...deepValues }, (value) => costlyField(choices, value))
+    })
+  },
+  "core/src/tool/schemaSize.ts": {
+    exceededBy: grows({ ...schemas, ...bombs }, (json) => exceededBy(json, wide)),
+    ...each(reached, "targetOf"),
+    ...each(looksOnce, "isNode", "listOf", "mapOf")
+  }
 }

@@ -163,3 +163,136 @@ it.effect("a large schema that is meant is read with a bound of its own [P1391]"
     assert.deepStrictEqual(yield* Tool.call(look(wide), { field7: "7" }), { field7: 7 })
   })
 )
+
+/** Alternatives that a check tries one by one. */
+const atLeast = (count: number): Schema.Json => ({
+  anyOf: Array.from({ length: count }, (_, index) => ({ ...number, minimum: 10 + index }))
+})
+
+const atLeastLong = (count: number): Schema.Json => ({
+  anyOf: Array.from({ length: count }, (_, index) => ({ type: "string", minLength: 30 + index }))
+})
+
+const list = (items: Schema.Json): Raw.RawSchema => ({ type: "object", properties: { a: { type: "array", items } } })
+
+const times = <A>(count: number, item: A): ReadonlyArray<A> => Array.from({ length: count }, () => item)
+
+const names = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+/** At each level of a value, each alternative tries all of the levels within it. */
+const recursive: Raw.RawSchema = {
+  type: "object",
+  properties: { a: { $ref: "#/$defs/n" } },
+  $defs: {
+    n: {
+      anyOf: ["x", "y"].map((other) => ({
+        type: "object",
+        properties: { a: { $ref: "#/$defs/n" }, [other]: number },
+        required: ["a", other]
+      }))
+    }
+  }
+}
+
+const within = (levels: number): Schema.Json => {
+  let value: Schema.Json = 1
+  for (let level = 0; level < levels; level++) value = { a: value }
+  return value
+}
+
+const fieldsOf = (count: number) => Object.fromEntries(names(count, "p").map((name) => [name, number] as const))
+
+/** Schemas within the bounds, and values that would take them minutes, or longer than anyone lives. */
+const costly: Readonly<Record<string, readonly [Raw.RawSchema, Schema.Json]>> = {
+  "alternatives of items": [list(atLeast(1000)), { a: times(20_000, 1) }],
+  "one of many": [list({ oneOf: [atLeast(1000)] }), { a: times(20_000, 1) }],
+  "what applies together": [
+    list({ allOf: names(100, "").map((_, index) => ({ ...number, minimum: index })) }),
+    { a: times(50_000, -1) }
+  ],
+  "a recursive schema": [recursive, within(100)],
+  "absent fields": [list({ type: "object", properties: fieldsOf(5000) }), { a: times(20_000, {}) }],
+  "required fields": [list({ type: "object", required: names(5000, "r") }), { a: times(20_000, {}) }],
+  "names of fields": [
+    { type: "object", properties: { a: { type: "object", propertyNames: atLeastLong(500) } } },
+    { a: Object.fromEntries(names(20_000, "n").map((name) => [name, 1] as const)) }
+  ],
+  "further fields": [
+    { type: "object", properties: { a: { type: "object", additionalProperties: atLeast(500) } } },
+    { a: Object.fromEntries(names(20_000, "n").map((name) => [name, 1] as const)) }
+  ],
+  "a tuple and more": [
+    { type: "object", properties: { a: { type: "array", prefixItems: [number], items: atLeast(500) } } },
+    { a: times(20_000, 1) }
+  ],
+  "a tuple of draft-07": [
+    {
+      type: "object",
+      properties: { a: { type: "array", items: [number], additionalItems: atLeast(500) } },
+      definitions: {}
+    },
+    { a: times(20_000, 1) }
+  ]
+}
+
+for (const [name, [schema, value]] of Object.entries(costly)) {
+  it.effect(`a call whose check takes too long by ${name} is refused with its tool, its id and its field [P1391]`, () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Tool.call(look(schema), value))
+      assert(error._tag === "DeserializationError")
+      assert.include(
+        error.message,
+        `of tool 'look' do not fit its parameters (call ${error.callId}): a: Expected a smaller value`
+      )
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [["a"]]
+      )
+    })
+  )
+}
+
+it.effect("a value without fields is refused as a whole [P1391]", () =>
+  Effect.gen(function* () {
+    const codec = RawSchema.make({ type: "array", items: atLeast(1000) })
+    const error = yield* Effect.flip(Schema.decodeUnknownEffect(codec)(times(20_000, 1)))
+    assert.match(error.message, /^Expected a smaller value[^\n]*$/)
+  })
+)
+
+it.effect("long lists pass, and so do alternatives that a type or a constant tells apart [P1391]", () =>
+  Effect.gen(function* () {
+    const kinds = names(200, "k").map((kind) => ({
+      type: "object",
+      properties: { kind: { const: kind }, a: number },
+      required: ["kind"]
+    }))
+    const $defs = Object.fromEntries(kinds.map((kind) => [kind.properties.kind.const, kind] as const))
+    const last = times(5000, { kind: "k199", a: 1 })
+    const passing: ReadonlyArray<readonly [Raw.RawSchema, ReadonlyArray<Schema.Json>]> = [
+      [list(number), times(100_000, 1)],
+      [list({ anyOf: [number, { type: "null" }, { type: "string" }, { type: "boolean" }] }), times(100_000, null)],
+      [list({ anyOf: names(500, "").map((text) => ({ const: text })) }), times(5000, "499")],
+      [list({ anyOf: names(500, "").map((text) => ({ type: "string", enum: [text] })) }), times(5000, "499")],
+      [list({ anyOf: [...times(500, { type: "array", items: number }), { type: "object" }] }), times(5000, {})],
+      [list({ oneOf: kinds }), last],
+      [
+        { ...list({ anyOf: kinds.map(({ properties }) => ({ $ref: `#/$defs/${properties.kind.const}` })) }), $defs },
+        last
+      ],
+      [list({ anyOf: kinds.map((kind) => ({ allOf: [kind] })) }), last]
+    ]
+    for (const [schema, items] of passing) {
+      const read = yield* Schema.decodeUnknownEffect(RawSchema.make(schema))({ a: items })
+      assert.deepStrictEqual(read, { a: items })
+    }
+  })
+)
+
+it.effect("an error has the first 1,000 issues of its call [P1391]", () =>
+  Effect.gen(function* () {
+    const error = yield* Effect.flip(Tool.call(look(list(number)), { a: times(2000, "x") }))
+    assert(error._tag === "DeserializationError")
+    assert.strictEqual(error.issues.length, 1000)
+  })
+)

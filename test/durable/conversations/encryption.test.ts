@@ -72,7 +72,7 @@ it.effect("a conversation or a message that was moved to another subject or id c
         .pipe(Effect.provide(encryption))
     yield* said("c", "ann")
     yield* said("d", "bob")
-    const refused = { _tag: "ConversationStoreError", conversation: "c", operation: "load" }
+    const refused = { _tag: "ConversationStoreError", conversation: "c", operation: "load" } as const
     yield* sql`UPDATE kintsugi_conversations SET subject = 'bob' WHERE id = 'c'`
     const ofBob = { conversation: "c", subject: "bob" }
     assert.deepInclude(yield* Effect.flip(Effect.provide(store.load(ofBob), encryption)), refused)

@@ -16,16 +16,21 @@ export const Issue = Schema.Struct({
 
 const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** All issues that a decoder found in `input`. It finds more than one if its option `errors` is `all`. */
+/** A long list may misfit in each item by each alternative: errors, events and snapshots hold no more issues than this. */
+const mostIssues = 1000
+
+/** The first 1,000 issues that a decoder found in `input`. It finds more than one if its option `errors` is `all`. */
 export const fromSchema = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> =>
-  formatter(issue).issues.map((found) => {
-    const path = (found.path ?? []).map((step) => {
-      // Mutant `false` survives: the type admits segments with a key, but the formatter of Effect gives the keys themselves
-      const key = Predicate.isObject(step) && "key" in step ? step.key : step
-      return Predicate.isNumber(key) ? key : String(key)
+  formatter(issue)
+    .issues.slice(0, mostIssues)
+    .map((found) => {
+      const path = (found.path ?? []).map((step) => {
+        // Mutant `false` survives: the type admits segments with a key, but the formatter of Effect gives the keys themselves
+        const key = Predicate.isObject(step) && "key" in step ? step.key : step
+        return Predicate.isNumber(key) ? key : String(key)
+      })
+      return { path, expected: found.message, actual: describe(valueAt(input, path)) }
     })
-    return { path, expected: found.message, actual: describe(valueAt(input, path)) }
-  })
 
 /**
  * `user.tags[0]: Expected string, got number 3`

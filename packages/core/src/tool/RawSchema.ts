@@ -11,6 +11,7 @@ import * as SchemaRepresentation from "effect/SchemaRepresentation"
 import * as Bounds from "../data/Bounds.ts"
 import type * as Message from "../data/Message.ts"
 import { InputTooLargeError } from "../errors/DoorError.ts"
+import { costlyField } from "./schemaCost.ts"
 import { exceededBy } from "./schemaSize.ts"
 
 const TypeId = "~@kintsugi/core/RawSchema"
@@ -40,7 +41,7 @@ export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.
   if (error !== undefined) throw error
   const document = documentOf(schema)
   const codec = Result.getOrElse(imported(document), () => openedUp(document))
-  return shownAs(codec, schema)
+  return shownAs(within(codec, schema), schema)
 }
 
 /** The codec of a JSON Schema without an unreadable part. `undefined` for any other schema, and for one beyond the default bounds. */
@@ -75,6 +76,17 @@ export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): 
  * @internal
  */
 export const of = (codec: Schema.Top): RawSchema | undefined => SchemaAST.resolveAt<RawSchema>(TypeId)(codec.ast)
+
+/** The same codec, except that it refuses a value whose check by the schema would take too long. */
+const within = (codec: Codec, schema: RawSchema): Codec =>
+  Schema.Unknown.check(
+    Schema.makeFilter((value) => {
+      const field = costlyField(schema, value)
+      return field === undefined || { path: field === "" ? [] : [field], issue: tooCostly }
+    })
+  ).pipe(Schema.decodeTo(codec))
+
+const tooCostly = "Expected a smaller value: its schema has too many alternatives for so many parts"
 
 type Codec = Schema.Codec<Schema.Json, unknown>
 type Document = JsonSchema.Document<"draft-2020-12">

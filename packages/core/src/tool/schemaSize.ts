@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Bounds from "../data/Bounds.ts"
 import { quietly } from "../data/Foreign.ts"
 
-type Node = { readonly [key: string]: unknown }
+export type Node = { readonly [key: string]: unknown }
 
 /** A bound that is exceeded. */
 interface Exceeded {
@@ -85,7 +85,7 @@ class Expansion {
 
   /** The size of the target of a reference that has no constraints beside it. Each target is counted once. */
   #reference(ref: string, level: number): Size {
-    const target = this.#at(ref)
+    const target = targetOf(this.#root, ref)
     this.#step()
     if (target === undefined || this.#counting.has(target)) return leaf
     const counted = this.#sizes.get(target)
@@ -111,7 +111,7 @@ class Expansion {
       this.#step()
       if (!isNode(one)) continue
       parts.push(one)
-      const target = Predicate.isString(one["$ref"]) ? this.#at(one["$ref"]) : undefined
+      const target = Predicate.isString(one["$ref"]) ? targetOf(this.#root, one["$ref"]) : undefined
       if (target !== undefined && !this.#counting.has(target)) {
         followed.add(target)
         all.push(target)
@@ -125,29 +125,29 @@ class Expansion {
   #step(): void {
     if (++this.#steps > this.#bounds.nodes) this.#beyond ??= "nodes"
   }
+}
 
-  /** Finds the target of a reference by its JSON pointer. */
-  #at(ref: string): Node | undefined {
-    if (!ref.startsWith("#")) return undefined
-    let node: unknown = this.#root
-    for (const token of ref.slice(1).split("/").slice(1)) {
-      const key = quietly(() => decodeURIComponent(token), token)
-        .replaceAll("~1", "/")
-        .replaceAll("~0", "~")
-      node = Predicate.isObjectOrArray(node) && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined
-    }
-    return isNode(node) ? node : undefined
+/** Finds the target of a reference by its JSON pointer. */
+export const targetOf = (root: Node, ref: string): Node | undefined => {
+  if (!ref.startsWith("#")) return undefined
+  let node: unknown = root
+  for (const token of ref.slice(1).split("/").slice(1)) {
+    const key = quietly(() => decodeURIComponent(token), token)
+      .replaceAll("~1", "/")
+      .replaceAll("~0", "~")
+    node = Predicate.isObjectOrArray(node) && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined
   }
+  return isNode(node) ? node : undefined
 }
 
 const none: Size = { nodes: 0, depth: 0 }
 const leaf: Size = { nodes: 1, depth: 1 }
 
-const isNode = (value: unknown): value is Node => Predicate.isObject(value)
+export const isNode = (value: unknown): value is Node => Predicate.isObject(value)
 
-const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-const mapOf = (value: unknown): Node => (isNode(value) ? value : {})
+export const mapOf = (value: unknown): Node => (isNode(value) ? value : {})
 
 /**
  * The reference, if the schemas consist of one reference only. Descriptions beside it do not count, nor does an `allOf` with one member.
