@@ -148,6 +148,7 @@ describe("settings", () => {
   cases("of these names have a credential that is no word", [
     ...settings.flatMap((name) => [`${name}=«hunter2» user=ann`, `${name}: «hunter2», next`]),
     "password='«hunter2»'",
+    `${"a".repeat(20)}_${"b".repeat(20)}_${"c".repeat(20)}_secret_access_key=«hunter2»`,
     'password: "«hunter2»"',
     "password='«hunte2»'",
     "password=hunt2",
@@ -157,12 +158,12 @@ describe("settings", () => {
     String.raw`x\npassword=«hunter2»`,
     String.raw`x\tpwd=«hunter2»`
   ])
-  cases(
-    "of similar names have none",
-    "passwords mypassphrase passphrases xaccess_token access_tokens a_b_c_d_api_key secret_accesskeys pwds secrets secret"
+  cases("of similar names have none", [
+    `${"a".repeat(21)}_${"b".repeat(11)}_api_key=hunter2 user=ann`,
+    ..."passwords mypassphrase passphrases xaccess_token access_tokens a_b_c_d_api_key secret_accesskeys pwds secrets secret"
       .split(" ")
       .map((name) => `${name}=hunter2 user=ann`)
-  )
+  ])
   cases("of tokens and signatures have one that is as long as a key, behind an equals sign", [
     ..."token my_token a_b_c_token signature"
       .split(" ")
@@ -201,8 +202,8 @@ describe("fields of JSON", () => {
     '{"password":   "hunter-to"}',
     '{"password":"«hunter-to»',
     String.raw`{"password":"«hunter-\"to»","a":"b"}`,
+    String.raw`{\"password\":\"«hunter-\\\"to»\",\"a\":\"b\"}`,
     String.raw`{"password":"«hunter-to\\\"»"}`,
-    String.raw`{\"password\":\"«hunter-\\\"to»\",\"a\":1}`,
     '{"password":"«hunte2»"}',
     '{"password":"hunt2"}',
     '{"password":"«open/sesame 1»"}'

@@ -17,8 +17,6 @@ const userInfo = without("\"'<>/@:?#`\\")
 const unescaped = without("\"'<>`\\")
 const credential = alphabetOf(`${printable.replaceAll(/[^\w.~+/=-]/g, "")}`)
 
-const longestName = 40
-
 /** Finds the credentials in a text. `isCut` says that the text was cut, so an unclosed credential at its end may be complete. */
 export const credentialsIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> => {
   const { text } = runs
@@ -94,9 +92,7 @@ const namedAt = (runs: Runs, at: number): Range | undefined => {
   const isColon = text.charCodeAt(at) === 58
   const quote = quoteBefore(text, at)
   let from = at - quote.length
-  // Mutant `Math.min(0, from - longestName)` survives: speed only
-  const least = Math.max(0, from - longestName)
-  while (from > least && isIn(names, text.charCodeAt(from - 1))) from--
+  while (isIn(names, text.charCodeAt(from - 1))) from--
   // the letter belongs to an escape, of a line feed for example
   if (text[from - 1] === "\\" && /[bfnrt]/.test(text[from] ?? "")) from++
   const name = text.slice(from, at - quote.length).toLowerCase()
@@ -230,7 +226,7 @@ const isPort = (text: string, at: number): boolean => /^\d{1,5}(?:[/?#,\s]|$)/.t
 
 const signs = new WeakMap<Runs, { readonly to: number; readonly sign: number }>()
 
-/** The last `@` before `to`, the end of a run of characters, or `from` without one; searched once per run. */
+/** The index of the last `@` between `from` and `to`, the end of a run of characters; `from` if none is there. Searched once per run. */
 const lastSign = (runs: Runs, from: number, to: number): number => {
   const cached = signs.get(runs)
   if (cached?.to === to) return cached.sign

@@ -58,11 +58,11 @@ export class Runs {
   /** The end of the run of characters of an alphabet that covers `from`. */
   end(alphabet: Alphabet, from: number): number {
     const cached = this.#last.get(alphabet)
-    // Mutants `false`, `cached[0] > from`, `from < cached[1]` survive: speed only. The end is looked for once more
+    // Mutants `false`, `cached[0] > from`, `from < cached[1]` survive: speed only. The end is computed once more
     if (cached !== undefined && cached[0] <= from && from <= cached[1]) return cached[1]
     let to = from
     while (isIn(alphabet, this.text.charCodeAt(to))) to++
-    // Mutant `[]` survives: speed only
+    // Mutant `[]` survives: speed only. The end is computed once more
     this.#last.set(alphabet, [from, to])
     return to
   }
@@ -200,6 +200,7 @@ const startsOf = (patterns: ReadonlyArray<Pattern>): Starts => {
   for (const pattern of patterns) {
     const [first] = pattern.parts
     if (typeof first === "string") starts[first.charCodeAt(0)]?.push(pattern)
+    // Mutant `isIn(first.alphabet, code) || those.push(pattern)` survives: speed only. More characters are tried
     else if (first !== undefined) starts.forEach((those, code) => isIn(first.alphabet, code) && those.push(pattern))
   }
   return starts
@@ -276,7 +277,7 @@ const blocksIn = (text: string): Array<Range> => {
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
     const rest = text.slice(at + begin.length, at + begin.length + 120)
     if (!/^[A-Z\d ]{0,24}PRIVATE KEY/.test(rest)) continue
-    // Mutant `true` survives: speed only
+    // Mutant `true` survives: speed only. The end is searched once more
     if (closed <= at) closed = endFrom(text, at)
     if (closed === Infinity && !isOpened.test(rest)) continue
     const to = Math.min(closed, text.length)
