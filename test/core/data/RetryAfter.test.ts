@@ -23,6 +23,7 @@ it("fromHttp429 reads seconds, fractions included, and dates in the three forms 
     ["Fri, 01 Jan 2027 12:00:07 GMT", 7000],
     ["Friday, 01-Jan-27 12:00:07 GMT", 7000],
     ["Fri Jan  1 12:00:07 2027", 7000],
+    ["Mon Jan 11 12:00:07 2027", 864_007_000],
     ["Fri, 01 Jan 2027 11:59:00 GMT", 0]
   ] as const) {
     assert.strictEqual(hintOf(header), millis, header)

@@ -3,6 +3,8 @@ import { assert, it } from "@effect/vitest"
 import { Approval, Completion, Message, Usage } from "@kintsugi/core"
 import { Schema } from "effect"
 import { summary } from "../../../packages/core/src/data/CauseCodec.ts"
+import { Assistant, SaidMessage, Settlement, type User } from "../../../packages/core/src/data/parts.ts"
+import { TurnChoice } from "../../../packages/core/src/data/TurnChoice.ts"
 import { through } from "../_support/json.ts"
 
 const isRead = (schema: Schema.Codec<unknown, unknown>) => {
@@ -160,6 +162,94 @@ it("a reply marks its usage as an estimate or not at all [P1397]", () => {
   const reply: Message.Reply = { content: [], finish: "stop", usage: Usage.empty, isEstimated: true }
   assert.deepStrictEqual(through(Message.Reply, reply), reply)
   assert.isFalse(isRead(Message.Reply)({ ...reply, isEstimated: false }))
+})
+
+it("the choice for a turn keeps what was chosen, and another word is no choice [P903]", () => {
+  const choice: TurnChoice = {
+    model: "m",
+    contextWindow: 9,
+    tools: ["look"],
+    toolChoice: { tool: "look" },
+    prompt: "",
+    options: { seed: 1 }
+  }
+  for (const one of [{}, choice, ...(["auto", "none", "required"] as const).map((toolChoice) => ({ toolChoice }))])
+    assert.deepStrictEqual(through(TurnChoice, one), one)
+  const is = isRead(TurnChoice)
+  for (const [field, wrong] of [
+    ["model", 5],
+    ["contextWindow", "9"],
+    ["tools", [5]],
+    ["toolChoice", ""],
+    ["toolChoice", {}],
+    ["prompt", 5],
+    ["options", 5]
+  ] as const)
+    assert.isFalse(is({ ...choice, [field]: wrong }), field)
+})
+
+it("a signature has a key and a code [P903]", () => {
+  const is = isRead(Approval.Decided)
+  const decided = { digest: "d", decision: { type: "approve" } }
+  assert.isTrue(is({ ...decided, signature: { key: "k", mac: "00" } }))
+  for (const signature of [{}, { key: "k" }, { mac: "00" }]) assert.isFalse(is({ ...decided, signature }))
+})
+
+it("a message to a run keeps its id, and the marks of messages are true or absent [P402]", () => {
+  const user: User = {
+    ...Message.user("go"),
+    lateResult: { callId: "c", tool: "look", unsupported: "follow" },
+    withheld: true
+  }
+  const said: SaidMessage = { id: "m", message: user, supersede: true }
+  assert.deepStrictEqual(through(SaidMessage, said), said)
+  const is = isRead(SaidMessage)
+  for (const other of [{}, { id: "m" }, { message: user }, { ...said, supersede: false }]) assert.isFalse(is(other))
+  for (const unsupported of ["follow", "refuse"])
+    assert.isTrue(is({ ...said, message: { ...user, lateResult: { callId: "c", tool: "look", unsupported } } }))
+  for (const wrong of [
+    { withheld: false },
+    { lateResult: {} },
+    { lateResult: { callId: "c", tool: "look", unsupported: "" } }
+  ])
+    assert.isFalse(is({ ...said, message: { ...user, ...wrong } }))
+  const reply: Assistant = { role: "assistant", content: [], paused: true, incomplete: true, withheld: true }
+  assert.deepStrictEqual(through(Assistant, reply), reply)
+  for (const mark of ["paused", "incomplete", "withheld"])
+    assert.isFalse(isRead(Assistant)({ ...reply, [mark]: false }), mark)
+})
+
+it("a settlement keeps its parts, also those without their bytes [P402]", () => {
+  const image = { type: "image", mediaType: "image/png" } as const
+  const file = { type: "file", mediaType: "text/csv", name: "a.csv" } as const
+  const settlement: Settlement = {
+    kind: "result",
+    text: "see",
+    parts: [
+      Message.text("see"),
+      { ...image, data: "AA==" },
+      { ...image, url: "https://x.org/a" },
+      { ...image, bytes: 1 },
+      { ...file, data: "AA==" },
+      { ...file, url: "https://x.org/b" },
+      { ...file, bytes: 2 }
+    ],
+    unsupported: "refuse"
+  }
+  assert.deepStrictEqual(through(Settlement, settlement), settlement)
+  const is = isRead(Settlement)
+  for (const kind of ["result", "told", "denied", "interrupted", "truncated", "unknown", "deferred"])
+    assert.isTrue(is({ kind, text: "" }), kind)
+  for (const wrong of [
+    { kind: "" },
+    { unsupported: "" },
+    { parts: [{}] },
+    { parts: [image] },
+    { parts: [file] },
+    { parts: [{ ...image, type: "", bytes: 1 }] },
+    { parts: [{ type: "image", bytes: 1 }] }
+  ])
+    assert.isFalse(is({ ...settlement, ...wrong }), JSON.stringify(wrong))
 })
 
 it("a foreign cause becomes its name, its message and its code", () => {

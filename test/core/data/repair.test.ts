@@ -126,7 +126,22 @@ it("unreadable messages are dropped, and no input makes it throw [P402]", () => 
   ]) {
     assert.deepStrictEqual(Message.repair(history), [])
   }
-  for (const content of [null, 5, {}, [null], [hostile], [{ type: "tool-call", id: "c", name: null }]]) {
+  const hostilePart = {
+    get type(): string {
+      throw new Error("look away")
+    }
+  }
+  for (const content of [
+    null,
+    5,
+    {},
+    { flatMap: () => [Message.text("x")], length: 1 },
+    [null],
+    [hostile],
+    [hostilePart],
+    [{ type: "tool-call", id: "c", name: null }],
+    [{ type: "tool-call", name: "look" }]
+  ]) {
     assert.deepStrictEqual(
       Message.repair([
         { role: "assistant", content },
@@ -207,6 +222,18 @@ it("a sound message stays as it is, with its extra fields [P402]", () => {
   const [, said] = repaired
   assert(said?.role === "assistant" && said.content[0]?.type === "settled-call")
   assert.strictEqual(said.content[0].call, noted)
+})
+
+it("a result without a call id or without a text settles no call [P402]", () => {
+  const repaired = Message.repair([
+    { role: "assistant", content: [call("c1"), call("undefined")] },
+    { role: "tool", callId: "c1", parts: [] },
+    { role: "tool", text: "seen" }
+  ])
+  assert.deepStrictEqual(settlements(repaired), [
+    `c1 interrupted: ${Message.interrupted.text}`,
+    `undefined interrupted: ${Message.interrupted.text}`
+  ])
 })
 
 it("of two names for a text the one that is meant for texts counts [P402]", () => {

@@ -34,6 +34,7 @@ const strictly = (_: string, value: unknown): unknown => {
     Predicate.isSymbol(value) ||
     (Predicate.isNumber(value) && !Number.isFinite(value))
   ) {
+    // Mutant `""` survives: another text replaces the message
     throw new TypeError("no JSON")
   }
   return value

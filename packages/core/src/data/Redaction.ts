@@ -101,8 +101,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
 /** The forms of a value that is too short or too plain for `know`. Encoded forms count only if they cannot be an ordinary word. */
 const shortFormsOf = (secret: string): ReadonlyArray<string> => {
   const value = withoutScheme(secret)
-  // the mark includes the empty text too
-  return mark.includes(value) ? [] : encoded(value).filter((form) => form === value || form.length >= 6)
+  return encoded(value).filter((form) => !mark.includes(form) && (form === value || form.length >= 6))
 }
 
 const encoded = (value: string): ReadonlyArray<string> => [
@@ -158,6 +157,7 @@ class SecretIndex {
   add(forms: ReadonlyArray<string>): void {
     for (const form of forms) {
       for (const piece of piecesOf(form)) {
+        // Mutant `["Stryker was here"]` survives: only a secret with these words begins with them
         const entry = this.#pieces.get(piece) ?? { count: 0, isStrong: isStrong(piece), forms: [] }
         entry.count++
         this.#pieces.set(piece, entry)
@@ -170,6 +170,7 @@ class SecretIndex {
     for (const form of forms) {
       const first = this.#pieces.get(form.slice(0, pieceLength))
       const index = first?.forms.indexOf(form) ?? -1
+      // Mutant `first.forms` survives: a form that was added has its pieces
       if (index >= 0) first?.forms.splice(index, 1)
       for (const piece of piecesOf(form)) {
         const entry = this.#pieces.get(piece)
@@ -229,8 +230,9 @@ export const know = (
   secret: Redacted.Redacted,
   parts: ReadonlyArray<string> = [String(Redacted.value(secret))]
 ): void => {
-  // Mutants `false`, `;` survive: memory only. The forms are counted once more
+  // Mutant `false` survives: memory only. The value is added once more, and removed as often
   if (held.has(secret)) return
+  // Mutant `;` survives: memory only, as above
   held.add(secret)
   const forms = parts.flatMap(formsOf)
   values.add(forms)

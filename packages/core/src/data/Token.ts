@@ -87,6 +87,7 @@ export const isGenuine = (token: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     // Mutant `["Stryker was here"]` survives: a key without its code is no signature
     const [key, mac] = split(token)?.slice(many) ?? []
+    // Mutant `false` for `key === undefined` survives: a token has both or neither
     const signature = key === undefined || mac === undefined ? undefined : { key, mac }
     const content = token.split(".").slice(0, many).join(".")
     return Effect.map(Signing.refusalOf("token", content, signature), (refusal) => refusal === undefined)

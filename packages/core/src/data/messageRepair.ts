@@ -110,6 +110,7 @@ const readMessage = (value: unknown): Read | undefined => {
     case "tool": {
       const callId = idOf(property(value, "callId"))
       const text = wordsOf(property(value, "text") ?? said)
+      // Mutant `false` for `callId === undefined` survives: no call has such an id
       if (callId === undefined || text === undefined) return undefined
       const kind = property(value, "isError") === true ? "told" : "result"
       const settlement = { kind, text, parts: property(value, "parts") }
@@ -154,6 +155,7 @@ const readPart = (part: unknown): Part | UnmatchedCall | undefined => {
       return readCall(part, undefined)
     case "settled-call":
       return readCall(property(part, "call"), property(part, "settlement"))
+    // Mutant `default:` survives: the end of the function gives `undefined` too
     default:
       return undefined
   }
