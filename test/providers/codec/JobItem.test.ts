@@ -12,4 +12,6 @@ it("only an item of its kind names a background job", () => {
   assert.isTrue(JobItem.is(item))
   assert.isFalse(JobItem.is({ ...item, kind: "web_search_call" }))
   assert.isFalse(JobItem.is(Message.text("hi")))
+  const alike = { ...Message.text("hi"), kind: item.kind }
+  assert.isFalse(JobItem.is(alike))
 })

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Provider from "@kintsugi/providers/Provider"
 import * as fc from "fast-check"
+import { read } from "../../../packages/providers/src/codec/failedGeneration.ts"
 import { answer, formats } from "../../_support/wireFixtures.ts"
 
 const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
@@ -18,6 +19,8 @@ it("reads the call that a provider rejected, as the model wrote it [P404]", () =
     ['{"name": "search", "arguments": {"q": 1}}', "search", '{"q":1}'],
     ['{"name": "search", "parameters": "{\\"q\\": 1"}', "search", '{"q": 1'],
     ['[{"name": "search", "arguments": {"q": 1}}]', "search", '{"q":1}'],
+    ['{"name": "search"}', "search", undefined],
+    ['{"arguments": {"q": 1}}', "", '{"q":1}'],
     ['{"name": "search", "arguments": {"q": ', "search", '{"q": '],
     ['<function=search>{"q": 1}</function>', "search", '{"q": 1}'],
     ['<function=search{"q": 1,}</function>', "search", '{"q": 1,}'],
@@ -29,6 +32,16 @@ it("reads the call that a provider rejected, as the model wrote it [P404]", () =
     assert.strictEqual(error.tool, tool, String(generation))
     assert.strictEqual(error.rawArgs, rawArgs, String(generation))
   }
+})
+
+it("what a rejected call does not have is absent, and a text that is too long is read in part [P404]", () => {
+  assert.deepStrictEqual(read('{"name": "search"}'), { tool: "search" })
+  assert.deepStrictEqual(read('{"parameters": 1}'), { rawArgs: "1" })
+  assert.deepStrictEqual(read("no call"), {})
+  assert.deepStrictEqual(read(undefined), {})
+  const args = JSON.stringify({ q: "x".repeat(100_000) })
+  const before = '{"name":"search","arguments":'
+  assert.deepStrictEqual(read(`${before}${args}}`), { tool: "search", rawArgs: args.slice(0, 100_000 - before.length) })
 })
 
 it("any generation is read in good time, and a huge one too [P404]", () => {

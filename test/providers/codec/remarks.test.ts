@@ -174,6 +174,18 @@ it("Ollama's log probabilities are those of all lines, and are not sent back [P1
 })
 
 describe("what a stream holds back", () => {
+  it("counts an annotation that a server repeats once [P1401 P1407]", () => {
+    const decoder = OpenAiChat.make(source).decoder(answerOf(""), { messages: [], tools: [], toolChoice: "auto" })
+    const heldAfter = (...annotations: ReadonlyArray<object>) => {
+      Result.getOrThrow(decoder.push(JSON.stringify({ choices: [{ index: 0, delta: { annotations } }] })))
+      return decoder.held?.() ?? 0
+    }
+    const one = heldAfter(citation(0))
+    assert.isAbove(one, 40)
+    assert.strictEqual(heldAfter(citation(0)), one)
+    assert.strictEqual(heldAfter(citation(0), citation(1)), 2 * one)
+  })
+
   const line = { message: { content: "s" }, logprobs: [token("s")] }
   const candidate = { content: { parts: [{ text: "s" }] }, logprobsResult: { chosenCandidates: [token("s")] } }
   const piece = { index: 0, delta: { content: "s", annotations: [citation(0)] }, logprobs: { content: [token("s")] } }

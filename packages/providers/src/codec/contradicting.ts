@@ -73,6 +73,7 @@ export const contradicted = (
   { able, family, own }: Knowledge
 ): LlmError.LlmError => {
   if (error._tag !== "InvalidRequestError" && error._tag !== "CapabilityMismatchError") return error
+  // Mutant `"Stryker was here!"` survives: these words refuse nothing
   const refusals = (error.detail ?? "").split(/[.!?]\s|\n/).filter((part) => refuses.test(part) && !beside.test(part))
   for (const { allowedBy, name, words } of options) {
     const entry = allowedBy(sent, able)

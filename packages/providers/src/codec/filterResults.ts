@@ -78,7 +78,7 @@ const ofResults = (results: Schema.Json | undefined, of: Filter["of"]): Filters 
     const several = Array.isArray(result) ? Json.items(result) : Json.items(Json.field(result, "details"))
     const found = [result, ...several].flatMap((one) => ofResult(category, one, of))
     // the result for all lists together is dropped if the single lists are named
-    return several.length > 0 && found.length > 1 ? found.filter(({ id }) => id !== undefined) : found
+    return found.length > 1 ? found.filter(({ id }) => id !== undefined) : found
   })
 
 /** A text of the server, made safe to show: secrets are redacted, and at most 100 characters are kept. */

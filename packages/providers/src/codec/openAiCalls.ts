@@ -23,6 +23,7 @@ export class Ids {
     // ends at the first id that no call of the reply has
     for (let next = Math.max(index, this.#next.get(base) ?? 0); this.#used.has(id); next++) {
       id = `${base}_${next}`
+      // Mutant `next - 1` survives: speed only. The loop passes the used numbers again
       this.#next.set(base, next + 1)
     }
     this.#used.add(id)

@@ -129,6 +129,70 @@ describe("calls that careless servers cut into pieces", () => {
     )
   })
 
+  it("have whole arguments after the brace that closes their first object, and nothing but blanks behind it", () => {
+    for (const whole of [
+      "{}",
+      '{"a":{},"b":1}',
+      '{"a":"}"}',
+      '{"a":"{"}',
+      '{"a":"\\\""}',
+      '{"\\\\":"\\\\"}',
+      '{"a":[{"b":"\\"}"}]} ',
+      "{}\n"
+    ]) {
+      for (const pieces of [[whole], Array.from(whole), [whole.slice(0, -3), whole.slice(-3)]]) {
+        const more = pieces.map((text, at) => piece(undefined, at === 0 ? "f" : undefined, text))
+        assert.deepStrictEqual(callsOf(...more, piece(undefined, "f", "{}")), [
+          ["call_0", "f", whole],
+          ["call_1", "f", "{}"]
+        ])
+      }
+    }
+    for (const part of ["", "{", '{"a":{}', '{"a":"}', '{"a":"\\"}', "{}x", "{},{}", "[]", "{a}"]) {
+      assert.deepStrictEqual(callsOf(piece(undefined, "f", part), piece(undefined, "f", "{}")), [
+        ["call_0", "f", `${part}{}`]
+      ])
+    }
+  })
+
+  it("may become whole, and whole no more, with each piece", () => {
+    const named = (args: string) => piece(undefined, "f", args)
+    assert.deepStrictEqual(callsOf(named("{"), named("}"), named("{}")), [
+      ["call_0", "f", "{}"],
+      ["call_1", "f", "{}"]
+    ])
+    assert.deepStrictEqual(callsOf(named("{}"), named(""), piece(undefined, undefined, ",x"), named("{}")), [
+      ["call_0", "f", "{},x{}"]
+    ])
+  })
+
+  it("belong by their index to the call that began last, though another call of this index came in between", () => {
+    assert.deepStrictEqual(
+      callsOf(
+        piece("a", "f", "{", 0),
+        piece("b", "g", "{", 0),
+        piece("a", undefined, "}", 0),
+        piece(undefined, undefined, "}", 0)
+      ),
+      [
+        ["a", "f", "{}"],
+        ["b", "g", "{}"]
+      ]
+    )
+    assert.deepStrictEqual(
+      callsOf(
+        piece("a", "f", "{}", 1),
+        piece("a", "f", "{", 2),
+        piece("a", undefined, " ", 1),
+        piece("a", undefined, "}")
+      ),
+      [
+        ["a", "f", "{} "],
+        ["a_1", "f", "{}"]
+      ]
+    )
+  })
+
   it("keep their order by index, stated or counted", () => {
     assert.deepStrictEqual(
       callsOf(piece("a", "f", "{}", 5), piece("b", "g", "{}", 2), piece("c", "h", "{}")).map(([id]) => id),

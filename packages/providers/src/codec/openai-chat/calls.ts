@@ -20,8 +20,8 @@ export const piecesOf = (message: Schema.Json | undefined): ReadonlyArray<Schema
  */
 export const foreignIn = (pieces: ReadonlyArray<Schema.Json>): string | undefined => {
   const foreign = pieces.find((piece) => {
-    const type = Json.text(Json.field(piece, "type")) ?? "function"
-    return type !== "function" && Json.field(piece, "function") === undefined && Json.object(Json.field(piece, type))
+    const type = Json.text(Json.field(piece, "type"))
+    return type !== undefined && Json.field(piece, "function") === undefined && Json.object(Json.field(piece, type))
   })
   return Json.text(Json.field(foreign, "type"))
 }
@@ -91,6 +91,7 @@ export class Calls {
   #note(position: number, index: number, id: string | undefined): void {
     this.#nextIndex = Math.max(this.#nextIndex, index + 1)
     noteLast(this.#ofIndex, index, position)
+    // Mutant `false` survives: no piece looks for a call by an id that is absent
     if (id === undefined) return
     noteLast(this.#ofId, id, position)
     noteLast(this.#ofBoth, `${index} ${id}`, position)
@@ -124,7 +125,7 @@ export class Calls {
 }
 
 const noteLast = <Key>(positions: Map<Key, number>, key: Key, position: number): void => {
-  if ((positions.get(key) ?? -1) < position) positions.set(key, position)
+  positions.set(key, Math.max(positions.get(key) ?? 0, position))
 }
 
 const begins = (piece: Piece, call: UnfinishedCall): boolean => {

@@ -93,9 +93,9 @@ export class ThinkTags {
 
 const piece = (type: Piece["type"], text: string): ReadonlyArray<Piece> => (text === "" ? [] : [{ type, text }])
 
-/** How many characters at the end of a text may be the beginning of the closing tag. */
+/** How many characters at the end of a text without the closing tag may be its beginning. */
 const heldBack = (text: string): number => {
-  for (let length = Math.min(closing.length - 1, text.length); length > 0; length--) {
+  for (let length = Math.min(closing.length, text.length); length > 0; length--) {
     if (closing.startsWith(text.slice(text.length - length))) return length
   }
   return 0
