@@ -22,7 +22,7 @@ export interface Report {
   /** The request id, if the body repeats it. */
   readonly requestId?: string
   /** The usage of the attempt, if the body has a reply besides the error. */
-  readonly usage?: Usage.Usage
+  readonly usage?: Usage.Usage | undefined
   /** The categories that a content filter found in the text. */
   readonly filters?: LlmError.ContentFilteredError["filters"]
   /** The headers of the server behind a router, as the body quotes them, in lower case. The headers of the answer itself override them. */

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import { refusesOwn } from "../_support/ownFields.ts"
 import { source } from "./_support/replies.ts"
 
 const png = Message.image("image/png", { data: "AQID" })
@@ -22,5 +23,19 @@ describe("the codec", () => {
     assert.isTrue(of({}, { providerTools: true }))
     assert.isTrue(of({ providerTools: search }, {}))
     assert.isTrue(of({ providerTools: search }, { providerTools: false }))
+  })
+})
+
+it("the fields that the library writes are no further fields: the refusal says what to use instead", () => {
+  refusesOwn((extra) => OpenAiChat.make(source, { extra }), {
+    written: {
+      messages: "the messages of the request",
+      model: "the option model",
+      stream: "Model.stream or a streamed run",
+      tool_choice: "the option toolChoice",
+      tools: "the tools of the agent, or the option providerTools"
+    },
+    merged: { stream_options: "an object" },
+    single: ["n"]
   })
 })

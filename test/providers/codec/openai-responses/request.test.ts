@@ -4,6 +4,7 @@ import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { type Schema } from "effect"
+import * as ResponsesRequest from "../../../../packages/providers/src/codec/openai-responses/request.ts"
 import { call, codec, type Item, message, reasoning, source } from "./_support/responses.ts"
 import { encode, inputOf, plain, result, said, answered } from "./_support/requests.ts"
 
@@ -298,6 +299,33 @@ describe("the rest of the body", () => {
     OpenAiResponses.make(source, { promptCache: { breakpoints: ["conversation"] } })
     assert.strictEqual(OpenAiResponses.capabilities.promptCache, "key")
   })
+})
+
+it("a request that continues a stored reply marks none of its instructions: those are stored", () => {
+  const messages = [Message.system("be brief"), Message.user("hi")]
+  const settings = {
+    provider: "openai",
+    constants: { model: "m" },
+    text: undefined,
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    providerTools: [],
+    stored: true,
+    output: "schema",
+    isPlain: false,
+    isMarked: true,
+    strict: true
+  } as const
+  const answers = [{ type: "function_call_output", call_id: "c1", output: "ok" }]
+  const sent = (linkIn?: ResponsesRequest.Settings["linkIn"]) =>
+    JSON.parse(ResponsesRequest.make({ ...settings, linkIn })({ ...plain, messages }, "whole")).input
+  const user = { role: "user", content: "hi" }
+  assert.deepStrictEqual(
+    sent(() => ({ id: "resp_1", answers, messages })),
+    [...answers, { role: "system", content: "be brief" }, user]
+  )
+  const content = [{ type: "input_text", text: "be brief", prompt_cache_breakpoint: { mode: "explicit" } }]
+  assert.deepStrictEqual(sent(), [{ role: "system", content }, user])
 })
 
 describe("the cached encoding", () => {

@@ -23,7 +23,7 @@ export const inside = (
   json: Schema.Json,
   usage = Usage.toUsage(Json.field(json, "type") === "message" ? Usage.read(Json.field(json, "usage")) : undefined)
 ): LlmError | undefined => {
-  const used = usage === undefined ? {} : { usage }
+  const used = { usage }
   const read = (json: Schema.Json) => {
     const report = ErrorBody.reportOf(json)
     // Mutant `false` survives: what holds an error has a report

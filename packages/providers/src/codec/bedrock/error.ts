@@ -77,7 +77,7 @@ const reportOf = (json: Schema.Json, type: string | undefined): Report | undefin
 
 /** Finds the error in an event of a stream or in a whole body; `undefined` if there is none. `usage` is the usage of the attempt so far. */
 export const inside = (source: Source, answer: Answer, json: Schema.Json, usage?: Usage): LlmError | undefined => {
-  const used = usage === undefined ? {} : { usage }
+  const used = { usage }
   const error = ErrorBody.inside(
     { codes, read: (body) => withUsage(ErrorBody.reportOf(body), used) },
     source,

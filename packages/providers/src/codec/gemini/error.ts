@@ -47,8 +47,7 @@ export interface Seen {
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json, seen: Seen = {}): LlmError | undefined => {
   for (const chunk of Array.isArray(json) ? Json.items(json) : [json]) {
-    const usage = usageOf(chunk) ?? seen.usage
-    const used = usage === undefined ? {} : { usage }
+    const used = { usage: usageOf(chunk) ?? seen.usage }
     const error =
       ErrorBody.inside({ codes, read: (json) => adding(ErrorBody.reportOf(json), used) }, source, answer, chunk) ??
       blocked(source, answer, Json.field(chunk, "promptFeedback"), used) ??

@@ -91,7 +91,6 @@ export class Calls {
   #note(position: number, index: number, id: string | undefined): void {
     this.#nextIndex = Math.max(this.#nextIndex, index + 1)
     noteLast(this.#ofIndex, index, position)
-    // Mutant `false` survives: no piece looks for a call by an id that is absent
     if (id === undefined) return
     noteLast(this.#ofId, id, position)
     noteLast(this.#ofBoth, `${index} ${id}`, position)

@@ -70,7 +70,7 @@ export const ended = (
   { filters, reason, refusal, usage }: Ending
 ): LlmError | undefined => {
   const failed = (code: string, text: string) =>
-    OpenAiError.failure(source, answer, { codes: [code], text, filters, ...(usage === undefined ? {} : { usage }) })
+    OpenAiError.failure(source, answer, { codes: [code], text, filters, usage })
   if (refusal !== undefined) return failed("refusal", refusal)
   if (reason === "content_filter") return failed(reason, "a content filter cut the reply off")
   if (reason === "error") return failed("server_error", "the model broke off the reply")

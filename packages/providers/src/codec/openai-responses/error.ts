@@ -24,8 +24,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   }
   if (type === "response.refusal.done") return refused(source, answer, {}, Json.field(json, "refusal"))
   const response = Json.field(json, "response") ?? json
-  const usage = usageOf(response)
-  const used: Used = usage === undefined ? {} : { usage }
+  const used: Used = { usage: usageOf(response) }
   const error = ErrorBody.inside(formatWith(used), source, answer, response)
   if (error !== undefined) return error
   if (type === "response.failed" || Json.field(response, "status") === "failed") {

@@ -23,7 +23,9 @@ export class Least {
     if (value === undefined || length === 0) return
     let at = 0
     for (let child = 1; child < length; child = 2 * at + 1) {
+      // Mutant `this.#at(child + 1) <= this.#at(child)` survives: of two equal numbers either may rise
       if (this.#at(child + 1) < this.#at(child)) child++
+      // Mutant `value < this.#at(child)` survives: equal numbers may stand in any order
       if (value <= this.#at(child)) break
       this.#heap[at] = this.#at(child)
       at = child

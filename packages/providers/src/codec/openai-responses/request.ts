@@ -88,6 +88,7 @@ const marked = (items: ReadonlyArray<string>, transcript: Message.Transcript): R
  */
 const inputOf = (settings: Settings): ((messages: Message.Transcript) => ReadonlyArray<string>) => {
   const idsIn = remembering(Items.idsIn)
+  // Mutant `["Stryker was here"]` survives: the first number is 1
   const encoders: Array<(message: Message.Message) => string> = []
   const encoded = (message: Message.Message, time: number) =>
     (encoders[time] ??= remembering((message) => encodeMessage(message, settings, time)))(message)
@@ -113,6 +114,7 @@ const inputOf = (settings: Settings): ((messages: Message.Transcript) => Readonl
 /** The JSON texts of a message's items, joined by commas. */
 const encodeMessage = (message: Message.Message, { isPlain, provider, stored }: Settings, time: number): string => {
   if (isPlain) {
+    // Mutant `["Stryker was here"]` survives: only messages of the model have calls
     const ids = message.role === "assistant" ? Items.callIds(Items.idsIn(message), time) : []
     return PlainItems.ofMessage(message, provider, ids)
       .map((item) => JSON.stringify(item))

@@ -215,8 +215,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   /** Reads the last event, which holds the whole response, and emits everything that was not streamed. */
   #finish(response: Schema.Json): Step {
     const usage = usageOf(response)
-    const used = usage === undefined ? {} : { usage }
-    const refusal = ResponsesError.refused(this.#source, this.#answer, used, this.#refusal ?? this.#refusing)
+    const refusal = ResponsesError.refused(this.#source, this.#answer, { usage }, this.#refusal ?? this.#refusing)
     if (refusal !== undefined) return Result.fail(refusal)
     this.#state = "done"
     for (const [index, item] of Json.items(Json.field(response, "output")).entries()) {
@@ -247,6 +246,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   #drain(): ReadonlyArray<Model.Part> {
     const parts: Array<Model.Part> = []
     for (;;) {
+      // Mutant `+1` survives: without a least index there is no unfinished item, under any index
       const index = this.#least.first ?? -1
       const item = this.#unfinished.get(index)
       if (item === undefined) return parts

@@ -27,8 +27,10 @@ export const waitingIn = (
       // a program in the provider's container waits for the calls that it made, and continues with their results
       if (kind === "program" && isInProgram) return false
       if (isCut(item) || !isAnswer) return !isAnswer
-      if (clients.has(kind)) return kind !== custom || !isOfXAi(source) || index > lastText
-      return index > lastText && (textOf(item, "call_id") !== undefined || hasWaitingStatus(item))
+      // Mutant `index >= lastText` survives: the item at `lastText` is a message, which never waits
+      const isLater = index > lastText
+      if (clients.has(kind)) return kind !== custom || !isOfXAi(source) || isLater
+      return isLater && (textOf(item, "call_id") !== undefined || hasWaitingStatus(item))
     })
   )
 }
@@ -96,7 +98,7 @@ const hasWaitingStatus = (item: Schema.Json): boolean => {
   return status !== undefined && !ended.has(status)
 }
 
-const ended: ReadonlySet<string> = new Set(["completed", "incomplete", "failed", "cancelled", "canceled", "expired"])
+const ended: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "canceled", "expired"])
 
 /** Whether an item is a message with text. */
 export const hasText = (item: Schema.Json): boolean =>
