@@ -135,9 +135,8 @@ const refined = (
   const report = reportOf(error, answer)
   const source: Source.Source = { model, provider, secrets: [] }
   const text = Source.quote(report.text)
-  const isSaid = text !== "" || report.codes.length > 0 || answer.status !== 0
   const tag = Classify.tagOf(report, answer.status, {})
-  if (isSaid && !unclear.has(tag)) {
+  if (!unclear.has(tag)) {
     const found = build(tag, { source, report, text, answer, facts: { ...from, provider } })
     if (found.isRetryable === isRetryable) return found
   }
