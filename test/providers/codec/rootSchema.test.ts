@@ -17,6 +17,21 @@ const closed = (properties: object, required: ReadonlyArray<string>) => ({
 })
 
 describe("the schema of parameters", () => {
+  it("is absent where a keyword restricts values to what is no object", () => {
+    for (const word of [
+      { type: "string" },
+      { enum: [{}] },
+      { const: {} },
+      { allOf: [{}] },
+      { not: { type: "string" } },
+      { anyOf: [] },
+      { oneOf: [] }
+    ]) {
+      assert.isUndefined(parametersRoot(word), JSON.stringify(word))
+    }
+    assert.deepStrictEqual<unknown>(parametersRoot({ title: "any" }), { title: "any", type: "object" })
+  })
+
   it("is that of an object, as it is", () => {
     const { parameters } = specOf("", Struct({ a: Text, b: optionalKey(Finite) }))
     assert.deepStrictEqual(parametersRoot(parameters), parameters)

@@ -26,6 +26,30 @@ const object = (properties: Record<string, Schema.Json>, required = Object.keys(
 const text = { type: "string" }
 
 describe("what fits", () => {
+  it("has the formats of the dialect, and loses what restricts no value", () => {
+    for (const format of ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]) {
+      const schema = object({ a: { ...text, format } })
+      assert.deepStrictEqual<unknown>(strict(schema, { optional: false }), schema, format)
+    }
+    for (const word of ["$schema", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"]) {
+      const schema = object({ a: { ...text, [word]: "x" } })
+      assert.deepStrictEqual<unknown>(strict(schema, { optional: false }), object({ a: text }), word)
+    }
+    const number = {
+      type: "number",
+      title: "t",
+      description: "d",
+      const: 1,
+      multipleOf: 1,
+      minimum: 0,
+      maximum: 2,
+      exclusiveMinimum: 0,
+      exclusiveMaximum: 2
+    }
+    const schema = object({ a: number, b: { type: "array", items: text, minItems: 1, maxItems: 2 } })
+    assert.deepStrictEqual<unknown>(strict(schema, { optional: false }), schema)
+  })
+
   it("stays as it is", () => {
     const schema = object({
       name: { type: "string", description: "a name", title: "Name", pattern: "^[a-z]+$" },
@@ -103,7 +127,12 @@ describe("what does not fit", () => {
       { format: "uri" },
       { pattern: "a(?=b)" },
       { pattern: "(?<!a)b" },
-      { if: text }
+      { if: text },
+      { anyOf: [] },
+      { additionalProperties: true },
+      { additionalProperties: {} },
+      { properties: "none" },
+      { items: true }
     ]) {
       cannot(object({ a: { ...text, ...word } }))
       cannot(object({ a: { type: "array", items: { anyOf: [{ ...text, ...word }] } } }))
@@ -133,7 +162,12 @@ describe("what does not fit", () => {
     const values = (size: number) => object({ a: { enum: Array.from({ length: size }, (_, i) => i) } })
     assert.isDefined(strict(values(1000), { optional: false }))
     cannot(values(1001))
-    cannot(object({ ["x".repeat(120_001)]: text }))
+    const named = (length: number) => object({ ["x".repeat(length)]: text })
+    assert.isDefined(strict(named(120_000), { optional: false }))
+    cannot(named(120_001))
+    const valued = (length: number) => object({ a: { enum: ["x".repeat(length)] } })
+    assert.isDefined(strict(valued(119_995), { optional: false }))
+    cannot(valued(119_996))
   })
 })
 

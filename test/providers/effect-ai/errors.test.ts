@@ -119,6 +119,11 @@ describe("the nearest error", () => {
       new AiError.InternalProviderError({ description: "Server error", ...http(500) }),
       "ServerError"
     ],
+    [
+      "a fault that may pass, in the words of one that does not",
+      new AiError.InternalProviderError({ description: "prompt is too long: 9 tokens > 8 maximum" }),
+      "ServerError"
+    ],
     ["a missing model", new AiError.UnknownError(http(404, '{"error":{"message":"nope"}}')), "ModelNotFoundError"],
     ["an unknown failure", new AiError.UnknownError({}), "UnknownLlmError"],
     ["an unreadable answer", new AiError.InvalidResponseError({ description: "no JSON" }), "UnknownLlmError"],

@@ -32,6 +32,7 @@ type Part = Message.UserContent[number] | Message.Assistant["content"][number]
 
 const pushPart = (digest: Digest, part: Part): void => {
   switch (part.type) {
+    // Mutant `""` survives: a part of no case is left out too
     case "reasoning":
       return
     case "text":

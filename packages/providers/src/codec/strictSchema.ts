@@ -24,7 +24,7 @@ export const strict = (schema: JsonSchema, options: Options): JsonSchema | undef
   if (root === undefined) return undefined
   const strictly = new Strictly(schema["$defs"], options)
   const converted = strictly.root(root)
-  return converted === undefined || !strictly.isSmallEnough ? undefined : converted
+  return strictly.isSmallEnough ? converted : undefined
 }
 
 /** The limits of one schema, as OpenAI documents them. */

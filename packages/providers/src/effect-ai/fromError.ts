@@ -71,7 +71,7 @@ const ofReason = (error: AiError.AiError, failed: Defined): LlmError.LlmError =>
       })
     }
     case "AuthenticationError":
-      return LlmError.AuthenticationError.make({ model, detail: words === "" ? reason.kind : words, ...from })
+      return LlmError.AuthenticationError.make({ model, detail: reason.kind, ...from })
     case "ContentPolicyError":
       return LlmError.ContentFilteredError.make({ model, detail: words, ...from })
     case "NetworkError":

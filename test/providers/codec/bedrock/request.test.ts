@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
+import { refusesOwn } from "../_support/ownFields.ts"
 import * as BedrockConverse from "../../../../packages/providers/src/codec/bedrock/BedrockConverse.ts"
 
 const model = "us.anthropic.claude-sonnet-4-6"
@@ -192,6 +193,42 @@ describe("a request of Converse", () => {
     ])
   })
 
+  it("names the format of each document by its media type [P1414]", () => {
+    const formats = {
+      "application/pdf": "pdf",
+      "text/csv": "csv",
+      "application/msword": "doc",
+      "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+      "application/vnd.ms-excel": "xls",
+      "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+      "text/html": "html",
+      "text/plain": "txt",
+      "text/markdown": "md"
+    }
+    const files = Object.keys(formats).map((type) => Message.file(type, { data: "AQID" }))
+    const [{ content }] = body({ messages: [Message.user([Message.text("see"), ...files])] }).messages
+    const sent = content.flatMap((block: { document?: { format: string } }) => block.document?.format ?? [])
+    assert.deepStrictEqual(sent, Object.values(formats))
+  })
+
+  it("has no images in results if the layer says that the model takes none [P1414]", () => {
+    assert.isUndefined(BedrockConverse.make(source(), {}, { images: [] }).takes)
+    assert.isDefined(BedrockConverse.make(source(), {}, { images: ["data"] }).takes)
+  })
+
+  it("has no further fields that the library writes: the refusal says what to use instead", () => {
+    refusesOwn((extra) => BedrockConverse.make(source(), { extra }), {
+      written: {
+        messages: "the messages of the request",
+        system: "the prompt of the agent",
+        "toolConfig.toolChoice": "the option toolChoice",
+        "toolConfig.tools": "the tools of the agent, or the option providerTools"
+      },
+      merged: { additionalModelRequestFields: "an object", inferenceConfig: "an object", toolConfig: "an object" },
+      single: []
+    })
+  })
+
   const unsendable = [
     [Message.image("image/png", { url: "https://a.test/a.png" }), "only an address of S3"],
     [Message.image("image/tiff", { data: "AAAA" }), "image/tiff is not taken"],
@@ -227,6 +264,7 @@ describe("a request of Converse", () => {
     [model, { maxTokens: 2000 }, { thinking: { type: "enabled", budget_tokens: 2000 } }],
     [model, "high", { thinking: { type: "adaptive" }, output_config: { effort: "high" } }],
     [model, "none", { thinking: { type: "disabled" } }],
+    [model, "between_tools", { thinking: { type: "between_tools" } }],
     ["us.amazon.nova-2-lite-v1:0", "low", { reasoningConfig: { type: "enabled", maxReasoningEffort: "low" } }],
     ["us.amazon.nova-2-lite-v1:0", "none", { reasoningConfig: { type: "disabled" } }],
     ["openai.gpt-oss-120b-1:0", "low", { reasoning_effort: "low" }]

@@ -35,6 +35,22 @@ const both = (parts: ReadonlyArray<unknown>, finishReason = "STOP", more: object
 const opaque = (data: Message.Opaque["data"]) => ({ opaque: { provider: "gemini", data } })
 
 describe("parts", () => {
+  it("have log probabilities if one of them is a text or a call, and none beside thoughts alone [P1407]", () => {
+    const logprobsResult = { chosenCandidates: [{ token: "so" }] }
+    const kinds = (...parts: ReadonlyArray<object>) => {
+      const events = [chunk(parts, undefined, { logprobsResult }), chunk(undefined, "STOP")]
+      return ok(streamed(codec, events)).content.map((part) => (part.type === "provider-item" ? part.kind : part.type))
+    }
+    const thought = { text: "hm", thought: true }
+    assert.deepStrictEqual(kinds(thought, { text: "so" }), ["reasoning", "text", "logprobsResult"])
+    assert.deepStrictEqual(kinds(thought, { functionCall: { name: "f" } }), [
+      "reasoning",
+      "tool-call",
+      "logprobsResult"
+    ])
+    assert.deepStrictEqual(kinds(thought), ["reasoning"])
+  })
+
   it("reads thoughts as reasoning, and signatures with the part that they came with", () => {
     const { content, finish } = both([
       { text: "hm", thought: true },

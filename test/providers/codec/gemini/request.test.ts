@@ -42,6 +42,37 @@ const signed = (thoughtSignature: string, id?: string): Message.Opaque => ({
 })
 
 describe("messages", () => {
+  it("name a stored file by its name or by its address", () => {
+    const uriOf = (url: string) =>
+      contentsOf([Message.user([Message.file("application/pdf", { url })])])[0].parts[0].fileData.fileUri
+    assert.strictEqual(uriOf("files/abc-1"), "https://generativelanguage.googleapis.com/v1beta/files/abc-1")
+    for (const url of ["files/abc/1", "files/", "my/files/abc", "https://a.test/files/abc"]) {
+      assert.strictEqual(uriOf(url), url)
+    }
+  })
+
+  it("have images in results from the third generation on, and the texts beside them as their output", () => {
+    const image = Message.image("image/png", { data: "AQID" })
+    const result: Message.SettledCall = {
+      ...answered(call("c1", {}), "result", "described"),
+      settlement: { kind: "result", text: "described", parts: [Message.text("one"), image, Message.text("two")] }
+    }
+    const response = (model: string) => {
+      const [, , { parts }] = contentsOf([Message.user("go"), said(result)], { ...source, model })
+      return parts[0].functionResponse
+    }
+    for (const model of ["gemini-3-pro-preview", "gemini-9-pro", "gemini-10-pro", "models/gemini-3-pro"]) {
+      assert.deepStrictEqual(response(model), {
+        name: "search",
+        response: { output: "one\ntwo" },
+        parts: [{ inlineData: { mimeType: "image/png", data: "AQID" } }]
+      })
+    }
+    for (const model of ["gemini-2.5-pro", "gemini-1.5-pro", "gemma-3"]) {
+      assert.deepStrictEqual(response(model), { name: "search", response: { output: "described" } })
+    }
+  })
+
   it("writes messages of user and model as contents, and those of the system as its instruction", () => {
     const messages = [
       Message.system("be brief"),

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tool } from "@kintsugi/core"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
 import { Effect, Schema } from "effect"
+import { adapted } from "../../../../packages/providers/src/codec/gemini/schema.ts"
 import { schemaKinds } from "../../../_support/schemaKinds.ts"
 
 /** As Google documents them for `responseJsonSchema`. */
@@ -63,6 +64,29 @@ const sentOf = (v: Schema.Codec<unknown, unknown>) =>
   }).definition.spec().parameters
 
 describe("the schema for Gemini", () => {
+  it("keeps each keyword that is documented, drops what restricts no value, and describes the rest [P1334]", () => {
+    for (const word of ["type", "format", "title", "enum", "minItems", "maxItems", "minimum", "maximum", "required"]) {
+      assert.deepStrictEqual(adapted({ [word]: 1 }), { [word]: 1 })
+    }
+    for (const word of ["$schema", "$comment", "examples", "default", "deprecated", "readOnly", "writeOnly"]) {
+      assert.deepStrictEqual(adapted({ type: "string", [word]: 1 }), { type: "string" })
+    }
+    const description = 'It fits this JSON Schema: {"multipleOf":1}'
+    assert.deepStrictEqual(adapted({ multipleOf: 1 }), { description })
+    for (const key of ["items", "additionalProperties"]) {
+      assert.deepStrictEqual(adapted({ [key]: { multipleOf: 1 } }), { [key]: { description } })
+      assert.deepStrictEqual(adapted({ [key]: true }), { [key]: true })
+    }
+    for (const key of ["prefixItems", "anyOf", "oneOf"]) {
+      assert.deepStrictEqual(adapted({ [key]: [true, { multipleOf: 1 }] }), { [key]: [true, { description }] })
+    }
+    for (const key of ["properties", "$defs"]) {
+      const given = { a: false, multipleOf: { multipleOf: 1 } }
+      assert.deepStrictEqual(adapted({ [key]: given }), { [key]: { a: false, multipleOf: { description } } })
+      assert.deepStrictEqual(adapted({ [key]: true }), { [key]: true })
+    }
+  })
+
   it("has the keywords that are documented, for each kind of schema [P1334]", () => {
     for (const [name, [schema]] of Object.entries(schemaKinds))
       for (const sent of encode(sentOf(schema)))
