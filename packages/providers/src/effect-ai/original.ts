@@ -19,7 +19,6 @@ export const originalOf = (reason: AiError.AiErrorReason): LlmError.LlmError | u
   const beneath: unknown = reason.cause
   if (LlmError.isLlmError(beneath)) return beneath
   const written = "metadata" in reason ? reason.metadata[ours] : undefined
-  if (written === undefined || written === null) return undefined
   return Option.getOrUndefined(Schema.decodeUnknownOption(codec)(written))
 }
 
@@ -28,9 +27,11 @@ export const originalOf = (reason: AiError.AiErrorReason): LlmError.LlmError | u
  * made.
  */
 export const writtenDown = (error: LlmError.LlmError): AiError.ProviderMetadata => {
-  const encoded = Result.try(() => Schema.encodeUnknownResult(codec)(error))
-  if (Result.isFailure(encoded) || Result.isFailure(encoded.success)) return {}
+  const encoded = Result.flatMap(
+    Result.try(() => Schema.encodeUnknownResult(codec)(error)),
+    (inner) => inner
+  )
   // the codec is one to JSON, so its result is JSON
-  const json = encoded.success.success as Schema.MutableJson
+  const json = Result.getOrUndefined(encoded) as Schema.MutableJson | undefined
   return Predicate.isObject(json) ? { [ours]: json } : {}
 }

@@ -2,7 +2,6 @@
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Prompt from "effect/ai/Prompt"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { givenBy } from "../codec/Attached.ts"
@@ -165,7 +164,6 @@ const mark = (content: Array<Prompt.AssistantMessagePart>, data: Schema.Json): v
 
 /** Converts a value that should be JSON to JSON. Content that JSON cannot represent is omitted, as `JSON.stringify` does. */
 export const jsonOf = (value: unknown): Schema.Json => {
-  if (value === null || Predicate.isString(value) || Predicate.isBoolean(value)) return value
   const written: string | undefined = JSON.stringify(value)
   // the result of `JSON.parse` is JSON
   return written === undefined ? null : (JSON.parse(written) as Schema.Json)

@@ -11,8 +11,8 @@ export type ParamsOf = (call: Message.ToolCall) => Schema.Json
 
 type Encoded = Response.StreamPartEncoded
 
-export const partsOf = (reply: Message.Reply, paramsOf: ParamsOf): Array<Response.PartEncoded> => [
-  ...reply.content.map((part): Response.PartEncoded => {
+export const partsOf = ({ content, ...end }: Message.Reply, paramsOf: ParamsOf): Array<Response.PartEncoded> => [
+  ...content.map((part): Response.PartEncoded => {
     switch (part.type) {
       case "text":
         return { type: "text", text: part.text }
@@ -24,8 +24,8 @@ export const partsOf = (reply: Message.Reply, paramsOf: ParamsOf): Array<Respons
         return callOf(part, paramsOf)
     }
   }),
-  ...(reply.finish === "paused" ? [pause] : []),
-  ...ended(reply)
+  ...(end.finish === "paused" ? [pause] : []),
+  ...ended(end)
 ]
 
 /** An empty text that marks a reply as paused. A history of `effect/ai` does not store finish reasons, but it stores this part. */
@@ -64,9 +64,11 @@ export class PartWriter {
         return [...this.#close(), callOf(part, this.#paramsOf)]
       case "usage":
         return []
-      case "finish":
+      case "finish": {
+        const { type: _type, ...end } = part
         this.#isDone = true
-        return [...this.#close(), ...(part.finish === "paused" ? this.#empty(pause.metadata) : []), ...ended(part)]
+        return [...this.#close(), ...(end.finish === "paused" ? this.#empty(pause.metadata) : []), ...ended(end)]
+      }
     }
   }
 
