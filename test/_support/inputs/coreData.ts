@@ -140,6 +140,7 @@ export const coreData: Table = {
     trimmed: grows(texts, (text) => ErrorCause.trimmed(`${text}${".".repeat(text.length)}`)),
     sayingOf: grows(texts, (text) => ErrorCause.sayingOf(new Error(text))),
     logged: grows(texts, (text) => ErrorCause.logged(Cause.die(new Error(text, { cause: text })))),
+    inLog: grows(texts, (text) => ErrorCause.inLog(text)),
     cut: grows(texts, (text) => ErrorCause.cut(text, text.length - 1))
   },
   "core/src/data/Foreign.ts": {
@@ -238,7 +239,7 @@ export const coreData: Table = {
   },
   "core/src/tool/schemaCost.ts": {
     costlyField: merged({
-      schemas: grows({ ...schemas, ...bombs }, (json) => costlyField(json, { a: "a" })),
+      schemas: grows({ ...schemas, ...bombs }, (json) => exceededBy(json, wide) ?? costlyField(json, { a: "a" })),
       values: grows({ ...values, ...deepValues }, (value) => costlyField(choices, value))
     })
   },

@@ -38,6 +38,10 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
     8000
   ).replaceAll(obeyed, "\uFFFD")
 
+/** A foreign text, such as the id of a call, as a part of a log line: redacted, and without line breaks. */
+export const inLog = (text: string): string =>
+  Redaction.foreign(text, maxName).replaceAll(obeyed, "\uFFFD").replaceAll(/\s/g, " ")
+
 /** Characters that a terminal obeys, except tabs and line feeds: controls, and marks of the direction of writing. */
 const obeyed = /[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 

@@ -116,7 +116,7 @@ export const scoped = <A, E, R>(
   return Effect.onExitPrimitive(inScope, (exit) => {
     if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
     before?.(exit)
-    return closed(scope, exit, `tool '${tool}', call '${callId}'`)
+    return closed(scope, exit, `tool '${tool}'`, callId)
   })
 }
 
@@ -124,11 +124,15 @@ export const scoped = <A, E, R>(
 const closed = (
   scope: Scope.Closeable,
   exit: Exit.Exit<unknown, unknown>,
-  whose: string
+  whose: string,
+  callId?: string
 ): Effect.Effect<void> | undefined => {
   const closing = Scope.closeUnsafe(scope, exit)
   return (
     closing &&
-    Effect.catchCause(closing, (cause) => Effect.logWarning(`A finalizer failed: ${whose}`, ErrorCause.logged(cause)))
+    Effect.catchCause(closing, (cause) => {
+      const call = callId === undefined ? "" : `, call '${ErrorCause.inLog(callId)}'`
+      return Effect.logWarning(`A finalizer failed: ${whose}${call}`, ErrorCause.logged(cause))
+    })
   )
 }

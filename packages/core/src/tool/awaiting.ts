@@ -213,7 +213,10 @@ export const cancel = (
       Cause.hasInterrupts(cause)
         ? Effect.succeed(false)
         : Effect.as(
-            Effect.logWarning(`The cancel of tool '${name}', call '${callId}', failed`, ErrorCause.logged(cause)),
+            Effect.logWarning(
+              `The cancel of tool '${name}', call '${ErrorCause.inLog(callId)}', failed`,
+              ErrorCause.logged(cause)
+            ),
             false
           )
   })
