@@ -129,4 +129,14 @@ describe("the message of", () => {
     ] as const)
       assert.strictEqual(error.message, message)
   })
+
+  it("an error of a tool has no status that is not finite [T9]", () => {
+    const made = { tool: "look", kind: "local", category: "server" } as const
+    for (const status of [NaN, Infinity, undefined])
+      assert.notProperty(
+        ToolError.ExecutionError.make({ ...made, ...(status === undefined ? {} : { status }) }),
+        "status"
+      )
+    assert.strictEqual(ToolError.ExecutionError.make({ ...made, status: 503 }).status, 503)
+  })
 })

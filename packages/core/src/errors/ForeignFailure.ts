@@ -251,6 +251,7 @@ const retryAfterOf = (headers: unknown): string | undefined => {
 }
 
 const propertyOf = (value: unknown, key: string): unknown =>
+  // Mutant `true` for `value !== null` survives: what throws has no properties either
   typeof value === "object" && value !== null ? quietly(() => Reflect.get(value, key)) : undefined
 
 /** Foreign objects may throw when they are looked at. */

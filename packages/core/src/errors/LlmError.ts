@@ -128,6 +128,7 @@ export class ContextTooLongError extends advised<ContextTooLongError>()("Context
     ...fields
   }: Unmeasured<Made<typeof ofLength>, "limit" | "actual">): ContextTooLongError {
     const isSent = actual !== undefined && Number.isFinite(actual)
+    // Mutant `true` for `limit !== undefined` survives: what is undefined is not finite
     const isLimited = limit !== undefined && Number.isFinite(limit)
     const sent = isSent ? `, ${actual} tokens were sent` : ""
     const admitted = isLimited ? `, at most ${limit} are admitted` : ""
@@ -310,6 +311,7 @@ let guard: ((value: unknown) => value is LlmError) | undefined
 
 /** The errors of all models of a fallback, in order. The given error is the last. */
 export const reasonsOf = (error: LlmError): ReadonlyArray<LlmError> => [
+  // Mutant `["Stryker was here"]` survives: a text is no error
   ...(error.earlier ?? []).filter(isLlmError).flatMap(reasonsOf),
   error
 ]
