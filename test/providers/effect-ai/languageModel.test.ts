@@ -4,7 +4,7 @@ import { Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Gemini } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { Chat, LanguageModel, Model as AiModel, type Prompt, Tool, Toolkit } from "effect/ai"
 import { event, fakeNetwork, respond } from "../../_support/network.ts"
 import { apiKey, handlers, toolkit, ways } from "./_support/weatherChat.ts"
@@ -68,6 +68,8 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
         const error = yield* Effect.flip(Effect.provide(modelCall, [layer, handlers]))
         assert.strictEqual(error.reason._tag, "ToolNotFoundError")
         assert.deepInclude(error.reason, { toolName: "wether", availableTools: ["weather"] })
+        const method = way === "whole" ? "generateText" : "streamText"
+        assert.deepInclude(error, { module: "LanguageModel", method })
       })
     )
 
@@ -179,8 +181,69 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
       )
       assert.deepInclude(error, { isRetryable: true, retryAfter: undefined })
       assert.strictEqual(error.reason._tag, "NetworkError")
+      assert.include(error.message, "The stream of model 'scripted' ended before its end")
       assert.deepStrictEqual(seen, ["text-start", "text-delta"])
     })
+  )
+
+  it.effect(
+    "an object is asked for by its name and its closed schema, and mended beside the thoughts before it [P1107]",
+    () =>
+      Effect.gen(function* () {
+        const content = [{ type: "reasoning" as const, text: "hm" }, Message.text('{"count": "3",}')]
+        const { layer, requests } = yield* scripted(
+          ScriptedModel.replies(ScriptedModel.reply({ content })),
+          ScriptedModel.text("hi")
+        )
+        const schema = Schema.Struct({ count: Schema.Finite })
+        const asked = LanguageModel.generateObject({ prompt: "Count", schema, objectName: "counted" })
+        const response = yield* Effect.provide(asked, layer)
+        assert.deepStrictEqual(
+          [response.value, response.reasoningText, response.text],
+          [{ count: 3 }, "hm", '{"count":3}']
+        )
+        yield* Effect.provide(LanguageModel.generateText({ prompt: "Count" }), layer)
+        const closed = {
+          type: "object",
+          properties: { count: { type: "number" } },
+          required: ["count"],
+          additionalProperties: false
+        }
+        assert.deepStrictEqual<unknown>(
+          requests.map(({ output }) => output),
+          [{ name: "counted", schema: closed }, undefined]
+        )
+      })
+  )
+
+  it.effect(
+    "tools go with their schema, closed unless they are not strict, and with the choice among them [P1107]",
+    () =>
+      Effect.gen(function* () {
+        const { layer, requests } = yield* scripted(...Array.from({ length: 4 }, () => ScriptedModel.text("hi")))
+        const parameters = Schema.Struct({ a: Schema.String })
+        const strict = Tool.make("strict", { parameters })
+        const loose = Tool.make("loose", { parameters }).annotate(Tool.Strict, false)
+        const both = Toolkit.make(strict, loose)
+        const handled = both.toLayer({ strict: () => Effect.void, loose: () => Effect.void })
+        for (const toolChoice of ["none", "required", { tool: "loose" }] as const) {
+          const asked = LanguageModel.generateText({ prompt: "hi", toolkit: both, toolChoice })
+          yield* Effect.provide(asked, [layer, handled])
+        }
+        yield* Effect.provide(LanguageModel.generateText({ prompt: "hi", toolChoice: "required" }), layer)
+        assert.deepStrictEqual<unknown>(
+          requests.map(({ toolChoice }) => toolChoice),
+          ["none", "required", { tool: "loose" }, "auto"]
+        )
+        const open = { type: "object", properties: { a: { type: "string" } }, required: ["a"] }
+        assert.deepStrictEqual<unknown>(
+          requests[0]?.tools.map(({ name, parameters }) => [name, parameters]),
+          [
+            ["strict", { ...open, additionalProperties: false }],
+            ["loose", { ...open, additionalProperties: true }]
+          ]
+        )
+      })
   )
 
   it.effect("tools of a provider are refused before anything is sent [P1107]", () =>

@@ -66,21 +66,23 @@ describe("stores", () => {
 })
 
 it("refuses senseless options when it is made", () => {
-  const senseless: ReadonlyArray<Resilience.Options> = [
-    { concurrency: 0 },
-    { concurrency: 1.5 },
-    { breaker: { failures: 0 } },
-    { breaker: { failures: 1, rate: {} } },
-    { breaker: { rate: { threshold: 2 } } },
-    { breaker: { openFor: 0 } },
-    { breaker: { maxOpenFor: Number.NaN } },
-    { limits: [{ requests: 0, per: "1 second" }] },
-    { limits: [{ tokens: 1.5, per: "1 second" }] },
-    { limits: [{ requests: 1, per: 0 }] },
-    { limits: [{ requests: 1, per: Infinity }] },
-    { limits: [{ requests: 1, per: "1 second", maxWait: -1 }] },
-    { adaptive: { window: Number.NaN } },
-    { adaptive: { maxWait: Number.NaN } }
+  const senseless: ReadonlyArray<readonly [Resilience.Options, string]> = [
+    [{ concurrency: 0 }, "concurrency must be a whole number of at least 1, got 0"],
+    [{ concurrency: 1.5 }, "concurrency must be a whole number of at least 1, got 1.5"],
+    [{ breaker: { failures: 0 } }, ""],
+    [{ breaker: { failures: 1, rate: {} } }, "failures must not stand beside rate"],
+    [{ breaker: { rate: { threshold: 2 } } }, ""],
+    [{ breaker: { openFor: 0 } }, "openFor must be above 0, got 0"],
+    [{ breaker: { maxOpenFor: Number.NaN } }, "maxOpenFor must be above 0, got NaN"],
+    [{ limits: [{ requests: 0, per: "1 second" }] }, "requests must be a whole number of at least 1, got 0"],
+    [{ limits: [{ tokens: 1.5, per: "1 second" }] }, "tokens must be a whole number of at least 1, got 1.5"],
+    [{ limits: [{ requests: 1, per: 0 }] }, "per must be"],
+    [{ limits: [{ requests: 1, per: Infinity }] }, "per must be"],
+    [{ limits: [{ requests: 1, per: "1 second", maxWait: -1 }] }, "maxWait must be a duration of at least 0, got -1"],
+    [{ adaptive: { window: Number.NaN } }, "window must be"],
+    [{ adaptive: { maxWait: Number.NaN } }, "maxWait must be a duration of at least 0, got NaN"]
   ]
-  for (const options of senseless) assert.throws(() => Resilience.make(options), RangeError)
+  for (const [options, words] of senseless) {
+    assert.throws(() => Resilience.make(options), RangeError, words && `Resilience: ${words}`)
+  }
 })

@@ -115,6 +115,22 @@ describe("circuit", () => {
     })
   )
 
+  it.effect("a call that waited while the circuit opened is refused by it, without calling the model [P1004]", () =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "30 seconds" }, concurrency: 1 })
+      const model = failing(overload)
+      const slow = played(() => Effect.andThen(Effect.sleep("1 second"), Effect.fail(overload)))
+      const first = yield* Effect.forkChild(Effect.provide(ways.whole, guard(slow)))
+      yield* calm
+      const second = yield* Effect.forkChild(Effect.provide(ways.whole, guard(model.layer)))
+      yield* pass(1000)
+      failsWith(yield* Fiber.await(first), LlmError.ModelOverloadedError)
+      const error = refused(yield* Fiber.await(second))
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(30))
+      assert.strictEqual(model.state.calls, 0)
+    })
+  )
+
   it.effect("a stream is one outcome, at its end: not at its first part, and not when its reader leaves [L802]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "1 second" } })

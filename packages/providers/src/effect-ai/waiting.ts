@@ -66,6 +66,7 @@ class Waited {
   }
 
   begun(item: Message.ProviderItem): void {
+    // Mutant `["Stryker was here"]` survives: the reply has no call that a result would be for
     const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
     this.#named = { ...this.#asked, messages: [...this.#asked.messages, message] }
   }

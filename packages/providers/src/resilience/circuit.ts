@@ -107,6 +107,7 @@ export const circuit =
         }),
         Effect.mapError((error) => rejected(error, call)),
         Effect.catchCause((cause) => Deferred.failCause(admitted, cause)),
+        // Mutant `false` survives: only a yield more
         Effect.forkScoped({ startImmediately: true })
       )
       yield* Deferred.await(admitted)
