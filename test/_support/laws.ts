@@ -71,6 +71,15 @@ export const allFailing = (
   hints?: Arbitrary.Arbitrary<number | undefined>
 ): fc.Arbitrary<Script> => fromEffect(Arbitraries.allFailing(from, hints))
 
+/** The calls of each turn of a model, each of which `call` draws. */
+export const batches = <Call>(
+  call: Arbitrary.Arbitrary<Call>,
+  most: { readonly maxTurns?: number; readonly maxCalls?: number } = {}
+): fc.Arbitrary<ReadonlyArray<ReadonlyArray<Call>>> =>
+  fromEffect(Arbitraries.modelTurns(call, most)).map((turns) => turns.map(({ calls }) => calls))
+
+export const { constantFrom } = Arbitraries
+
 // --- running
 
 /** As `play`, and remembered for the report of a case that fails. */

@@ -2,9 +2,11 @@
 import { assert } from "@effect/vitest"
 import { Agent, type Message, Recovery, Skill } from "@kintsugi/core"
 import { Cause, Effect, Exit } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import { type Busy, batch, busy, done, eventLog, lastTranscript, scripted } from "../_support/dialogue.ts"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import { batches, constantFrom } from "../_support/laws.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 
 /** Ten lines of Kani: when are tools switched off? */
@@ -29,7 +31,7 @@ const outcomeOf = (isFine: boolean, n: number): Effect.Effect<string, Busy> =>
 lawOfRuns(
   "the count of failing batches equals its ten-line reference [L906 K3 K4 K5 K7 K9]",
   fc.record({
-    batches: fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }), { maxLength: 6 }),
+    batches: batches(constantFrom(true, false), { maxTurns: 6 }),
     retryAttempts: fc.integer({ min: 0, max: 3 })
   }),
   Effect.fnUntraced(function* ({ batches, retryAttempts }, run) {
@@ -82,12 +84,12 @@ const streaks = (turns: ReadonlyArray<ReadonlyArray<Call>>, retries: number) => 
 lawOfRuns(
   "the model reads a number of failures of a tool in a row, with any arguments; then the run ends with its failure [L907]",
   fc.record({
-    turns: fc.array(
-      fc.array(fc.record({ name: fc.constantFrom("one", "one", "one", "two", "nope", "nada"), isFine: fc.boolean() }), {
-        minLength: 1,
-        maxLength: 3
+    turns: batches(
+      Arbitrary.all({
+        name: constantFrom("one", "one", "one", "two", "nope", "nada"),
+        isFine: constantFrom(true, false)
       }),
-      { maxLength: 7 }
+      { maxTurns: 7 }
     ),
     retries: fc.integer({ min: 0, max: 3 })
   }),

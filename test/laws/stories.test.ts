@@ -2,8 +2,11 @@
 import { assert } from "@effect/vitest"
 import { Agent, AgentEvent, Message, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import { Clock, Effect, Schema, Scope } from "effect"
-import fc from "fast-check"
+import * as Arbitrary from "effect/Arbitrary"
+import type fc from "fast-check"
+import * as Arbitraries from "../../packages/core/src/testing/Arbitraries.ts"
 import {
   busy,
   type Busy,
@@ -18,6 +21,8 @@ import {
 } from "../_support/dialogue.ts"
 import type { Runner } from "../_support/run.ts"
 import { lawOfRuns } from "./_support/runs.ts"
+
+const { constantFrom, integer, limits, modelTurns, oneOf, orAbsent } = Arbitraries
 
 const kinds = [
   "ok",
@@ -51,30 +56,24 @@ interface Story {
   readonly interruptAt: number | undefined
 }
 
-const call: fc.Arbitrary<Call> = fc.record({
-  kind: fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom("ok", "told", "answered", "flaky", "unknown", "malformed", "unsafe") },
-    { weight: 1, arbitrary: fc.constantFrom("hard", "own", "die", "quit") }
+const call: Arbitrary.Arbitrary<Call> = Arbitrary.all({
+  kind: oneOf<Call["kind"]>(
+    [6, constantFrom("ok", "told", "answered", "flaky", "unknown", "malformed", "unsafe")],
+    [1, constantFrom("hard", "own", "die", "quit")]
   ),
-  takes: fc.constantFrom(0, 0, 5, 10, 500)
+  takes: constantFrom(0, 0, 5, 10, 500)
 })
 
-const story: fc.Arbitrary<Story> = fc.record({
-  turns: fc.array(
-    fc.record({
-      calls: fc.array(call, { minLength: 1, maxLength: 4 }),
-      takes: fc.constantFrom(0, 7, 300),
-      finish: fc.oneof(
-        { weight: 8, arbitrary: fc.constant("tool-calls" as const) },
-        { weight: 1, arbitrary: fc.constantFrom("length", "filtered") }
-      )
+const story: fc.Arbitrary<Story> = fromEffect(
+  Arbitrary.map(
+    Arbitrary.all({
+      turns: modelTurns(call, { maxCalls: 4 }),
+      limits,
+      interruptAt: orAbsent(1, integer(0, 2000))
     }),
-    { maxLength: 4 }
-  ),
-  maxTurns: fc.integer({ min: 1, max: 6 }),
-  maxToolCalls: fc.integer({ min: 1, max: 12 }),
-  interruptAt: fc.option(fc.integer({ min: 0, max: 2000 }), { nil: undefined })
-})
+    ({ limits: { maxToolCalls = 12, maxTurns = 6 }, ...rest }) => ({ ...rest, maxToolCalls, maxTurns })
+  )
+)
 
 /** One run of a tool: which call it served, and when it began and ended. */
 interface Served {

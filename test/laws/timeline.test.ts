@@ -5,17 +5,15 @@ import { Transport } from "@kintsugi/providers"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { fakeNetwork, finished, openAi, respond } from "../_support/network.ts"
+import { fewRetries } from "./_support/policies.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 
-const counts = fc.record({
-  maxAttempts: fc.integer({ min: 1, max: 4 }),
-  initialBackoff: fc.integer({ min: 0, max: 5_000 }),
-  factor: fc.constantFrom(1, 1.5, 2)
-})
+/** Without an own first wait, a transport waits longer than some caps allow. */
+const sending = fewRetries.map((drawn) => ({ initialBackoff: 0, ...drawn }))
 
 lawOfRuns(
   "if everything fails at once, each layer begins its attempts at the instants of the timeline [L508]",
-  fc.record({ transport: counts, model: counts, row: fc.constantFrom("ModelOverloadedError", "orElse") }),
+  fc.record({ transport: sending, model: fewRetries, row: fc.constantFrom("ModelOverloadedError", "orElse") }),
   Effect.fnUntraced(function* ({ model, row, transport }, run) {
     const asked: Array<number> = []
     const retry = Recovery.retry(model)
@@ -23,12 +21,12 @@ lawOfRuns(
       Agent.onLlmError(row === "orElse" ? { orElse: retry } : { ModelOverloadedError: retry }),
       Agent.onEvent((event) => Effect.sync(() => void (event.type === "model-start" && asked.push(event.at))))
     )
-    const options = { retry: transport }
+    const settings = { retry: transport }
     const net = fakeNetwork(respond(503))
-    yield* finished(run(agent, "go").pipe(Effect.provide(openAi(options)), Effect.provide(net.layer)))
+    yield* finished(run(agent, "go").pipe(Effect.provide(openAi(settings)), Effect.provide(net.layer)))
     const { isCut, lanes } = Explanation.timeline([
       { name: "model", explanation: Agent.explain(agent).model },
-      { name: "transport", explanation: Transport.explain(options) }
+      { name: "transport", explanation: Transport.explain(settings) }
     ])
     assert.isFalse(isCut)
     assert.deepStrictEqual(

@@ -10,7 +10,7 @@ import { deciding, snapshotOf } from "../_support/suspension.ts"
 import { type Runner, runners } from "../_support/run.ts"
 import { calling, lawOfRuns } from "./_support/runs.ts"
 import { agentOf, modelOf, type Story, story } from "./_support/stories.ts"
-import { law } from "../_support/laws.ts"
+import { batches, constantFrom, law } from "../_support/laws.ts"
 import { anyMessage, foreign, mostly } from "./_support/transcripts.ts"
 
 // --- mended
@@ -110,7 +110,7 @@ interface Continued {
 }
 
 const continued: fc.Arbitrary<Continued> = fc.record({
-  turns: fc.array(fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 3 }), { maxLength: 6 }),
+  turns: batches(constantFrom(...kinds), { maxTurns: 6 }),
   cuts: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }).map((cuts) => cuts.toSorted((x, y) => x - y)),
   retryAttempts: fc.integer({ min: 0, max: 6 })
 })

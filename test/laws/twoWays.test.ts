@@ -20,6 +20,7 @@ import {
   textChunk
 } from "../_support/network.ts"
 import type { Runnable, Runner } from "../_support/run.ts"
+import { fewRetries } from "./_support/policies.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 
 type Way = "tables" | "plain"
@@ -35,16 +36,10 @@ interface Story {
   readonly runs: ReadonlyArray<Does>
 }
 
-const policy: fc.Arbitrary<Backoff.Options> = fc.record({
-  retries: fc.integer({ min: 0, max: 3 }),
-  initialBackoff: fc.integer({ min: 0, max: 2000 }),
-  factor: fc.constantFrom(1, 1.5, 2)
-})
-
 const story: fc.Arbitrary<Story> = fc.record({
-  transport: policy,
-  model: policy,
-  tool: policy,
+  transport: fewRetries,
+  model: fewRetries,
+  tool: fewRetries,
   sends: fc.array(fc.constantFrom<Meets>("ok", "busy", "busy", "busy", "refused"), { maxLength: 16 }),
   runs: fc.array(fc.constantFrom<Does>("ok", "busy", "busy", "gone"), { maxLength: 5 })
 })

@@ -6,6 +6,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, type Scope } from "effect"
 import fc from "fast-check"
 import { settlements } from "../_support/dialogue.ts"
+import { batches, constantFrom } from "../_support/laws.ts"
 import { agrees, type Command } from "./_support/commands.ts"
 import { replying } from "./_support/talkingModel.ts"
 
@@ -202,18 +203,16 @@ const started = (setup: Setup): Effect.Effect<Real, never, Scope.Scope> =>
 
 const said = fc.array(fc.constantFrom<Said>("approve", "approve", "refuse", "leave"), { minLength: 1, maxLength: 3 })
 
-const batch = (...kinds: ReadonlyArray<Kind>) => fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 3 })
-
 agrees(
   "a run goes on from any of its documents as from that point, and nothing runs or is paid twice [P902 A909 P703]",
   {
     setup: fc.oneof(
       fc.record({
-        plan: fc.array(batch("look", "pay"), { maxLength: 4 }),
+        plan: batches(constantFrom<Kind>("look", "pay")),
         maxTurns: fc.integer({ min: 1, max: 5 })
       }),
       // the turns of an agent within are no matter of the limit here
-      fc.record({ plan: fc.array(batch("look", "pay", "sub"), { maxLength: 4 }), maxTurns: fc.constant(99) })
+      fc.record({ plan: batches(constantFrom<Kind>("look", "pay", "sub")), maxTurns: fc.constant(99) })
     ),
     commands: [
       fc.tuple(fc.nat(9), said, fc.constantFrom(0, 0, 1, 2)).map((of) => resuming(...of)),

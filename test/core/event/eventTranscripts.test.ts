@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { it, type Runnable } from "../../_support/run.ts"
 import { agentWith, batch, type Busy, busy, done, eventLog, lastTranscript, scripted } from "../../_support/dialogue.ts"
+import { batches, constantFrom } from "../../_support/laws.ts"
 import { deciding, only, snapshotOf } from "../../_support/suspension.ts"
 
 const { calls, make } = ScriptedModel
@@ -129,7 +130,7 @@ interface Story {
 }
 
 const story: fc.Arbitrary<Story> = fc.record({
-  turns: fc.array(fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 3 }), { maxLength: 4 }),
+  turns: batches(constantFrom(...kinds)),
   isRouted: fc.boolean(),
   maxTurns: fc.integer({ min: 1, max: 5 }),
   decisions: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 })

@@ -1,10 +1,11 @@
 /** The arbitraries, drawn and shrunk by both runners: `FastCheck.check` and the check of Effect. */
 import { assert, describe, it } from "@effect/vitest"
-import { KintsugiError, LlmError, Message, Recovery } from "@kintsugi/core"
-import { type FailureScript, PolicyData, Trace } from "@kintsugi/core/testing"
+import { Agent, Budget, KintsugiError, LlmError, Message, Model, Recovery, Tool } from "@kintsugi/core"
+import { type FailureScript, PolicyData, ScriptedModel, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
-import { Duration, Effect, Random, Schema } from "effect"
+import { Clock, Duration, Effect, Fiber, Random, Result, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import { jittered } from "../../../packages/core/src/testing/policyArbitraries.ts"
 
@@ -46,6 +47,16 @@ const policy = both(Arbitraries.policy)
 const error = both(Arbitraries.error)
 const transcript = both(Arbitraries.transcript)
 const foreignMessage = both(Arbitraries.foreignMessage)
+const add = Tool.make("add", {
+  description: "d",
+  parameters: Schema.Struct({ n: Schema.Int }),
+  success: Schema.Int,
+  run: ({ n }) => Effect.succeed(n)
+})
+const turns = both(Arbitraries.modelTurns(Arbitraries.toolCall(add), { failure: Arbitraries.modelError }))
+const answering = both(Arbitraries.modelTurns(Arbitraries.toolCall(add), { minCalls: 0, maxCalls: 0, cuts: [] }))
+const faultPlan = both(Arbitraries.faultPlan(3))
+const limits = both(Arbitraries.limits)
 const policyAndScript = both(
   Arbitrary.all({ policy: Arbitraries.policy, script: Arbitraries.script(tags), seed: Arbitraries.seed })
 )
@@ -168,6 +179,69 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
       })
     )
 
+    it.effect(
+      "draw turns of a model with every failure, call, cut and number of turns, within their bounds [P1105]",
+      () =>
+        Effect.gen(function* () {
+          const inBounds = turns[side](
+            (turns) =>
+              Effect.succeed(turns.length <= 4 && turns.every(({ calls }) => calls.length > 0 && calls.length < 4)),
+            200
+          )
+          holds(yield* inBounds)
+          const shown = shownBy(turns[side], (turns) => [
+            `turns ${turns.length}`,
+            ...turns.flatMap(({ calls, failures, finish, partial, text }) => [
+              finish,
+              `failures ${failures.length}`,
+              `partial ${partial}`,
+              `text ${text}`,
+              ...calls.map(({ name }) => name),
+              ...failures.map(({ _tag }) => (_tag in LlmError ? "failure of a model" : _tag))
+            ])
+          ])
+          assert.deepStrictEqual(yield* shown, [
+            "add",
+            "failure of a model",
+            "failures 0",
+            "failures 1",
+            "failures 2",
+            "failures 3",
+            "filtered",
+            "length",
+            "nothing",
+            "partial ",
+            "partial Let me",
+            "text ",
+            "text Let me see.",
+            "tool-calls",
+            "turns 0",
+            "turns 1",
+            "turns 2",
+            "turns 3",
+            "turns 4"
+          ])
+          const answers = shownBy(answering[side], (turns) =>
+            turns.map(({ calls, finish }) => `${calls.length} ${finish}`)
+          )
+          assert.deepStrictEqual(yield* answers, ["0 stop"])
+        })
+    )
+
+    it.effect("draw every kind of fault at each step, and limits that a budget takes [P1105]", () =>
+      Effect.gen(function* () {
+        const kinds = shownBy(faultPlan[side], ({ at, fault }) => [
+          `at ${at}`,
+          fault.type === "interruption" ? fault.when : fault.type
+        ])
+        const expected = ["after", "at 1", "at 2", "at 3", "before", "defect", "error", "latency", "within"]
+        assert.deepStrictEqual(yield* kinds, expected)
+        const names = ["maxDuration", "maxTokens", "maxToolCalls", "maxTurns", "toolConcurrency"]
+        assert.deepStrictEqual(yield* shownBy(limits[side], Object.keys), names)
+        holds(yield* limits[side]((limits) => Effect.sync(() => Budget.make(limits).maxTurns > 0), 100))
+      })
+    )
+
     it.effect("draw valid transcripts and errors [P1105]", () =>
       Effect.gen(function* () {
         const isTranscript = Schema.is(Message.Transcript)
@@ -192,5 +266,32 @@ it.effect("what is drawn of an arbitrary of Effect shrinks by its parts, as in E
     const impossible = Arbitrary.filter(list, () => false)
     const exit = yield* Effect.exit(FastCheck.check(impossible, () => Effect.void))
     assert.include(String(exit), "exhausted")
+  })
+)
+
+it.effect("a model plays turns with their failures, times and calls, then its last step [P1105]", () =>
+  Effect.gen(function* () {
+    const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
+    const drawn = { failures: [overloaded], partial: "Let", takes: 7, text: "I add.", finish: "tool-calls" } as const
+    const turns = [{ ...drawn, calls: [{ name: "add", arguments: { n: 1 } }] }]
+    const request: Model.Request = { messages: [], tools: [], toolChoice: "auto" }
+    const seen = Effect.gen(function* () {
+      const model = yield* Model.Model
+      const first = yield* Stream.runCollect(Stream.result(model.stream(request)))
+      const failedAt = yield* Clock.currentTimeMillis
+      const reply = yield* model.generate(request)
+      return { first, failedAt, reply, repliedAt: yield* Clock.currentTimeMillis, last: yield* model.generate(request) }
+    })
+    const fiber = yield* Effect.forkChild(Effect.provide(seen, ScriptedModel.playing(turns, ScriptedModel.text("bye"))))
+    yield* TestClock.adjust(14)
+    assert.deepStrictEqual(yield* Fiber.join(fiber), {
+      first: [Result.succeed({ type: "text-delta", text: "Let" }), Result.fail(overloaded)],
+      failedAt: 7,
+      reply: ScriptedModel.reply({ content: [Message.text("I add."), ScriptedModel.call("add", { n: 1 }, "call-1")] }),
+      repliedAt: 14,
+      last: ScriptedModel.reply({ content: [Message.text("bye")] })
+    })
+    const clerk = Agent.make("clerk", { tools: [add] })
+    assert.strictEqual(yield* Effect.provide(clerk("Hi"), ScriptedModel.playing([])), "done")
   })
 )

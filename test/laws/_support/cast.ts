@@ -15,16 +15,19 @@ class Raised extends Schema.TaggedError<Raised>()("Raised", {}) {}
 /** The model of a world, and of the sub-agent in it. `stopping` interrupts the run. */
 const modelOf = ({ answers, turns }: World, stopping: Effect.Effect<never>): Model.Service => {
   const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
-  const broken = LlmError.AuthenticationError.make({ model: "m", detail: "no key" })
+  const failing = {
+    overloaded: Effect.fail(overloaded),
+    broken: Effect.fail(LlmError.AuthenticationError.make({ model: "m", detail: "no key" })),
+    stopped: stopping
+  }
   const says = (text: string) => ScriptedModel.reply({ content: [Message.text(text)], usage })
   /** The attempts of a model call. */
   const attemptsOf = (
-    { isBroken, isStopped, overloads }: Asked,
+    { failures }: Asked,
     reply: Message.Reply
   ): Array<Effect.Effect<Message.Reply, LlmError.LlmError>> => [
-    ...(isStopped ? [stopping] : []),
-    ...Array.from({ length: overloads }, () => Effect.fail(overloaded)),
-    isBroken ? Effect.fail(broken) : Effect.succeed(reply)
+    ...failures.map((failure) => failing[failure]),
+    Effect.succeed(reply)
   ]
   const calls = turns.flatMap((turn) => turn.calls)
   const left = [...answers]
@@ -40,7 +43,7 @@ const modelOf = ({ answers, turns }: World, stopping: Effect.Effect<never>): Mod
     ]
     return attemptsOf(turn, ScriptedModel.reply({ content, finish, usage })).map((answer) => ({
       answer,
-      isHalf: turn.isHalf
+      partial: turn.partial
     }))
   })
   const experts = new Map<string, Array<Effect.Effect<Message.Reply, LlmError.LlmError>>>()
@@ -51,25 +54,26 @@ const modelOf = ({ answers, turns }: World, stopping: Effect.Effect<never>): Mod
       const found = /^why (\d+)$/.exec(why)
       const expert = found === null ? undefined : calls[Number(found[1])]?.expert
       if (expert === undefined) {
-        return own.shift() ?? { answer: Effect.succeed(says(left.shift() ?? "done")), isHalf: false }
+        return own.shift() ?? { answer: Effect.succeed(says(left.shift() ?? "done")), partial: "" }
       }
       const attempts = experts.get(why) ?? attemptsOf(expert, says("known"))
       experts.set(why, attempts)
-      return { answer: attempts.shift() ?? Effect.die("asked too often"), isHalf: expert.isHalf }
+      return { answer: attempts.shift() ?? Effect.die("asked too often"), partial: expert.partial }
     })
-  const half: Model.Part = { type: "text-delta", text: "half" }
+  const said = (partial: string): ReadonlyArray<Model.Part> =>
+    partial === "" ? [] : [{ type: "text-delta", text: partial }]
   return {
     name: "m",
     provider: "p",
     generate: (request) => Effect.flatMap(next(request), ({ answer }) => answer),
     stream: (request) =>
       Stream.unwrap(
-        Effect.map(next(request), ({ answer, isHalf }) =>
+        Effect.map(next(request), ({ answer, partial }) =>
           Stream.unwrap(
             Effect.match(answer, {
               onSuccess: (reply) => Stream.fromIterable<Model.Part>(toParts(reply)),
               onFailure: (error) =>
-                Stream.concat(Stream.fromIterable(isHalf && error === overloaded ? [half] : []), Stream.fail(error))
+                Stream.concat(Stream.fromIterable(error === overloaded ? said(partial) : []), Stream.fail(error))
             })
           )
         )

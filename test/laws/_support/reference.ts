@@ -25,21 +25,20 @@ export interface Call {
   readonly expert: Asked
 }
 
+/** How an attempt of the model fails. While one is at work that is stopped, the run is interrupted. */
+export type Failing = "overloaded" | "broken" | "stopped"
+
 /** What a model does when it is asked. */
 export interface Asked {
-  /** How often it is overloaded before it replies, and whether a stream breaks off then. */
-  readonly overloads: number
-  readonly isHalf: boolean
-  /** Whether it is out of order instead. */
-  readonly isBroken: boolean
-  /** Whether the run is interrupted while its first attempt is at work. */
-  readonly isStopped: boolean
+  readonly failures: ReadonlyArray<Failing>
+  /** What a stream says before it fails. */
+  readonly partial: string
 }
 
 export interface Turn extends Asked {
   readonly text: string
   readonly calls: ReadonlyArray<Call>
-  readonly finish: "tool-calls" | "length"
+  readonly finish: Message.FinishReason
 }
 
 export type Answer = "done" | "nonsense"
@@ -155,18 +154,12 @@ class Run {
 
   /** The attempts of a model call; its failure, if none replies. */
   ask(asked: Asked | undefined): End | undefined {
-    const fail = (outcome = "failed") => this.ledger.push({ outcome, usage: Usage.empty })
-    if (asked?.isStopped === true) {
-      fail("interrupted")
-      return { type: "is interrupted" }
-    }
-    for (let attempt = 0; attempt < (asked?.overloads ?? 0); attempt++) {
-      fail()
+    const fail = (outcome: string) => this.ledger.push({ outcome, usage: Usage.empty })
+    for (const [attempt, failure] of (asked?.failures ?? []).entries()) {
+      fail(failure === "stopped" ? "interrupted" : "failed")
+      if (failure === "stopped") return { type: "is interrupted" }
+      if (failure === "broken") return { type: "fails", tag: "AuthenticationError" }
       if (attempt >= this.world.agent.modelRetries) return { type: "fails", tag: "ModelOverloadedError" }
-    }
-    if (asked?.isBroken === true) {
-      fail()
-      return { type: "fails", tag: "AuthenticationError" }
     }
     this.ledger.push({ outcome: "used", usage })
     return undefined

@@ -1,11 +1,16 @@
 /** Stories of whole runs: what models, tools, fixers and sub-agents do, under limits that are reached, and when all is stopped. */
-import { Agent, LlmError, Message, type Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, type Budget, LlmError, Message, type Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import { Effect, Schema, Stream } from "effect"
-import fc from "fast-check"
+import * as Arbitrary from "effect/Arbitrary"
+import type fc from "fast-check"
+import * as Arbitraries from "../../../packages/core/src/testing/Arbitraries.ts"
 import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
 import { busy, type Busy, gone, type Gone } from "../../_support/dialogue.ts"
+
+const { constantFrom, given, integer, limits, modelTurns, oneOf, orAbsent } = Arbitraries
 
 /** How a call goes. The last ones end the run. */
 const kinds = [
@@ -29,60 +34,48 @@ type Kind = (typeof kinds)[number][number]
 /** What a model does when it is asked. */
 type Reply =
   | { readonly does: "calls"; readonly calls: ReadonlyArray<Kind>; readonly finish: Message.FinishReason }
-  | { readonly does: "says" | "is overloaded" | "breaks off" | "is filtered" | "is rejected" | "refuses" | "dies" }
+  | { readonly does: Vain }
+
+/** What it does instead of calling tools. */
+type Vain = "says" | "is overloaded" | "breaks off" | "is filtered" | "is rejected" | "refuses" | "dies"
 
 type Step = Reply & { readonly takes: number }
 
 export interface Story {
   readonly steps: ReadonlyArray<Step>
-  readonly limits: { readonly maxTurns: number; readonly maxToolCalls: number; readonly maxTokens: number }
+  readonly limits: Budget.Limits
   readonly stop: number
   readonly siblings: "settleAll" | "interrupt"
   readonly interruptAt: number | undefined
 }
 
-const takes = fc.constantFrom(0, 0, 7, 300)
+const kind = oneOf<Kind>([8, constantFrom(...kinds[0])], [4, constantFrom(...kinds[1])], [1, constantFrom(...kinds[2])])
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      takes,
-      does: fc.constant("calls" as const),
-      calls: fc.array(
-        fc.oneof(
-          { weight: 8, arbitrary: fc.constantFrom(...kinds[0]) },
-          { weight: 4, arbitrary: fc.constantFrom(...kinds[1]) },
-          { weight: 1, arbitrary: fc.constantFrom(...kinds[2]) }
-        ),
-        { minLength: 1, maxLength: 3 }
-      ),
-      finish: fc.oneof(
-        { weight: 9, arbitrary: fc.constant("tool-calls" as const) },
-        { weight: 1, arbitrary: fc.constantFrom("length" as const, "filtered" as const) }
-      )
-    })
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ takes, does: fc.constantFrom("says", "is overloaded", "breaks off", "is rejected") })
-  },
-  { weight: 1, arbitrary: fc.record({ takes, does: fc.constantFrom("is filtered", "refuses", "dies") }) }
+const failure = oneOf<Vain>(
+  [9, constantFrom("is overloaded", "breaks off", "is rejected", "says")],
+  [3, constantFrom("is filtered", "refuses", "dies")]
 )
 
-export const story: fc.Arbitrary<Story> = fc.record({
-  steps: fc
-    .array(fc.tuple(step, fc.constantFrom(1, 1, 1, 3)), { maxLength: 7 })
-    .map((steps) => steps.flatMap(([step, times]) => Array.from({ length: times }, () => step))),
-  limits: fc.record({
-    maxTurns: fc.integer({ min: 1, max: 8 }),
-    maxToolCalls: fc.integer({ min: 1, max: 12 }),
-    maxTokens: fc.constantFrom(Infinity, Infinity, 60)
-  }),
-  stop: fc.constantFrom(2, 3, 6),
-  siblings: fc.constantFrom("settleAll", "interrupt"),
-  interruptAt: fc.option(fc.integer({ min: 0, max: 1500 }), { nil: undefined })
-})
+export const story: fc.Arbitrary<Story> = fromEffect(
+  Arbitrary.map(
+    Arbitrary.all({
+      turns: modelTurns(kind, { failure, maxTurns: 5 }),
+      limits,
+      stop: constantFrom(2, 3, 6),
+      siblings: constantFrom("settleAll", "interrupt"),
+      interruptAt: orAbsent(1, integer(0, 1500))
+    }),
+    ({ limits: { maxTokens, maxToolCalls, maxTurns }, turns, ...rest }) => ({
+      ...rest,
+      // a recording does not tell how many tools run at a time, so a replay could not have the same instants
+      limits: given({ maxTokens, maxToolCalls, maxTurns }),
+      steps: turns.flatMap(({ calls, failures, finish, takes }): ReadonlyArray<Step> => [
+        ...failures.map((does) => ({ does, takes })),
+        { does: "calls", calls, finish, takes }
+      ])
+    })
+  )
+)
 
 const builtIn: Partial<Record<Kind, string>> = { escalates: "escalate", throws: "throwException" }
 

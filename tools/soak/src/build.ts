@@ -155,7 +155,11 @@ const doing = (step: FailureScript.FailureScript<Tag>["rest"]): Effect.Effect<st
           return Effect.failCause(Cause.combine(Cause.fail(new Failed({ _tag: step.tag })), Cause.die("scripted")))
         case "never":
           return Effect.never
-        default:
+        case "interrupt":
+          return Effect.interrupt
+        case "fail and interrupt":
+          return Effect.failCause(Cause.combine(Cause.fail(new Failed({ _tag: step.tag })), Cause.interrupt()))
+        case "die":
           return Effect.die("scripted")
       }
     })
@@ -251,11 +255,11 @@ const stepOf =
   (line: LineData): ScriptedModel.ScriptedStep => {
     let asked = 0
     const content = [
-      ...(line.text === undefined ? [] : [Message.text(line.text)]),
+      ...(line.text === "" ? [] : [Message.text(line.text)]),
       ...line.calls.map((call) => ScriptedModel.call(call.tool, call.arguments, call.id))
     ]
     return {
-      parts: line.before === "" ? [] : [{ type: "text-delta", text: line.before }],
+      parts: line.partial === "" ? [] : [{ type: "text-delta", text: line.partial }],
       isCutOff: false,
       answer: () =>
         Effect.andThen(
@@ -263,7 +267,7 @@ const stepOf =
           Effect.suspend(() => {
             const failure = line.failures[asked++]
             return failure === undefined
-              ? Effect.succeed(ScriptedModel.reply({ content, usage: next() }))
+              ? Effect.succeed(ScriptedModel.reply({ content, finish: line.finish, usage: next() }))
               : Effect.fail(failures[failure]())
           })
         )

@@ -1,7 +1,9 @@
 /** Random agents and what goes wrong in their runs, as plain data: what a seed draws, and what is printed when it is needed. */
 import type { Agent, Budget } from "@kintsugi/core"
-import { FailureScript } from "@kintsugi/core/testing"
-import { Draw } from "./Draw.ts"
+import { FailureScript, type ScriptedModel } from "@kintsugi/core/testing"
+import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Arbitraries from "../../../packages/core/src/testing/Arbitraries.ts"
 
 export type SideEffects = "none" | "idempotent" | "unsafe" | "undeclared"
 
@@ -40,15 +42,8 @@ export interface CallData {
   readonly arguments: string | { readonly n: number | string }
 }
 
-/** What the model says in one turn, after some failures. Each attempt takes a while. */
-export interface LineData {
-  readonly text?: string
-  readonly calls: ReadonlyArray<CallData>
-  readonly failures: ReadonlyArray<ModelFailure>
-  /** Said by a streamed attempt before it fails. */
-  readonly before: string
-  readonly takes: number
-}
+/** What the model says in one turn, after some failures. */
+export type LineData = ScriptedModel.ModelTurn<CallData, ModelFailure>
 
 export interface AgentData {
   readonly name: string
@@ -94,166 +89,211 @@ export interface Scenario {
 
 /** What a seed draws. */
 export const scenarioOf = (seed: number, faults = 6): Scenario => {
-  const draw = new Draw(seed)
-  const agent = drawAgent(draw, "worker", 1)
-  return {
-    seed,
-    agent,
-    other: drawAgent(draw, "other", 0),
-    shape: draw.chance(0.5)
-      ? "alone"
-      : draw.pick("andThen", "parallel", "firstOf", "speculative", "fallback", "loopUntil"),
-    approving: draw.pick("approve", "approve", "refuse", "change", "never"),
-    models: { before: draw.pick(0, 0, 0, 1, 2), failing: draw.pick("overloaded", "lost", "limited") },
-    faults: draw.times(faults, () => ({
-      mode: draw.pick("whole", "streamed"),
-      at: draw.fraction(),
-      kind: draw.pick("error", "error", "defect", "latency", "before", "within", "after")
-    }))
-  }
+  const [drawn] = Effect.runSync(Arbitrary.sampleEffect(scenario(faults), { count: 1, seed, size }))
+  if (drawn === undefined) throw new Error(`seed ${seed} draws nothing`)
+  return { seed, ...drawn }
 }
 
-const drawAgent = (draw: Draw, name: string, deep: number): AgentData => {
-  const tools = draw.times(draw.int(1, 4), (index) => drawTool(draw, `${name}-${index}`))
-  const child = draw.maybe(deep > 0 ? 0.4 : 0, () => drawAgent(draw, `${name}-below`, deep - 1))
-  const names = [...tools.map((tool) => tool.name), ...(child === undefined ? [] : ["ask"])]
-  const turns = draw.int(0, 4)
-  return {
-    name,
-    tools,
-    ...(child === undefined ? {} : { child }),
-    lines: draw.times(turns + 1, (turn) => drawLine(draw, turn, turn === turns, names, name)),
-    limits: drawLimits(draw),
-    siblings: draw.pick("settleAll", "interrupt"),
-    defaults: {
-      ...(draw.chance(0.7) ? { InvalidArgs: drawRow(draw, "repairs", 1) } : {}),
-      ...(draw.chance(0.8) ? { UnknownToolError: { kind: draw.pick("tell", "tell", "raise") } } : {}),
-      ...(draw.chance(0.9) ? { orElse: { kind: draw.pick("tell", "tell", "tell", "escalate", "raise") } } : {})
-    },
-    models: {
-      ...(draw.chance(0.7)
-        ? {
-            ContextTooLongError: {
-              kind: "compact",
-              by: draw.pick("dropOldest", "shrinkLargestResult", "summarise")
-            } as const
-          }
-        : {}),
-      ...(draw.chance(0.8)
-        ? { orElse: { kind: "retry", retries: draw.int(1, 3), wait: draw.pick(0, 100, 5000) } as const }
-        : {})
-    },
-    onPartial: draw.pick("fail", "restart"),
-    ...(draw.chance(0.15) && tools[0] !== undefined ? { denied: tools[0].name } : {}),
-    onBudget: draw.pick("stop", "answer", "extend", "checkpoint"),
-    ...(draw.chance(0.2) ? { listens: draw.pick(0, 10, 3000) } : {}),
-    wantsNumber: draw.chance(0.15)
-  }
-}
+/** Large enough that no part of a scenario is small because another one is large. */
+const size = 1000
 
-const drawTool = (draw: Draw, name: string): ToolData => {
-  const sideEffects = draw.pick<SideEffects>("none", "idempotent", "unsafe", "undeclared")
-  const timeout = draw.maybe(0.4, () => draw.pick(50, 1000, 20_000))
-  const callTimeout = draw.maybe(0.25, () => draw.pick(200, 5000, 60_000))
-  const verify = draw.maybe(sideEffects === "unsafe" ? 0.6 : 0.1, () =>
-    draw.pick<"took effect" | "took none" | "fails">("took effect", "took none", "fails")
-  )
-  const row = () => drawRow(draw, "failure", 2)
-  return {
-    name,
-    sideEffects,
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(callTimeout === undefined ? {} : { callTimeout }),
-    ...(verify === undefined ? {} : { verify }),
-    needsApproval: draw.chance(0.2),
-    script: FailureScript.make(
-      draw.times(draw.pick(0, 1, 1, 2, 3), () => drawStep(draw)),
-      FailureScript.succeeds("fine, and some more words", draw.pick(0, 0, 10, 3000))
-    ),
-    rows: {
-      ...(draw.chance(0.8) ? { Busy: row() } : {}),
-      ...(draw.chance(0.5) ? { Gone: row() } : {}),
-      ...(draw.chance(0.3) ? { InvalidArgs: drawRow(draw, "repairs", 1) } : {}),
-      ...(draw.chance(0.3) ? { orElse: row() } : {})
-    }
-  }
-}
+const { constantFrom, given, integer, oneOf, orAbsent } = Arbitraries
 
-const drawStep = (draw: Draw): FailureScript.FailureScript<Tag>["rest"] => {
-  const takes = draw.pick(0, 0, 10, 3000)
-  const tag = draw.pick<Tag>("Busy", "Busy", "Gone")
-  switch (draw.pick("fail", "fail", "fail", "fail", "fail", "fail", "fail", "die", "never", "both")) {
-    case "fail":
-      return draw.chance(0.2)
-        ? FailureScript.fails(tag, { takes, hint: draw.pick(10, 2000) })
-        : FailureScript.fails(tag, { takes })
-    case "die":
-      return { ...FailureScript.dies, takes }
-    case "both":
-      return { does: "fail and die", tag, takes }
-    default:
-      return FailureScript.never
-  }
-}
+/** What is drawn in one of so many cases. */
+const onceIn = <A>(cases: number, member: Arbitrary.Arbitrary<A>) => orAbsent(cases - 1, member)
 
-const drawRow = (draw: Draw, of: "failure" | "repairs", deep: number): Row => {
-  const kinds = ["tell", "tell", "answer", "escalate", "raise", "rethrow", "tools-off", "fix", "fix", "retry"] as const
-  const kind =
-    of === "failure" && draw.chance(0.4) ? "retry" : deep > 0 && draw.chance(0.4) ? "ladder" : draw.pick(...kinds)
-  if (kind === "ladder") return { kind, rungs: draw.times(draw.int(1, 3), () => drawRow(draw, of, deep - 1)) }
-  if (kind === "fix") return { kind, by: draw.pick("function", "agent"), as: draw.pick("arguments", "result") }
-  // arguments that do not fit never will
-  if (kind === "retry" && of === "repairs") return { kind: "tell" }
-  if (kind === "retry") return { kind, retries: draw.int(1, 3), wait: draw.pick(0, 100, 2000) }
-  return { kind }
-}
+const is = Arbitrary.Constant(true)
 
-const drawLine = (draw: Draw, turn: number, isLast: boolean, names: ReadonlyArray<string>, name: string): LineData => {
-  const isCalling = !isLast
-  const at = `${name}-${turn}`
-  const [first = "nothing", ...others] = names
-  const isSame = draw.chance(0.03)
-  const calls = isCalling
-    ? draw.times(draw.int(1, 4), (index) => ({
-        id: isSame ? `${at}-same` : `${at}-${index}`,
-        tool: draw.chance(0.03) ? "nothing" : draw.pick(first, ...others),
-        arguments: draw.pick<CallData["arguments"]>(
-          { n: 1 },
-          { n: 2 },
-          { n: 3 },
-          { n: 4 },
-          { n: 5 },
-          { n: 6 },
-          { n: "4" },
-          '{"n": 5,}',
-          { n: "five" },
-          "{"
-        )
-      }))
-    : []
-  const text = isCalling ? draw.maybe(0.3, () => "Let me see.") : draw.pick("All is done.", "7", "7")
-  return {
-    ...(text === undefined ? {} : { text }),
-    calls: calls.map((call) => (call.tool === "ask" ? { ...call, arguments: '{"input":"What is it?"}' } : call)),
-    failures: draw.chance(turn === 0 ? 0.15 : 0.35)
-      ? draw.times(draw.int(1, 2), () =>
-          turn > 0 && draw.chance(0.5)
-            ? "too long"
-            : draw.pick("overloaded", "overloaded", "limited", "too long", "lost", "server", "server", "unauthorised")
-        )
-      : [],
-    before: draw.pick("", "Hm, "),
-    takes: draw.pick(0, 5, 5, 2000)
-  }
-}
+// --- tools
 
-const drawLimits = (draw: Draw): Budget.Limits => ({
-  ...(draw.chance(0.2) ? { maxTurns: draw.int(1, 5) } : {}),
-  ...(draw.chance(0.2) ? { maxToolCalls: draw.int(1, 6) } : {}),
-  ...(draw.chance(0.1) ? { maxTokens: draw.int(5, 200) } : {}),
-  ...(draw.chance(0.15) ? { maxDuration: draw.pick(5, 1000, 30_000) } : {}),
-  ...(draw.chance(0.2) ? { toolConcurrency: draw.int(1, 2) } : {}),
-  ...(draw.chance(0.1) ? { maxConsecutiveSameTool: draw.int(1, 3) } : {}),
-  ...(draw.chance(0.1) ? { repeatedFailures: { hint: 1, withhold: 2, stop: 3 } } : {}),
-  ...(draw.chance(0.3) ? { warnAt: 0.5 } : {})
+const ending: Arbitrary.Arbitrary<Row> = Arbitrary.map(
+  constantFrom("tell", "tell", "answer", "escalate", "raise", "rethrow", "tools-off"),
+  (kind): Row => ({ kind })
+)
+const fix: Arbitrary.Arbitrary<Row> = Arbitrary.all({
+  kind: Arbitrary.Constant("fix"),
+  by: constantFrom("function", "agent"),
+  as: constantFrom("arguments", "result")
 })
+const retry: Arbitrary.Arbitrary<Row> = Arbitrary.all({
+  kind: Arbitrary.Constant("retry"),
+  retries: integer(1, 3),
+  wait: constantFrom(0, 100, 2000)
+})
+
+const ladder = (rung: Arbitrary.Arbitrary<Row>): Arbitrary.Arbitrary<Row> =>
+  Arbitrary.map(Arbitrary.array(rung, { minLength: 1, maxLength: 3 }), (rungs): Row => ({ kind: "ladder", rungs }))
+
+/** Arguments that do not fit never will, so no row retries them. */
+const repair = oneOf([3, ending], [2, fix])
+const repairs = oneOf([3, repair], [2, ladder(repair)])
+const rung = oneOf([4, retry], [4, ending], [2, fix])
+const row = oneOf([3, rung], [1, ladder(rung)], [1, ladder(oneOf([2, rung], [1, ladder(rung)]))])
+
+/** The first attempts of a call, as any script of the kit has them; then it succeeds. */
+const script = Arbitrary.map(
+  Arbitrary.all({
+    script: Arbitraries.script<Tag>(["Busy", "Busy", "Gone"]),
+    count: constantFrom(0, 1, 1, 2, 3),
+    takes: constantFrom(0, 0, 10, 3000)
+  }),
+  ({ count, script, takes }) =>
+    FailureScript.make<Tag>(script.steps.slice(0, count), FailureScript.succeeds("fine, and some more words", takes))
+)
+
+const tool: Arbitrary.Arbitrary<Omit<ToolData, "name">> = Arbitrary.map(
+  Arbitrary.all({
+    sideEffects: constantFrom<SideEffects>("none", "idempotent", "unsafe", "undeclared"),
+    timeout: onceIn(3, constantFrom(50, 1000, 20_000)),
+    callTimeout: onceIn(4, constantFrom(200, 5000, 60_000)),
+    verify: onceIn(3, constantFrom("took effect", "took none", "fails")),
+    needsApproval: onceIn(5, is),
+    script,
+    rows: Arbitrary.all({
+      Busy: oneOf<Row | undefined>([4, row], [1, Arbitrary.Constant(undefined)]),
+      Gone: onceIn(2, row),
+      InvalidArgs: onceIn(3, repairs),
+      orElse: onceIn(3, row)
+    })
+  }),
+  ({ callTimeout, needsApproval = false, rows, timeout, verify, ...rest }) => ({
+    ...rest,
+    needsApproval,
+    ...given({ timeout, callTimeout, verify }),
+    rows: given(rows)
+  })
+)
+
+// --- models
+
+const failure = constantFrom<ModelFailure>(
+  "overloaded",
+  "overloaded",
+  "limited",
+  "too long",
+  "too long",
+  "lost",
+  "server",
+  "server",
+  "unauthorised"
+)
+
+/** A call of one of the agent's tools, by number, or of none. */
+const call = Arbitrary.all({
+  tool: onceIn(30, is),
+  nth: integer(0, 59),
+  arguments: constantFrom<CallData["arguments"]>(
+    { n: 1 },
+    { n: 2 },
+    { n: 3 },
+    { n: 4 },
+    { n: 5 },
+    { n: 6 },
+    { n: "4" },
+    '{"n": 5,}',
+    { n: "five" },
+    "{"
+  )
+})
+
+const answer = { failures: [], partial: "", takes: 0, text: "", calls: [], finish: "stop" } as const
+
+const limits: Arbitrary.Arbitrary<Budget.Limits> = Arbitrary.map(
+  Arbitrary.all({
+    usual: oneOf([1, Arbitrary.Constant<Budget.Limits>({})], [1, Arbitraries.limits]),
+    maxConsecutiveSameTool: onceIn(10, integer(1, 3)),
+    repeatedFailures: onceIn(10, Arbitrary.Constant({ hint: 1, withhold: 2, stop: 3 })),
+    warnAt: onceIn(3, Arbitrary.Constant(0.5))
+  }),
+  ({ usual, ...own }) => ({ ...usual, ...given(own) })
+)
+
+// --- agents
+
+/** An agent, and in it at most so many others. */
+const agent = (name: string, deep: number): Arbitrary.Arbitrary<AgentData> =>
+  Arbitrary.map(
+    Arbitrary.all({
+      tools: Arbitrary.array(tool, { minLength: 1, maxLength: 4 }),
+      child: deep > 0 ? onceIn(2, agent(`${name}-below`, deep - 1)) : Arbitrary.Constant(undefined),
+      turns: Arbitraries.modelTurns(call, { failure, maxCalls: 4 }),
+      last: Arbitraries.modelTurns(call, { failure, minCalls: 0, maxCalls: 0, maxTurns: 1 }),
+      text: constantFrom("All is done.", "7", "7"),
+      isTwin: onceIn(20, is),
+      limits,
+      siblings: constantFrom("settleAll", "interrupt"),
+      InvalidArgs: oneOf([2, repairs], [1, Arbitrary.Constant(undefined)]),
+      UnknownToolError: constantFrom("tell", "tell", "raise", undefined),
+      orElse: constantFrom("tell", "tell", "tell", "tell", "escalate", "raise", undefined),
+      compacts: constantFrom("dropOldest", "shrinkLargestResult", "summarise", undefined),
+      retries: integer(0, 3),
+      wait: constantFrom(0, 100, 5000),
+      onPartial: constantFrom("fail", "restart"),
+      isDenied: onceIn(6, is),
+      onBudget: constantFrom("stop", "answer", "extend", "checkpoint"),
+      listens: onceIn(5, constantFrom(0, 10, 3000)),
+      wantsNumber: onceIn(6, is)
+    }),
+    (drawn): AgentData => {
+      const { child, compacts, InvalidArgs, last, listens, orElse, retries, turns, UnknownToolError } = drawn
+      const tools = drawn.tools.map((one, index) => ({ name: `${name}-${index}`, ...one }))
+      const names = [...tools.map((one) => one.name), ...(child === undefined ? [] : ["ask"])]
+      const lines = turns.map((line, turn) => ({
+        ...line,
+        calls: line.calls.map((one, index): CallData => {
+          const tool = one.tool === true ? "nothing" : (names[one.nth % names.length] ?? "nothing")
+          const id = `${name}-${turn}-${drawn.isTwin === true ? "same" : index}`
+          return { id, tool, arguments: tool === "ask" ? '{"input":"What is it?"}' : one.arguments }
+        })
+      }))
+      return {
+        name,
+        tools,
+        ...given({ child, listens, denied: drawn.isDenied === true ? tools[0]?.name : undefined }),
+        lines: [...lines, { ...answer, ...last[0], calls: [], text: drawn.text }],
+        limits: drawn.limits,
+        siblings: drawn.siblings,
+        defaults: given({
+          InvalidArgs,
+          UnknownToolError: UnknownToolError === undefined ? undefined : { kind: UnknownToolError },
+          orElse: orElse === undefined ? undefined : { kind: orElse }
+        }),
+        models: given({
+          ContextTooLongError: compacts === undefined ? undefined : ({ kind: "compact", by: compacts } as const),
+          orElse: retries === 0 ? undefined : ({ kind: "retry", retries, wait: drawn.wait } as const)
+        }),
+        onPartial: drawn.onPartial,
+        onBudget: drawn.onBudget,
+        wantsNumber: drawn.wantsNumber === true
+      }
+    }
+  )
+
+// --- faults
+
+const steps = 1000
+
+const fault: Arbitrary.Arbitrary<FaultData> = Arbitrary.map(
+  Arbitrary.all({ mode: constantFrom("whole", "streamed"), plan: Arbitraries.faultPlan(steps) }),
+  ({ mode, plan: { at, fault } }) => ({
+    mode,
+    at: (at - 1) / steps,
+    kind: fault.type === "interruption" ? fault.when : fault.type
+  })
+)
+
+const scenario = (faults: number): Arbitrary.Arbitrary<Omit<Scenario, "seed">> =>
+  Arbitrary.all({
+    agent: agent("worker", 1),
+    other: agent("other", 0),
+    shape: oneOf<Shape>(
+      [1, Arbitrary.Constant("alone")],
+      [1, constantFrom("andThen", "parallel", "firstOf", "speculative", "fallback", "loopUntil")]
+    ),
+    approving: constantFrom("approve", "approve", "refuse", "change", "never"),
+    models: Arbitrary.all({
+      before: constantFrom(0, 0, 0, 1, 2),
+      failing: constantFrom("overloaded", "lost", "limited")
+    }),
+    faults: Arbitrary.array(fault, { minLength: faults, maxLength: faults })
+  })

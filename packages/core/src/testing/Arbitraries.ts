@@ -1,6 +1,6 @@
 /**
  * Arbitraries for properties about policies and agents. They draw errors of every class of this library, transcripts, arguments of tools,
- * scripts of failures, policies and tables. `it.effect.prop` of `@effect/vitest` takes them, and so does `FastCheck.check`. They are made
+ * turns of models, limits of runs, faults, scripts of failures, policies and tables. `it.effect.prop` of `@effect/vitest` takes them, and so does `FastCheck.check`. They are made
  * of `effect/Arbitrary`, which is not stable in Effect yet, so this module stands apart from the rest of the kit.
  */
 import * as Arbitrary from "effect/Arbitrary"
@@ -16,8 +16,10 @@ import * as RecoveryAdvice from "../errors/RecoveryAdvice.ts"
 import * as RunError from "../errors/RunError.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { modelSchema } from "../tool/ToolSchema.ts"
+import { constantFrom, oneOf } from "./policyArbitraries.ts"
 import * as ToolError from "../errors/ToolError.ts"
 
+export * from "./modelArbitraries.ts"
 export * from "./policyArbitraries.ts"
 
 // --- conversations
@@ -93,6 +95,25 @@ export const brokenArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<string>
       return text.slice(0, Math.floor(share * (text.length - 1)))
     }
   )
+
+/** What a tool call says, without its id. */
+type Said = Pick<Message.ToolCall, "name" | "arguments">
+
+/**
+ * Draws a call of one of these tools, for `modelTurns`. In one of nine cases its arguments are cut off, and in one of ten it calls a tool
+ * that does not exist.
+ */
+export const toolCall = (
+  ...tools: readonly [Tool.AnyTool, ...ReadonlyArray<Tool.AnyTool>]
+): Arbitrary.Arbitrary<Said> => {
+  const ofTool = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Said> =>
+    Arbitrary.map(oneOf([8, toolArguments(tool)], [1, brokenArguments(tool)]), (args) => ({
+      name: tool.name,
+      arguments: args
+    }))
+  const known = tools.map((tool) => [1, ofTool(tool)] as const)
+  return oneOf([9, oneOf(...known)], [1, Arbitrary.Constant({ name: "nothing", arguments: {} })])
+}
 
 // --- errors
 
@@ -210,5 +231,11 @@ export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
 /** Errors of every class of this library. */
 export const error: Arbitrary.Arbitrary<KintsugiError.KintsugiError> = Arbitrary.flatMap(
   Arbitrary.schema(Schema.Literals(RecoveryAdvice.tags)),
+  errorOf
+)
+
+/** Errors of a model, of every class, for `modelTurns`. */
+export const modelError: Arbitrary.Arbitrary<LlmError.LlmError> = Arbitrary.flatMap(
+  constantFrom(...RecoveryAdvice.tags.filter((tag): tag is LlmError.LlmError["_tag"] => tag in LlmError)),
   errorOf
 )

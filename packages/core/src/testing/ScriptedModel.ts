@@ -22,6 +22,23 @@ export interface ScriptedStep {
   readonly isCutOff: boolean
 }
 
+/**
+ * What a model does in one turn, as plain data. Times are in milliseconds.
+ *
+ * - `failures`: how its first attempts fail, in order; the next attempt replies
+ * - `partial`: the text that a streamed attempt sends before it fails
+ * - `takes`: how long each attempt takes
+ * - `text`, `calls`, `finish`: its reply
+ */
+export interface ModelTurn<Call = Pick<Message.ToolCall, "name" | "arguments">, Failure = LlmError> {
+  readonly failures: ReadonlyArray<Failure>
+  readonly partial: string
+  readonly takes: number
+  readonly text: string
+  readonly calls: ReadonlyArray<Call>
+  readonly finish: Message.FinishReason
+}
+
 /** A model that plays a script and remembers its requests. */
 export interface ScriptedModel {
   readonly layer: Layer.Layer<Model.Model>
@@ -160,6 +177,34 @@ export const makeNamed = (
     }
     return { layer: Layer.succeed(Model.Model, service), requests }
   })
+
+/**
+ * A model that plays these turns, and answers each later request with `last`, by default the text `"done"`. It is for turns that
+ * `Arbitraries.modelTurns` draws: turns that no request takes are no mistake. The calls get the ids `call-1`, `call-2` and so on.
+ */
+export const playing = (turns: ReadonlyArray<ModelTurn>, last: ScriptedStep = text("done")): Layer.Layer<Model.Model> =>
+  Layer.unwrap(
+    Effect.sync(() => {
+      const steps = stepsOf(turns).values()
+      return answering(() => steps.next().value ?? last)
+    })
+  )
+
+const stepsOf = (turns: ReadonlyArray<ModelTurn>): ReadonlyArray<ScriptedStep> => {
+  let number = 0
+  return turns.flatMap(({ calls, failures, finish, partial, takes, text: words }) => {
+    const content = [
+      ...(words === "" ? [] : [Message.text(words)]),
+      ...calls.map((one) => call(one.name, one.arguments, `call-${++number}`))
+    ]
+    const parts: ReadonlyArray<Model.Part> = partial === "" ? [] : [{ type: "text-delta", text: partial }]
+    const delayed = (answer: Effect.Effect<Message.Reply, LlmError>) => () => Effect.delay(answer, takes)
+    return [
+      ...failures.map((failure) => step(delayed(Effect.fail(failure)), parts)),
+      step(delayed(Effect.succeed(reply({ content, finish }))))
+    ]
+  })
+}
 
 /** A model that answers each request by a function. Use it if the number of requests is not known beforehand. */
 export const answering = (answer: (request: Model.Request) => ScriptedStep): Layer.Layer<Model.Model> => {

@@ -10,7 +10,12 @@ type RetryOptions = Extract<PolicyData, { readonly kind: "retry" }>["options"]
 
 // --- helpers that `effect/Arbitrary` does not have
 
-const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
+/**
+ * Draws a whole number, both bounds included.
+ *
+ * @internal
+ */
+export const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
 /** Draws an index. It shrinks to 0 in one step, because a check tries only a few smaller cases. */
@@ -19,12 +24,21 @@ const indexWithin = (length: number): Arbitrary.Arbitrary<number> =>
     shrink: (index) => (index === 0 ? [] : [0])
   })
 
-const constantFrom = <const A>(...values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
+/**
+ * Draws one of these values, each as often as it is listed. It shrinks to the first one.
+ *
+ * @internal
+ */
+export const constantFrom = <const A>(...values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
   // the index is one of `values`, so the value is never `undefined`
   Arbitrary.map(indexWithin(values.length), (index) => values[index] as A)
 
-/** Draws from one of these arbitraries, by weight. It shrinks to the first one. */
-const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: Arbitrary.Arbitrary<A>]>) => {
+/**
+ * Draws from one of these arbitraries, by weight. It shrinks to the first one.
+ *
+ * @internal
+ */
+export const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: Arbitrary.Arbitrary<A>]>) => {
   const members = weighted.flatMap(([weight, member]) => Array.from({ length: weight }, () => member))
   const first = weighted[0]?.[0] ?? 0
   const index = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: members.length - 1 })), {
@@ -33,11 +47,20 @@ const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: A
   return Arbitrary.flatMap(index, (index) => members[index]!)
 }
 
-const orAbsent = <A>(weight: number, member: Arbitrary.Arbitrary<A>): Arbitrary.Arbitrary<A | undefined> =>
+/**
+ * Draws `undefined`, or in one of `weight` + 1 cases from `member`.
+ *
+ * @internal
+ */
+export const orAbsent = <A>(weight: number, member: Arbitrary.Arbitrary<A>): Arbitrary.Arbitrary<A | undefined> =>
   oneOf<A | undefined>([weight, Arbitrary.Constant(undefined)], [1, member])
 
-/** Removes keys with the value `undefined`. */
-const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
+/**
+ * Removes keys with the value `undefined`.
+ *
+ * @internal
+ */
+export const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
   // the remaining fields have values of their own types
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined>
