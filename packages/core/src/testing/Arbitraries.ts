@@ -111,8 +111,8 @@ export const toolCall = (
       name: tool.name,
       arguments: args
     }))
-  const known = tools.map((tool) => [1, ofTool(tool)] as const)
-  return oneOf([9, oneOf(...known)], [1, Arbitrary.Constant({ name: "nothing", arguments: {} })])
+  const ofTools = tools.map((tool) => [1, ofTool(tool)] as const)
+  return oneOf([9, oneOf(...ofTools)], [1, Arbitrary.Constant({ name: "nothing", arguments: {} })])
 }
 
 // --- errors

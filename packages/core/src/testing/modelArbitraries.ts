@@ -38,7 +38,7 @@ const failuresOf = <Failure>(failure: Arbitrary.Arbitrary<Failure>): Arbitrary.A
  *
  * @example
  * ```ts
- * import { Agent, Tool } from "@kintsugi/core"
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
  * import { ScriptedModel } from "@kintsugi/core/testing"
  * import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
  * import * as FastCheck from "@kintsugi/core/testing/FastCheck"
@@ -51,9 +51,11 @@ const failuresOf = <Failure>(failure: Arbitrary.Arbitrary<Failure>): Arbitrary.A
  *   success: Schema.Int,
  *   run: ({ a, b }) => Effect.succeed(a + b)
  * })
- * const clerk = Agent.make("clerk", { tools: [add] })
+ * const clerk = Agent.make("clerk", { tools: [add], budget: { repeatedFailures: { hint: 20, withhold: 20, stop: 20 } } }).pipe(
+ *   Agent.toolDefaults(Recovery.presets.tellAll())
+ * )
  *
- * // a model may send any arguments: the run ends with its answer
+ * // the model reads each mistake, so the run ends with its answer
  * const property = FastCheck.check(
  *   Arbitraries.modelTurns(Arbitraries.toolCall(add)),
  *   (turns) => Effect.gen(function* () {
