@@ -3,7 +3,7 @@
  * of a list, and those of a recursive schema with one another at each level of the value.
  */
 import * as Predicate from "effect/Predicate"
-import { isNode, listOf, mapOf, type Node, targetOf } from "./schemaSize.ts"
+import { isNode, listOf, mapOf, type SchemaNode, targetOf } from "./schemaSize.ts"
 
 /** A schema that applies to a value, and the field of the whole value that has it. */
 interface Pair {
@@ -19,14 +19,14 @@ const check = 8
 const most = 8_000_000
 
 /** The field at which the checks of a value cost too much. It is empty for a value without fields, and `undefined` for one within the bound. */
-export const costlyField = (root: Node, whole: unknown): string | undefined => {
-  const targets = new Map<string, Node | undefined>()
+export const costlyField = (root: SchemaNode, whole: unknown): string | undefined => {
+  const targets = new Map<string, SchemaNode | undefined>()
   const target = (ref: string) => {
     if (!targets.has(ref)) targets.set(ref, targetOf(root, ref))
     return targets.get(ref)
   }
   const signs = new Map<unknown, Sign>()
-  const counts = new Map<Node, number>()
+  const counts = new Map<SchemaNode, number>()
   const pairs: Array<Pair> = [{ schema: root, value: whole, field: undefined }]
   let cost = 0
   for (let pair = pairs.pop(); pair !== undefined && cost <= most; pair = pairs.pop()) {
@@ -65,7 +65,7 @@ export const costlyField = (root: Node, whole: unknown): string | undefined => {
 }
 
 /** The schemas of the first items of a list, and of the others. Draft-07 has a tuple in `items`. */
-const itemsOf = ({ additionalItems, items, prefixItems }: Node) =>
+const itemsOf = ({ additionalItems, items, prefixItems }: SchemaNode) =>
   Array.isArray(items) ? { first: listOf(items), rest: additionalItems } : { first: listOf(prefixItems), rest: items }
 
 /** What tells at once that a value does not fit an alternative. */

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Bounds from "../data/Bounds.ts"
 import { quietly } from "../data/Foreign.ts"
 
-export type Node = { readonly [key: string]: unknown }
+export type SchemaNode = { readonly [key: string]: unknown }
 
 /** A bound that is exceeded. */
 interface Exceeded {
@@ -12,7 +12,7 @@ interface Exceeded {
 }
 
 /** The bound that a schema exceeds, if it exceeds one. Counting takes at most as many steps as the schema may have nodes. */
-export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Exceeded | undefined => {
+export const exceededBy = (schema: SchemaNode, bounds: Bounds.Bounds): Exceeded | undefined => {
   const { bytes, depth } = bounds
   if (Bounds.isLonger(schema, bytes)) return { bound: "bytes", limit: bytes }
   if (Bounds.isDeeper(schema, depth)) return { bound: "depth", limit: depth }
@@ -27,13 +27,13 @@ interface Size {
 
 /** The schemas of one place in a value. All of `parts` apply to it, and from each list in `choices` one schema at a time applies too. */
 interface Location {
-  readonly parts: ReadonlyArray<Node>
+  readonly parts: ReadonlyArray<SchemaNode>
   readonly choices: ReadonlyArray<ReadonlyArray<unknown>>
   readonly followed: ReadonlyArray<object>
 }
 
 class Expansion {
-  readonly #root: Node
+  readonly #root: SchemaNode
   readonly #bounds: Bounds.Bounds
   /** The sizes of the targets of references, once they are counted. */
   readonly #sizes = new Map<object, Size>()
@@ -42,7 +42,7 @@ class Expansion {
   #steps = 0
   #beyond: keyof Bounds.Bounds | undefined
 
-  constructor(root: Node, bounds: Bounds.Bounds) {
+  constructor(root: SchemaNode, bounds: Bounds.Bounds) {
     this.#root = root
     this.#bounds = bounds
   }
@@ -102,7 +102,7 @@ class Expansion {
   }
 
   #locate(schemas: ReadonlyArray<unknown>): Location {
-    const parts: Array<Node> = []
+    const parts: Array<SchemaNode> = []
     const choices: Array<ReadonlyArray<unknown>> = []
     const followed = new Set<object>()
     const all = [...schemas]
@@ -128,7 +128,7 @@ class Expansion {
 }
 
 /** Finds the target of a reference by its JSON pointer. */
-export const targetOf = (root: Node, ref: string): Node | undefined => {
+export const targetOf = (root: SchemaNode, ref: string): SchemaNode | undefined => {
   if (!ref.startsWith("#")) return undefined
   let node: unknown = root
   for (const token of ref.slice(1).split("/").slice(1)) {
@@ -143,11 +143,11 @@ export const targetOf = (root: Node, ref: string): Node | undefined => {
 const none: Size = { nodes: 0, depth: 0 }
 const leaf: Size = { nodes: 1, depth: 1 }
 
-export const isNode = (value: unknown): value is Node => Predicate.isObject(value)
+export const isNode = (value: unknown): value is SchemaNode => Predicate.isObject(value)
 
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-export const mapOf = (value: unknown): Node => (isNode(value) ? value : {})
+export const mapOf = (value: unknown): SchemaNode => (isNode(value) ? value : {})
 
 /**
  * The reference, if the schemas consist of one reference only. Descriptions beside it do not count, nor does an `allOf` with one member.
@@ -162,7 +162,7 @@ const onlyReference = (schemas: ReadonlyArray<unknown>): string | undefined => {
   return undefined
 }
 
-const isConstraint = (schema: Node): boolean => Object.keys(schema).some((key) => constrains.has(key))
+const isConstraint = (schema: SchemaNode): boolean => Object.keys(schema).some((key) => constrains.has(key))
 
 /** The keywords that constrain a location, except references and `allOf`. */
 const constrains: ReadonlySet<string> = new Set(
@@ -172,10 +172,11 @@ const constrains: ReadonlySet<string> = new Set(
 )
 
 /** A schema that applies beside a choice, without the references and choices that are counted already. */
-const withoutReferences = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: Node): Node => part
+const withoutReferences = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: SchemaNode): SchemaNode =>
+  part
 
 /** The schemas of each child location: of each property, of each item. */
-const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => {
+const childrenOf = (parts: ReadonlyArray<SchemaNode>): Map<string, Array<unknown>> => {
   const locations = new Map<string, Array<unknown>>()
   const put = (location: string, schema: unknown) => {
     const there = locations.get(location)
@@ -200,7 +201,7 @@ const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => 
 /** Adds the `additionalProperties` of each part to the properties that only other parts name, because it applies to these. */
 const withFurther = (
   locations: Map<string, Array<unknown>>,
-  parts: ReadonlyArray<Node>
+  parts: ReadonlyArray<SchemaNode>
 ): Map<string, Array<unknown>> => {
   if (parts.length === 1) return locations
   for (const part of parts) {
