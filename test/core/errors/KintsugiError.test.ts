@@ -2,7 +2,7 @@ import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
 import { KintsugiError, LlmError, RunError, ToolError, Usage } from "@kintsugi/core"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
-import { Exit, Schema } from "effect"
+import { Duration, Exit, Schema } from "effect"
 import { all } from "../_support/errorSamples.ts"
 import { through } from "../_support/json.ts"
 
@@ -47,6 +47,51 @@ it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T
     [429, 503, 504, 422, 403]
   )
   assert.strictEqual(KintsugiError.problemMediaType, "application/problem+json")
+})
+
+it("a problem is a document of these fields [T39]", () => {
+  const problem: KintsugiError.Problem = {
+    type: "urn:kintsugi:error:server",
+    title: "t",
+    status: 502,
+    detail: "d",
+    code: "c",
+    retryable: true,
+    retryAfter: 7,
+    tool: "look",
+    callId: "c1",
+    agent: "a",
+    requestId: "r1"
+  }
+  assert.deepStrictEqual(through(KintsugiError.Problem, problem), problem)
+  const is = Schema.is(KintsugiError.Problem)
+  const optional = new Set(["retryAfter", "tool", "callId", "agent", "requestId"])
+  for (const key of Object.keys(problem)) {
+    const rest = Object.fromEntries(Object.entries(problem).filter(([other]) => other !== key))
+    assert.strictEqual(is(rest), optional.has(key), key)
+    assert.isFalse(is({ ...problem, [key]: null }), key)
+  }
+})
+
+it("a problem waits as long as the server asks, and as long as advised [T39]", () => {
+  const wait = (error: KintsugiError.KintsugiError) => KintsugiError.toProblem(error).retryAfter
+  const server = { model: "m" }
+  assert.strictEqual(wait(LlmError.ServerError.make(server)), 2)
+  assert.strictEqual(wait(LlmError.ServerError.make({ ...server, retryAfter: Duration.millis(90_500) })), 91)
+  assert.strictEqual(wait(LlmError.ServerError.make({ ...server, retryAfter: Duration.zero })), 2)
+  assert.strictEqual(wait(Factories.fromNetworkError("look", "local", undefined)), 1)
+  assert.isUndefined(wait(LlmError.ModelNotFoundError.make(server)))
+})
+
+it("an error that its own schema refuses is written as its tag, message and code [T39]", () => {
+  const error = Object.assign(LlmError.ServerError.make({ model: "m", message: "It is out" }), { status: "five" })
+  assert.deepStrictEqual(JSON.parse(JSON.stringify(error)), {
+    _tag: "ServerError",
+    message: "It is out",
+    code: "KINTSUGI-SERVER"
+  })
+  const bare = Object.assign(LlmError.ServerError.make({ model: "m" }), { _tag: 5, message: 5 })
+  assert.deepStrictEqual(JSON.parse(JSON.stringify(bare)), { _tag: "Error", message: "", code: "KINTSUGI-SERVER" })
 })
 
 it("a problem names the wait and the subject, and holds no secret [T39]", () => {

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ToolError } from "@kintsugi/core"
 import * as Factories from "@kintsugi/core/Factories"
-import { Duration } from "effect"
+import { Duration, Struct } from "effect"
 import { reads } from "../_support/messages.ts"
 
 const { seconds } = Duration
@@ -128,6 +128,43 @@ describe("the message of", () => {
       [ToolError.ToolExecutionError.make({ tool: "look", message: "It is over" }), "It is over"]
     ] as const)
       assert.strictEqual(error.message, message)
+  })
+
+  it("an error of a tool without a cause or words is its category [T9]", () => {
+    const labels = {
+      network: "Network error",
+      parameter: "Parameter error",
+      client: "Client error",
+      server: "Server error",
+      validation: "Validation error",
+      llm: "Model error",
+      mcp: "MCP error",
+      invocation: "Invocation error",
+      unknown: "Unknown error"
+    } as const
+    for (const category of Struct.keys(labels))
+      assert.strictEqual(
+        ToolError.ExecutionError.make({ tool: "look", kind: "local", category }).message,
+        labels[category]
+      )
+  })
+
+  it("an error of a tool has the category of its status [T9]", () => {
+    const categories = { 399: "unknown", 400: "client", 499: "client", 500: "server", 599: "server", 600: "unknown" }
+    for (const [status, category] of Object.entries(categories))
+      assert.strictEqual(Factories.fromApiError("look", "local", Number(status), "").category, category, status)
+  })
+
+  it("an error of a tool is that of one call: of the call that made it, else of the present one [T9]", () => {
+    const call = { tool: "look", callId: "c2", kind: "local", args: [2] } as const
+    const made = { tool: "look", kind: "mcp-tool", category: "mcp", cause: new Error("no") } as const
+    const own = ToolError.ExecutionError.make({ ...made, callId: "c1", args: [1] })
+    assert.strictEqual(ToolError.executionErrorOf(call, own), own)
+    const bare = ToolError.ExecutionError.make(made)
+    const wanted = ToolError.ExecutionError.make({ ...made, callId: "c2", args: [2] })
+    const given = ToolError.executionErrorOf(call, bare)
+    assert.deepStrictEqual({ ...given }, { ...wanted })
+    assert.deepStrictEqual([given.message, given.cause], ["no", made.cause])
   })
 
   it("an error of a tool has no status that is not finite [T9]", () => {

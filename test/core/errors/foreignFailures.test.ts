@@ -118,6 +118,13 @@ describe("failures that are not the library's", () => {
     assert.strictEqual(category(hard).category, "unknown")
   })
 
+  it("a refusal of the system advises by its reason [P1333]", () => {
+    const advice = (code: string) => RecoveryAdvice.outlookOf(coded(code))
+    assert.isUndefined(advice("EACCES"))
+    assert.deepInclude(advice("ENOENT"), { isRetryable: false, recovery: "repair" })
+    assert.deepInclude(advice("EBUSY"), { isRetryable: true, recovery: "resend", maxAttempts: 4 })
+  })
+
   it("the error has the status; reading a failure neither throws nor loops for ever [P1333]", () => {
     assert.strictEqual(category(answered(503)).status, 503)
     assert.isUndefined(category(coded("ECONNREFUSED")).status)

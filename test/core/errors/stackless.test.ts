@@ -23,6 +23,21 @@ describe("errors about what a model has sent", () => {
     )
   })
 
+  it("are made as any other where the runtime has no limit", () => {
+    const { stackTraceLimit } = Error
+    Reflect.deleteProperty(Error, "stackTraceLimit")
+    try {
+      assert.isUndefined(stackless(() => Error.stackTraceLimit))
+      assert.notProperty(Error, "stackTraceLimit")
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit
+    }
+    assert.strictEqual(
+      stackless(() => Error.stackTraceLimit),
+      0
+    )
+  })
+
   it("leave all other errors as they are, also where making one throws", () => {
     const { stackTraceLimit } = Error
     assert.strictEqual(

@@ -81,7 +81,7 @@ export const toProblem = (error: KintsugiError): Problem => {
 /** As long as the server asks, and never shorter than advised. */
 const retryAfterOf = (error: KintsugiError): { readonly retryAfter?: number } => {
   if (!error.isRetryable) return {}
-  const hint = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter : Duration.zero
+  const hint = ("retryAfter" in error ? error.retryAfter : undefined) ?? Duration.zero
   const seconds = Math.ceil(Duration.toSeconds(Duration.max(error.suggestedDelay, hint)))
   return Number.isFinite(seconds) ? { retryAfter: seconds } : {}
 }

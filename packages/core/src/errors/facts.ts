@@ -92,12 +92,12 @@ export const Lent = Schema.Struct({
  */
 const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
   if (lent?.outlook !== undefined) return lent.outlook
-  if (status !== undefined && retryableStatuses.has(status)) return resendable
+  if (retryableStatuses.has(status)) return resendable
   return (category === "llm" ? carriedBy(cause) : undefined) ?? ofCategory[category].outlook
 }
 
 /** Client errors that waiting cures: request timeout, too early, too many requests. */
-const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
+const retryableStatuses: ReadonlySet<number | undefined> = new Set([408, 425, 429])
 
 /** The label of each category for logs, and its default advice. */
 export const ofCategory: Readonly<Record<Category, { readonly label: string; readonly outlook: Outlook }>> = {

@@ -5,6 +5,7 @@
 
 const isWritable = (() => {
   const descriptor = Object.getOwnPropertyDescriptor(Error, "stackTraceLimit")
+  // Mutants `true`, `descriptor.writable` survive: every runtime of the tests has the limit, and lets a program set it
   return descriptor?.writable === true || descriptor?.set !== undefined
 })()
 
