@@ -55,6 +55,8 @@ describe("a cursor", () => {
     ]
     for (const text of [...foreign, "~0061.b.1", "~00g1.b.1", "a b.c.1", "a.b.99999999999999999", "a.b.NaN"])
       assert.strictEqual(Cursor.read(text), undefined, text)
+    // a header that came twice is an array
+    assert.isUndefined(Cursor.read(["a.b.1", "a.b.2"] as never))
     fc.assert(
       fc.property(units, (text) => {
         const read = Cursor.read(text)

@@ -52,7 +52,31 @@ const numbersOf = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
 const textOf = (event: AgentEvent.AgentEvent | undefined) =>
   event !== undefined && "text" in event ? event.text : event?.type
 
+describe("the messages that events have led to", () => {
+  it("begin with the prompt of the skill, if it has one", () => {
+    const go = Message.user("go")
+    const chosen = (prompt: string): AgentEvent.AgentEvent => ({
+      ...origin,
+      type: "skill-chosen",
+      skill: "s",
+      by: "rule",
+      prompt
+    })
+    const before = [Message.system("Work."), go]
+    assert.deepStrictEqual(AgentEvent.saidAfter(before, chosen("Play.")), [Message.system("Play."), go])
+    assert.deepStrictEqual(AgentEvent.saidAfter(before, chosen("")), [go])
+  })
+})
+
 describe("the events of a run", () => {
+  it.effect("that never began have no cursor of another run [P1540]", () =>
+    Effect.gen(function* () {
+      const after = Cursor.of({ runId: "run-1", epoch: "e", number: 1 })
+      const error = yield* Effect.flip(readOf(new EventLog(), { after }))
+      assert.deepInclude(error, { _tag: "CursorExpiredError", reason: "expired", oldest: "" })
+    })
+  )
+
   it.effect("are numbered once, from 1, those of runs below it too, for every reader alike [P1540]", () =>
     Effect.gen(function* () {
       const log = logOf([begun(), delta("a", "run-2"), delta("b")])

@@ -177,7 +177,7 @@ interface Call {
 
 const causeOf = (cause: unknown) => (cause === undefined ? {} : { cause })
 
-const withoutQuery = (url: string): string => Redaction.foreign(url.replace(/[?#].*$/s, ""))
+const withoutQuery = (url: string): string => Redaction.foreign(url.replace(/[?#].*/s, ""))
 
 const timedOut = (operation: string, timeout: Duration.Input): LlmError.RequestTimeoutError =>
   LlmError.RequestTimeoutError.make({ operation, timeout: Duration.fromInputUnsafe(timeout) })

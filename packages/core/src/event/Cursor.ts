@@ -22,9 +22,9 @@ export const of = ({ epoch, number, runId }: Position): string => `${escaped(run
 export const read = (text: string): Position | undefined => {
   // some servers give a header as an array
   if (!Predicate.isString(text)) return undefined
-  const [runId = "", epoch = "", digits = "", ...more] = text.split(".", 4)
+  const [runId = "", epoch = "", digits] = text.split(".", 3)
   const number = Number(digits)
-  if (more.length > 0 || !Number.isSafeInteger(number) || number < 0) return undefined
+  if (!Number.isSafeInteger(number) || number < 0) return undefined
   const position = { runId: unescaped(runId), epoch: unescaped(epoch), number }
   // one position has one text
   return of(position) === text ? position : undefined

@@ -134,6 +134,7 @@ export class EventLog {
   })
 
   #wake(): void {
+    // Mutant `false` survives: speed only
     if (this.#sleepers.size === 0) return
     const sleepers = [...this.#sleepers]
     this.#sleepers.clear()
