@@ -29,11 +29,11 @@ it("they are carried as bytes, from the web or from the store of the provider; a
 it("a result shows its parts if each can be carried and one is no text; a failed one never does", () => {
   const png = Message.image("image/png", { data })
   const parts = [Message.text("Here"), png]
-  const settled = (kind: "result" | "told", ...parts: NonNullable<Message.Settlement["parts"]>) =>
+  const shown = (kind: "result" | "told", ...parts: NonNullable<Message.Settlement["parts"]>) =>
     shownParts({ kind, text: "described", parts }, isPlainImage)
-  assert.deepStrictEqual(settled("result", ...parts), parts)
-  assert.isUndefined(settled("told", ...parts))
-  assert.isUndefined(settled("result", Message.text("Here")))
-  assert.isUndefined(settled("result", ...parts, Message.file("application/pdf", { data })))
+  assert.deepStrictEqual(shown("result", ...parts), parts)
+  assert.isUndefined(shown("told", ...parts))
+  assert.isUndefined(shown("result", Message.text("Here")))
+  assert.isUndefined(shown("result", ...parts, Message.file("application/pdf", { data })))
   assert.isUndefined(shownParts({ kind: "result", text: "described" }, isPlainImage))
 })

@@ -235,12 +235,12 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
           requests.map(({ toolChoice }) => toolChoice),
           ["none", "required", { tool: "loose" }, "auto"]
         )
-        const open = { type: "object", properties: { a: { type: "string" } }, required: ["a"] }
+        const loosely = { type: "object", properties: { a: { type: "string" } }, required: ["a"] }
         assert.deepStrictEqual<unknown>(
           requests[0]?.tools.map(({ name, parameters }) => [name, parameters]),
           [
-            ["strict", { ...open, additionalProperties: false }],
-            ["loose", { ...open, additionalProperties: true }]
+            ["strict", { ...loosely, additionalProperties: false }],
+            ["loose", { ...loosely, additionalProperties: true }]
           ]
         )
       })

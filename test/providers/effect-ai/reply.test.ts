@@ -1,6 +1,6 @@
 /** How the parts of a response of `effect/ai` are read. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@kintsugi/core/Message"
+import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import { Response } from "effect/ai"
 import { PartReader } from "../../../packages/providers/src/effect-ai/reply.ts"
@@ -151,7 +151,7 @@ describe("the end of a response", () => {
 
   it("has the model and the id of the reply [P1107]", () => {
     const metadata = (id: string | undefined, modelId: string | undefined) =>
-      make("response-metadata", { id, modelId, timestamp: undefined, request: undefined })
+      make("response-metadata", { id, modelId, timestamp: undefined })
     const finish = make("finish", { reason: "stop", usage, response: undefined })
     assert.deepStrictEqual<unknown>(read(metadata("r1", undefined), metadata(undefined, "m"), finish), [
       end({ model: "m", responseId: "r1" })

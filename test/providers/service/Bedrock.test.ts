@@ -3,10 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import * as Redaction from "@kintsugi/core/Redaction"
 import { Transport } from "@kintsugi/providers"
 import { LoopbackServer } from "@kintsugi/providers/testing"
-import { Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
-import { failsWith, failureOf, fakeNetwork, finished, streamParts } from "../../_support/network.ts"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
+import { failsWith, failureOf, fakeNetwork, finished, respond, streamParts } from "../../_support/network.ts"
 import { eventStream, frame, frames, layer, message, recorded } from "../_support/bedrock.ts"
 import { collect, generate as ask } from "../_support/replay.ts"
 
@@ -35,6 +36,24 @@ describe("answers of Bedrock", () => {
       })
     )
   }
+
+  it.effect("show neither the secret key nor the session token, from when the layer is built [P1414]", () =>
+    Effect.gen(function* () {
+      const [secret, token] = ["words-of-a-secret-that-is-long", "words-of-a-token-that-is-long"]
+      const network = fakeNetwork(respond(400, { message: `${secret} and ${token} do not fit` }))
+      const credentials = {
+        accessKeyId: "AKIDEXAMPLE",
+        secretAccessKey: Redacted.make(secret),
+        sessionToken: Redacted.make(token)
+      }
+      const own = Layer.provide(layer({ credentials, transport: { retry } }), network.layer)
+      yield* Effect.scoped(Layer.build(own))
+      assert.notMatch(Redaction.own(`${secret}, ${token}`), /words-of/)
+      const error = failureOf(yield* Effect.exit(Effect.provide(ask, own)))
+      assert.include(String(error), "do not fit")
+      assert.notMatch(JSON.stringify(error) + String(error), /words-of/)
+    })
+  )
 
   it.live("reads recorded thoughts with their signature, whole and streamed [P1414]", () =>
     Effect.gen(function* () {

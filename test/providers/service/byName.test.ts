@@ -206,7 +206,9 @@ describe("Ollama.model", () => {
         ["[::]:8080", "http://localhost:8080"],
         ["gpu.test/ollama", "http://gpu.test:11434/ollama"],
         ["https://gpu.test/ollama/", "https://gpu.test/ollama"],
-        ["http://gpu.test:8080", "http://gpu.test:8080"]
+        ["http://gpu.test:8080", "http://gpu.test:8080"],
+        [" gpu.test ", "http://gpu.test:11434"],
+        ["gpu.test/to/http://x", "http://gpu.test:11434/to/http://x"]
       ] as const) {
         const [sent] = yield* sendingOf(Ollama.model("m", { transport }), { OLLAMA_HOST: host })
         assert.strictEqual(sent?.url, `${base}/api/chat`, host)

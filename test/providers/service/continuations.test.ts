@@ -19,7 +19,7 @@ import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as Provider from "@kintsugi/providers/Provider"
 import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Context, Effect, Layer, Redacted, Schema, Stream } from "effect"
-import { failsWith, key } from "../../_support/network.ts"
+import { failsWith, fakeNetwork, key, respond } from "../../_support/network.ts"
 
 type Making = (baseUrl: string) => Layer.Layer<Model.Model, never, Transport.HttpClient>
 
@@ -168,6 +168,19 @@ const built = (make: Making, baseUrl: string) =>
     Context.get(context, Model.Model)
   )
 
+it.effect("a request that ends with the beginning of a reply is sent to a model that goes on [P1560]", () =>
+  Effect.gen(function* () {
+    const reply = { content: [{ type: "text", text: " Gott" }], stop_reason: "end_turn" }
+    const network = fakeNetwork(respond(200, { type: "message", role: "assistant", model: "m", ...reply }))
+    const layer = Layer.provide(claude("claude-3-haiku-20240307")("https://a.test"), network.layer)
+    const model = yield* Effect.provide(Model.Model, layer)
+    const begun = { ...Message.assistant("grüße"), incomplete: true } as const
+    const said = yield* model.generate({ messages: [Message.user("go"), begun], tools: [], toolChoice: "auto" })
+    assert.strictEqual(Message.textOf(said), " Gott")
+    assert.strictEqual(network.sent.length, 1)
+  })
+)
+
 describe("a model that does not go on", () => {
   for (const [name, make] of Object.entries(refusing)) {
     it.live(`says so as data, and refuses such a request before it is sent: ${name} [P1560 P1562]`, () =>
@@ -181,6 +194,7 @@ describe("a model that does not go on", () => {
         for (const call of [whole, Stream.runDrain(model.stream(asked))]) {
           const error = failsWith(yield* Effect.exit(call), LlmError.CapabilityMismatchError)
           assert.strictEqual(error.capability, "other")
+          assert.strictEqual(error.detail, "it does not go on from a message of its own")
         }
       })
     )

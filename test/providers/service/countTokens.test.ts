@@ -140,7 +140,9 @@ describe("the tokens of a request", () => {
       const { exit, sent } = yield* counting(
         responses({ reasoning: "odd", capabilities: { efforts: ["low"], unsupported: "refuse" } })
       )
-      assert.strictEqual(failureOf(exit)._tag, "CapabilityMismatchError")
+      const error = failureOf(exit)
+      assert(error._tag === "CapabilityMismatchError")
+      assert.strictEqual(error.capability, "thinking")
       assert.strictEqual(sent.length, 0)
     })
   )

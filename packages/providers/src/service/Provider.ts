@@ -164,6 +164,7 @@ const fromTransports = (
     request: Model.Request,
     send: (request: Model.Request) => Effect.Effect<A, LlmError.LlmError>
   ): Effect.Effect<A, LlmError.LlmError> =>
+    // Mutant `false` survives: without `anew` there is no other request, and the error stays the same
     codec.anew === undefined
       ? send(request)
       : send(request).pipe(Effect.catch((error) => Effect.flatMap(anew(error, request), send)))

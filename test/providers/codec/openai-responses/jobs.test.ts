@@ -34,7 +34,7 @@ it("a response names its job, with the number of the event if it came in a strea
 
 it("the reply that names a job is paused, with the tokens so far", () => {
   const { usage } = response([])
-  const paused = Result.getOrThrow(decode(background({ ...(usage === undefined ? {} : { usage }) })))
+  const paused = Result.getOrThrow(decode(background(usage === undefined ? {} : { usage })))
   assert.deepStrictEqual(paused, {
     content: [JobItem.make("openai", { id: "resp_1" })],
     finish: "paused",
