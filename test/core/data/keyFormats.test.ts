@@ -116,9 +116,8 @@ const joined = [
 ].map(keyOf)
 
 describe("published formats", () => {
-  it.each(formats)(
-    "%s stand before characters of %s, %d to %d [P1330 P1331]",
-    (prefixes, alphabet, least, most, has) => {
+  for (const [prefixes, alphabet, least, most, has] of formats)
+    it(`${prefixes} stand before characters of ${alphabet}, ${least} to ${most} [P1330 P1331]`, () => {
       for (const prefix of prefixes.split(" ")) {
         reads(`refused «${prefix}${charactersOf(alphabet, least)}», so`)
         if (most > least) reads(`refused «${prefix}${charactersOf(alphabet, Math.min(most, least + 40))}», so`)
@@ -128,8 +127,7 @@ describe("published formats", () => {
         const isKey = has === undefined
         reads(`refused ${isKey ? "«" : ""}${prefix}${letters.slice(0, least)}${isKey ? "»" : ""}, so`)
       }
-    }
-  )
+    })
 
   it("of several runs need each of them in its length [P1330 P1331]", () => {
     for (const key of joined) {

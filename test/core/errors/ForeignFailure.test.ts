@@ -172,7 +172,7 @@ describe("a status", () => {
 
   it("comes before a code, and with the wait of its headers [P1333]", () => {
     const headers = { "retry-after": "7" }
-    const wanted = { type: "status", status: 503, retryAfter: "7" }
+    const wanted = { type: "status", status: 503, retryAfter: "7" } as const
     for (const failure of [
       { status: 503, code: "ECONNRESET", headers },
       { status: 503, response: { headers } },
