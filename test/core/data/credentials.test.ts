@@ -17,7 +17,7 @@ const cases = (what: string, all: ReadonlyArray<string>) =>
   })
 
 describe("headers", () => {
-  cases("have a credential, whatever it consists of", [
+  cases("have a credential, of any characters", [
     ...[
       "authorization",
       "Proxy-Authorization",

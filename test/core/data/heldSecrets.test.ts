@@ -41,10 +41,10 @@ it("a secret is forgotten with its Redacted, but not what another one has in com
   const shown = () => Redaction.own(`a ${common} b ${own} c`)
   assert.strictEqual(shown(), "a <redacted> b <redacted> c")
   assert.isTrue(await comes(() => shown() === `a <redacted> b ${own} c`))
-  // it can be known anew
-  const again = Redacted.make(own)
-  Redaction.know(again)
+  // another Redacted may hold the same
+  const second = Redacted.make(own)
+  Redaction.know(second)
   assert.strictEqual(shown(), "a <redacted> b <redacted> c")
   assert.strictEqual(Redacted.value(held).length, common.length + 9)
-  assert.strictEqual(Redacted.value(again), own)
+  assert.strictEqual(Redacted.value(second), own)
 })
