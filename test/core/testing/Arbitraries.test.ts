@@ -285,7 +285,7 @@ it.effect("a model plays turns with their failures, times and calls, then its la
     const fiber = yield* Effect.forkChild(Effect.provide(seen, ScriptedModel.playing(turns, ScriptedModel.text("bye"))))
     yield* TestClock.adjust(14)
     assert.deepStrictEqual(yield* Fiber.join(fiber), {
-      first: [Result.succeed({ type: "text-delta", text: "Let" }), Result.fail(overloaded)],
+      first: [Result.succeed<Model.Part>({ type: "text-delta", text: "Let" }), Result.fail(overloaded)],
       failedAt: 7,
       reply: ScriptedModel.reply({ content: [Message.text("I add."), ScriptedModel.call("add", { n: 1 }, "call-1")] }),
       repliedAt: 14,

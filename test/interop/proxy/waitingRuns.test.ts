@@ -80,7 +80,7 @@ it.effect("the token of another run settles nothing of a durable run, and nothin
     }
     const [ofAnn = ""] = tokens
     const settle = (of: typeof ann) => runs.settle({ ...of, tool: order, token: ofAnn, exit: Exit.succeed("ordered") })
-    const unknown = { _tag: "NotCounted", reason: "unknown-token" }
+    const unknown = { _tag: "NotCounted", reason: "unknown-token" } as const
     for (const of of [bob, { ...ann, run: "two" }]) assert.deepStrictEqual({ ...(yield* settle(of)) }, unknown)
     assert.strictEqual((yield* runs.end(ann))._tag, "Waiting")
     assert.deepStrictEqual({ ...(yield* settle(ann)) }, { _tag: "Counted" })

@@ -184,7 +184,7 @@ export const delays = fromEffect(Arbitraries.delays)
 export const options: fc.Arbitrary<Options> = fromEffect(Arbitraries.options)
 
 /** Options of at most three retries: retries of layers multiply. */
-export const fewRetries = options.map(({ maxAttempts, retries = maxAttempts - 1, ...rest }) => ({
+export const fewRetries = options.map(({ maxAttempts = 1, retries = maxAttempts - 1, ...rest }) => ({
   ...rest,
   retries: Math.min(retries, 3)
 }))
