@@ -65,7 +65,7 @@ const overTime = <A, E>(fiber: Fiber.Fiber<A, E>) =>
   })
 
 /** Settles deferred work: one a minute, in the order in which it began. */
-const settling = <E, R>({ waiting }: Cast, settle: (settlement: Settlement) => Effect.Effect<unknown, E, R>) =>
+const settleEach = <E, R>({ waiting }: Cast, settle: (settlement: Settlement) => Effect.Effect<unknown, E, R>) =>
   Effect.forever(
     Effect.gen(function* () {
       yield* Effect.sleep("1 minute")
@@ -78,7 +78,7 @@ const settling = <E, R>({ waiting }: Cast, settle: (settlement: Settlement) => E
 const interrupting = <A, E, R>(cast: Cast, self: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(self)
-    yield* Effect.forkChild(settling(cast, ({ exit, token }) => Tool.settle(token, exit)))
+    yield* Effect.forkChild(settleEach(cast, ({ exit, token }) => Tool.settle(token, exit)))
     yield* Effect.forkChild(Effect.andThen(Deferred.await(cast.atWork), Fiber.interrupt(fiber)))
     return yield* overTime(fiber)
   })
@@ -192,7 +192,7 @@ export const ways: Readonly<Record<string, Way>> = {
           yield* Effect.forkChild(
             Effect.andThen(Deferred.await(cast.atWork), Effect.orDie(Durable.interrupt(durable, id)))
           )
-          yield* Effect.forkChild(settling(cast, ({ exit, token }) => Durable.settle(durable, cast.order, token, exit)))
+          yield* Effect.forkChild(settleEach(cast, ({ exit, token }) => Durable.settle(durable, cast.order, token, exit)))
           return yield* overTime(yield* Effect.forkChild(durable.workflow.execute({ id: "one", input })))
         }).pipe(Effect.provide(serving))
         return outcomeOf(cast, exit)

@@ -12,7 +12,7 @@ const telling = /\\[ux/]|[&%]/
 
 /** An escape: of JSON or a log, also within a text of JSON; of HTML; a byte in a URL, also of one within another URL. */
 const escapes =
-  /\\{1,8}(?:u([\da-f]{4})|(["/]))|&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));|(?:\\{1,8}x|%(?:25)?)([\da-f]{2})/gi
+  /\\{1,8}(?:u([\da-f]{4})|x([\da-f]{2})|(["/]))|&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));|%(?:25)?([\da-f]{2})/gi
 
 const characters: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
@@ -24,8 +24,19 @@ export const unescaped = (text: string): Unescaped | undefined => {
   let shift = 0
   const plain = text.replaceAll(
     escapes,
-    (all, unit?: string, same?: string, hex?: string, decimal?: string, name?: string, byte?: string, at = 0) => {
-      const code = decimal === undefined ? Number.parseInt(unit ?? hex ?? byte ?? "", 16) : Number(decimal)
+    (
+      all,
+      unit?: string,
+      logged?: string,
+      same?: string,
+      hex?: string,
+      decimal?: string,
+      name?: string,
+      byte?: string,
+      at = 0
+    ) => {
+      const digits = unit ?? logged ?? hex ?? byte ?? ""
+      const code = decimal === undefined ? Number.parseInt(digits, 16) : Number(decimal)
       const character =
         same ?? characters[name?.toLowerCase() ?? ""] ?? (code <= 0x10ffff ? String.fromCodePoint(code) : " ")
       shift += all.length - character.length
