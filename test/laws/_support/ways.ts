@@ -192,7 +192,9 @@ export const ways: Readonly<Record<string, Way>> = {
           yield* Effect.forkChild(
             Effect.andThen(Deferred.await(cast.atWork), Effect.orDie(Durable.interrupt(durable, id)))
           )
-          yield* Effect.forkChild(settleEach(cast, ({ exit, token }) => Durable.settle(durable, cast.order, token, exit)))
+          yield* Effect.forkChild(
+            settleEach(cast, ({ exit, token }) => Durable.settle(durable, cast.order, token, exit))
+          )
           return yield* overTime(yield* Effect.forkChild(durable.workflow.execute({ id: "one", input })))
         }).pipe(Effect.provide(serving))
         return outcomeOf(cast, exit)
