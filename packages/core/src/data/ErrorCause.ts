@@ -38,7 +38,11 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
     8000
   ).replaceAll(obeyed, "\uFFFD")
 
-/** A foreign text, such as the id of a call, as a part of a log line: redacted, and without line breaks. */
+/**
+ * A foreign text, such as the id of a call, as a part of a log line: redacted, and without line breaks.
+ *
+ * @internal
+ */
 export const inLog = (text: string): string =>
   Redaction.foreign(text, maxName).replaceAll(obeyed, "\uFFFD").replaceAll(/\s/g, " ")
 
