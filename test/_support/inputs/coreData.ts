@@ -177,7 +177,8 @@ export const coreData: Table = {
       "a half": grows(guarded, (text) => Redaction.foreign(text, text.length / 2))
     }),
     of: grows(guarded, Redaction.of([secret])),
-    ...each(none("takes a secret of the developer, once"), "know")
+    ...each(none("takes a secret of the developer, once"), "know"),
+    SecretIndex: none("is measured as a part of own, foreign and of")
   },
   "core/src/data/RetryAfter.ts": {
     parse: grows(texts, (text) => RetryAfter.parse(text, 0)),

@@ -1,6 +1,6 @@
 /** Which values are found, and that a removed value leaves nothing behind. */
 import { assert, it } from "@effect/vitest"
-import { SecretIndex } from "../../../packages/core/src/data/secretIndex.ts"
+import { SecretIndex } from "../../../packages/core/src/data/Redaction.ts"
 
 /** The parts of a text that are found. */
 const found = (index: SecretIndex, text: string): ReadonlyArray<string> =>
