@@ -160,7 +160,10 @@ const itemsOf = ({ pieces, seams }: Strand): ReadonlyArray<Piece | Seam> =>
 
 const byTime = (one: Piece | Seam, other: Piece | Seam): number =>
   (one.shape === "span" ? one.from : one.at) - (other.shape === "span" ? other.from : other.at) ||
-  (one.events[0] ?? one.subject) - (other.events[0] ?? other.subject)
+  firstOf(one) - firstOf(other)
+
+/** The first event of an item. A piece that has ended may have got a later one, so it may begin with the event that it is about. */
+const firstOf = ({ events, subject }: Piece | Seam): number => Math.min(subject, events[0] ?? subject)
 
 /** Makes an item. It copies field by field, because spreading objects is slow for a hundred thousand items. */
 const made = (
