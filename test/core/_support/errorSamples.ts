@@ -2,7 +2,15 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { LlmError, Message, RunError, ToolError, Usage } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
-import { Duration } from "effect"
+import { Duration, type Schema } from "effect"
+
+/** The class of each error, by its tag. */
+export const classes: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
+  ...LlmError,
+  ...ToolError,
+  ...RunError,
+  ...DoorError
+} as never
 
 const ofCall = { tool: "fetch", callId: "c1", message: "It failed" }
 

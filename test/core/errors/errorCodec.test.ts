@@ -5,16 +5,9 @@ import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Predicate, Schema } from "effect"
 import { agentWith, asHard, scripted } from "../../_support/dialogue.ts"
-import { all, samples } from "../_support/errorSamples.ts"
+import { all, classes, samples } from "../_support/errorSamples.ts"
 
 const unions = [LlmError.LlmError, ToolError.ToolError, RunError.RunError, DoorError.DoorError]
-
-const classes: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
-  ...LlmError,
-  ...ToolError,
-  ...RunError,
-  ...DoorError
-} as never
 
 /** Through JSON text and back. */
 const throughText = (schema: Schema.Codec<unknown, unknown>, error: unknown) => {
