@@ -33,7 +33,7 @@ it.run("the function decides which models are called, and each attempt is booked
         Effect.catch(() => ask(two.model))
       )
     )
-    assert.deepInclude(model, { name: "one or two" })
+    assert.deepInclude(model, { name: "one or two", provider: one.model.provider })
     const { booked, clerk } = clerkWith(model)
     assert.strictEqual(yield* run(clerk, "go"), "hi")
     assert.deepStrictEqual(booked(), ["one failed", "one failed", "two used"])
@@ -82,3 +82,17 @@ it.run("a function that gives no effect is a defect that names it [P1395]", (run
     assert.include(String(exit), "The function of Model.compose")
   })
 )
+
+it("a composed model has the names of its members and their providers, each once [P1322]", () => {
+  const member = (name: string, provider: string): Model.Service => ({
+    name,
+    provider,
+    generate: () => Effect.die("is not asked"),
+    stream: () => Stream.die("is not asked")
+  })
+  const members = [member("one", "here"), member("two", "there"), member("one", "there")] as const
+  assert.deepInclude(
+    Model.compose(members, (ask) => ask(members[0])),
+    { name: "one or two", provider: "here or there" }
+  )
+})

@@ -219,3 +219,24 @@ it.run(
       assert.deepStrictEqual([a.instants, b.instants], [[0], []])
     })
 )
+
+asked(
+  "the requests of a model whose table has transport: off are sent once, other requests may be resent [P1327]",
+  (ask) =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const noting = Effect.map(Model.Resending, (resending) => {
+        seen.push(resending)
+        return ScriptedModel.reply({ content: [Message.text("so")] })
+      })
+      const model: Model.Service = {
+        name: "a",
+        provider: "of a",
+        generate: () => noting,
+        stream: () => Stream.unwrap(Effect.map(noting, (reply) => Stream.fromArray(Model.partsOf(reply))))
+      }
+      yield* ask(Model.onError(model, {}, { transport: "off" }))
+      yield* ask(Model.onError(model, {}))
+      assert.deepStrictEqual(seen, ["off", "on"])
+    })
+)

@@ -1,6 +1,7 @@
 /** What `Sharing` relies on in Effect, beyond its types: a change there is seen here first. */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { mayClose, runtimeOf } from "../../../packages/core/src/model/runtimes.ts"
 
 class Desk extends Context.Service<Desk, string>()("test/Desk") {}
 
@@ -38,3 +39,18 @@ it.effect("a closed scope reads a layer and does not hold it [P1504]", () =>
     assert.deepStrictEqual(entries(memoMap), [])
   })
 )
+
+it("a memo map of another form, or without a layer that may close, has no runtime [P1504]", () => {
+  const [closed, first, last] = [Scope.makeUnsafe(), Scope.makeUnsafe(), Scope.makeUnsafe()]
+  Scope.closeUnsafe(closed, Exit.void)
+  // what another version of Effect might have
+  const memoMap = (...entries: ReadonlyArray<unknown>) =>
+    ({ map: new Map(entries.entries()) }) as unknown as Layer.MemoMap
+  for (const other of [{}, { map: {} }, { map: [{ scope: first }] }])
+    assert.strictEqual(runtimeOf(other as unknown as Layer.MemoMap), undefined)
+  assert.strictEqual(runtimeOf(memoMap()), undefined)
+  assert.strictEqual(runtimeOf(memoMap(undefined, {}, { scope: {} }, { scope: closed })), undefined)
+  const found = runtimeOf(memoMap({ scope: first }, { scope: last }, { scope: closed }, undefined))
+  assert.strictEqual(found?.scope, last)
+  assert.deepStrictEqual([first, last, closed, undefined].map(mayClose), [true, true, false, false])
+})
