@@ -247,6 +247,17 @@ describe("idempotent, total, bounded [P105]", () => {
   })
 })
 
+it("what is unwrapped counts as deep as where it comes to be, with other changes and alone [P1393]", () => {
+  const schema = Struct({ a: List(Schema.Json), n: optionalKey(Finite) })
+  const lists = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+  for (const rest of [{}, { n: "5" }]) {
+    assert.isDefined(mend(schema, { a: lists(999), ...rest }).value)
+    assert.isUndefined(mend(schema, { a: lists(1000), ...rest }).value)
+  }
+  // what came as JSON is not held to a depth here
+  assert.deepInclude(mend(schema, { a: JSON.parse(lists(1000)), n: "5" }).value, { n: 5 })
+})
+
 it.run("text that holds JSON is unwrapped as deeply as arguments may be nested, and no deeper [P1393]", (run) =>
   Effect.gen(function* () {
     const lists = (levels: number) => "[".repeat(levels) + "]".repeat(levels)

@@ -33,7 +33,13 @@ describe("text that is nearly JSON is mended [P101]", () => {
       ['{"a": "a (see "b") c"}', { a: 'a (see "b") c' }],
       ['{"a": "The TV is 72"", "b": 1}', { a: 'The TV is 72"', b: 1 }],
       ["{'a': 'it's here'}", { a: "it's here" }],
-      ['{"a": "x, "b": 1}', { a: "x", b: 1 }]
+      ['{a: "“x”, y ‘z’: w", "b": "(“x”)"}', { a: "“x”, y ‘z’: w", b: "(“x”)" }],
+      ['{"a": "x, "b": 1}', { a: "x", b: 1 }],
+      ['{"a": " x , "b": 1}', { a: " x", b: 1 }],
+      ['{"a": "x\ny,\n"b": 1}', { a: "x\ny", b: 1 }],
+      ["{a: ['x'1, \"z\"3]}", { a: ["x", 1, "z", 3] }],
+      ['{"a": "x (y, [z], w, "b": 1}', { a: "x (y, [z], w", b: 1 }],
+      ['{"a": "x "y" z, w , "b": 1}', { a: 'x "y" z, w', b: 1 }]
     ],
     "colons, comments, dots and fences": [
       ['{"a" "x"}', { a: "x" }],
@@ -52,10 +58,11 @@ describe("text that is nearly JSON is mended [P101]", () => {
       ["{a: Nonesuch, b: 12px, c: +5, d: NaN}", { a: "Nonesuch", b: "12px", c: "+5", d: "NaN" }]
     ],
     "escapes and line ends": [
-      ['{"a": "one\ntwo\tthree\\\nfour", "b": "\\d\\u00e9\\n"}', { a: "one\ntwo\tthree\nfour", b: "dé\n" }],
+      ['{"a": "one\ntwo\tthree\\\nfour", "b": "\\d\\u00e9\\n\\u00C9"}', { a: "one\ntwo\tthree\nfour", b: "dé\nÉ" }],
       ['{\\"a\\": \\"b\\", \\"c\\": [1,]}', { a: "b", c: [1] }],
       ['{\\n  \\"a\\": 1\\n}', { a: 1 }],
       ['{"a": "x" + "y" +\n \'z\', b: 1}', { a: "xyz", b: 1 }],
+      ['{\\"a\\": \\"x\ny\rz\tw\\"}', { a: "x\ny\rz\tw" }],
       ["{\u00a0a:\u200b\u30001}", { a: 1 }]
     ]
   }
@@ -64,6 +71,14 @@ describe("text that is nearly JSON is mended [P101]", () => {
       for (const [text, value] of cases) assert.deepStrictEqual(repaired(text), value, text)
     })
   }
+
+  it("numbers stay as they are spelled, as far as JSON allows it [P101]", () => {
+    const read = Coercion.parse("{a: 1e5, b: 1.50E-07, c: -2e+, d: 3.e1, e: -.5e1, f: -01}", ["repair"])
+    assert.strictEqual(
+      Result.isSuccess(read) ? read.success.text : undefined,
+      '{"a": 1e5, "b": 1.50E-07, "c": -2e+0, "d": 3.0e1, "e": -0.5e1, "f": "-01"}'
+    )
+  })
 
   it("a key that is called __proto__ is one like any other [P101]", () => {
     assert.strictEqual(JSON.stringify(repaired("{__proto__: {a: 1}}")), '{"__proto__":{"a":1}}')

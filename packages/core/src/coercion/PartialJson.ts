@@ -84,7 +84,7 @@ export class PartialJson {
 
   /** The value so far, which later pieces do not change; `undefined` if there is none. */
   get seen(): unknown {
-    if (this.#mode === "done") return this.#result
+    if (this.#mode === "done" || this.#mode === "broken") return this.#result
     let inner: { readonly value: unknown } | undefined =
       this.#mode === "string" && this.#isTextSeen() ? { value: this.#text.slice(0, this.#shownLength()) } : undefined
     for (let index = this.#stack.length - 1; index >= 0; index--) {
@@ -126,6 +126,7 @@ export class PartialJson {
     const growth = this.#growthHere(char)
     if (char === "{" || char === "[") {
       const value = char === "{" ? {} : []
+      // Mutant `"Stryker was here!"` survives: a key is read before the value that comes under it
       const frame: Frame = { growth, value, isShared: false, key: "", count: 0, isStuck: false }
       this.#stack.push(frame)
       this.#expecting = { what: char === "{" ? "key" : "value", canEnd: true }
@@ -259,6 +260,8 @@ export class PartialJson {
   }
 
   #break(at: number): number {
+    // what was seen of a text stays
+    this.#result = this.seen
     this.#mode = "broken"
     return at
   }
@@ -268,9 +271,12 @@ const signs = { key: '"', colon: ":", comma: "," } as const
 
 const quote = 0x22
 const backslash = 0x5c
+const comma = 0x2c
+const endOfList = 0x5d
+const endOfObject = 0x7d
 
 const isDelimiter = (code: number): boolean =>
-  code <= 0x20 || code === 0x2c || code === 0x5d || code === 0x7d || code === 0x3a || code === quote || code === 0x5b
+  code <= 0x20 || code === comma || code === endOfList || code === endOfObject
 
 const isSeen = ({ growth }: Frame): boolean => growth?.kind === "object" || growth?.kind === "list"
 

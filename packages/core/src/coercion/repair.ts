@@ -240,7 +240,6 @@ const singles = "'‘’`´"
 
 /** Which quotes end a text that begins with this one. */
 const endsOf = (quote: string): string | undefined => {
-  if (quote === "") return undefined
   if (quote === '"' || quote === "'") return quote
   if (doubles.includes(quote)) return doubles
   return singles.includes(quote) ? singles : undefined
@@ -274,6 +273,7 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
   }
   while (i < text.length) {
     const run = after(text, i, ordinary)
+    // Mutant `false` survives: speed only. Each of these characters is passed over alone
     if (run > i) {
       const word = text.slice(i, run).trimEnd()
       if (word !== "") solid = word.slice(-1)
@@ -304,7 +304,9 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
     else if (char < " ") put(JSON.stringify(char).slice(1, -1), 1)
     else {
       if (opens.includes(char)) nesting[opens.indexOf(char)]! += 1
+      // Mutant `true` survives: a character that is no bracket counts at an index that nothing reads
       else if (closes.includes(char)) nesting[closes.indexOf(char)]! -= 1
+      // Mutant `true` survives: the comma counts only as the last of these characters
       if (char === ",") comma = { at: i, start, parts: parts.length }
       i++
     }
@@ -318,13 +320,13 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
 const isEnd = (text: string, at: number, nesting: ReadonlyArray<number>): boolean => {
   const next = after(text, at + 1, blanksInLine)
   const char = text.charAt(next)
-  const bracket = char === "" ? -1 : closes.indexOf(char)
+  const bracket = closes.indexOf(char)
   if (bracket !== -1) return (nesting[bracket] ?? 0) <= 0
-  if (char === "" || delimiters.includes(char) || /\d/.test(char)) return true
+  if (delimiters.includes(char) || /\d/.test(char)) return true
   if (!isQuote(char)) return false
   // the next quote is the end if only an end can follow it
   const following = text.charAt(after(text, next + 1, blanksAndLines))
-  return following !== "" && !delimiters.includes(following)
+  return !delimiters.includes(following)
 }
 
 const blanksInLine = /[^\S\n]*/y
@@ -343,6 +345,6 @@ const after = (text: string, at: number, what: RegExp): number => {
 const lengthOfEscape = (text: string, at: number): number | undefined => {
   const char = text.charAt(at + 1)
   if (char === "") return undefined
-  if (char === "u") return /^[\da-f]{4}$/i.test(text.slice(at + 2, at + 6)) ? 6 : undefined
+  if (char === "u") return /[\da-f]{4}/i.test(text.slice(at + 2, at + 6)) ? 6 : undefined
   return '"\\/bfnrt'.includes(char) ? 2 : 1
 }
