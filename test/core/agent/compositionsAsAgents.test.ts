@@ -132,6 +132,35 @@ it.run("as a fixer it repairs arguments; it reads a report where its first part 
   })
 )
 
+it.run(
+  "a forum that repairs arguments reads a report where all of its participants do, and its captain reads the same [A1110 A601]",
+  (run) =>
+    Effect.gen(function* () {
+      const raw = Agent.deterministic("raw", (text: string) => Effect.succeed(text))
+      for (const isAlike of [true, false]) {
+        const one = yield* speaker("one", "1")
+        const two = yield* isAlike ? speaker("two", "2") : Effect.succeed({ agent: raw })
+        const read: Array<string> = []
+        const captain = Agent.deterministic("captain", ({ input }: { readonly input: string }) =>
+          Effect.sync(() => (read.push(input), '{"n":1}'))
+        )
+        const forum = Agent.forum({ one: one.agent, two: two.agent }, captain)
+        const { runs, tool } = scripted("look", Effect.fail(busy()), Effect.succeed("seen"))
+        const model = yield* callingOnce("look")
+        const fixer = Agent.map(forum, (answer) => answer)
+        const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(fixer) })))
+        assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+        assert.deepStrictEqual(
+          runs.map(({ params }) => params),
+          [{}, { n: 1 }]
+        )
+        const report = "A call of tool 'look' failed."
+        assert.strictEqual(inputsOf(one.model)[0]?.includes(report), isAlike)
+        assert.strictEqual(read[0]?.includes(report), isAlike)
+      }
+    })
+)
+
 it.effect("the handle of a composition has the ledger so far, and the last finish reason at the end [A1101]", () =>
   Effect.gen(function* () {
     const { actor } = stage()

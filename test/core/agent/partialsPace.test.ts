@@ -204,6 +204,25 @@ describe("a reader of partials", () => {
     })
   )
 
+  it.effect("gets the output when the run has it, before its listeners are through [P1392]", () =>
+    Effect.gen(function* () {
+      const slow = plain.pipe(
+        Agent.onEvent((event) => (event.type === "run-completed" ? Effect.sleep("400 millis") : Effect.void))
+      )
+      const { seen } = yield* timed(Agent.partials(slow, { interval: Infinity })("go"), [
+        "x".repeat(1000),
+        after(50, "y")
+      ])
+      assert.deepStrictEqual(
+        seen.map(([at, { length }]) => [at, length]),
+        [
+          [0, 1000],
+          [50, 1001]
+        ]
+      )
+    })
+  )
+
   it.effect("that fails behind gets what was written last before the failure [P1392]", () =>
     Effect.gen(function* () {
       const down = LlmError.ServerError.make({ model: "writer" })

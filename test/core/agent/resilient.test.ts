@@ -1,8 +1,8 @@
 /** The policy of one word: what it repeats, what it tells, and what stands before it. */
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import { Agent, LlmError, Model, Recovery, Router, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Data, Effect, Exit, Schema } from "effect"
+import { Data, Effect, Exit, Schema, Stream } from "effect"
 import { batch, busy, done, eventLog, instantsOf, overADay, play, read, scripted } from "../../_support/dialogue.ts"
 import { it, runners } from "../../_support/run.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
@@ -119,6 +119,31 @@ it.effect("a reply that breaks off while it is streamed is requested once more [
       const model = yield* make(broken(), ...(requests === 2 ? [done] : []))
       yield* overADay(Effect.exit(runners.streamed(agent, "go").pipe(Effect.provide(model.layer))))
       assert.lengthOf(model.requests, requests)
+    }
+  })
+)
+
+it.run("its table is in the place of the retries of a transport, unless there is none [P1343]", (run) =>
+  Effect.gen(function* () {
+    const plain = Agent.make("worker", {})
+    for (const [agent, resending] of [
+      [plain, "on"],
+      [plain.pipe(Agent.resilient()), "off"],
+      [plain.pipe(Agent.onLlmError({})), "on"],
+      [plain.pipe(Agent.onLlmError({}, { transport: "off" })), "off"],
+      [plain.pipe(Agent.onLlmError({}, { transport: "off" }), Agent.resilient()), "off"]
+    ] as const) {
+      const model = yield* make(done)
+      const { generate, stream, ...service } = yield* Model.Model.pipe(Effect.provide(model.layer))
+      const seen: Array<string> = []
+      const look = Effect.map(Model.Resending, (is) => void seen.push(is))
+      const watched: Model.Service = {
+        ...service,
+        generate: (request) => Effect.andThen(look, generate(request)),
+        stream: (request) => Stream.unwrap(Effect.as(look, stream(request)))
+      }
+      yield* run(agent, "go").pipe(Effect.provideService(Model.Model, watched))
+      assert.deepStrictEqual(seen, [resending])
     }
   })
 )

@@ -62,6 +62,19 @@ it.run("arguments that miss the same expectation are one failure, with any actua
   })
 )
 
+it.run("the table with the most tries in a row says how many equal failures are accepted [P701]", (run) =>
+  Effect.gen(function* () {
+    const tries = (retryAttempts: number) => Tool.onError(Recovery.presets.tellThenToolsOff({ retryAttempts }))
+    const steps = Array.from({ length: 6 }, () => Effect.fail(busy()))
+    const fetch = scripted("fetch", ...steps)
+    const look = scripted("look")
+    const model = yield* make(...steps.map(() => batch("fetch")), done)
+    const agent = agentWith(look.tool.pipe(tries(1)), fetch.tool.pipe(tries(6)))
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    assert.lengthOf(fetch.runs, 6)
+  })
+)
+
 it.run("failures that differ only in the ids of requests are one [P701 L908]", (run) =>
   Effect.gen(function* () {
     const ids = ["req_ab3fe", "req_zzzzz", "req_77410", "req_b9c8d7", "req_x1y2z3"]

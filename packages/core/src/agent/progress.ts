@@ -50,6 +50,7 @@ export class Progress {
   /** Whether a timer wakes the reader at the end of the interval. */
   #isTimed = false
   /** Whether a value became due before the reader began to wait. */
+  // Mutant `true` survives: the first `next` sets it
   #isCalled = false
 
   constructor(interval: number) {
@@ -72,6 +73,7 @@ export class Progress {
     const isDue = this.#isDue(at)
     // while the reader is elsewhere, nothing is copied
     if (isDue && this.#wake !== undefined) this.#handed = this.#look(at)
+    // Mutant `true` survives: a reader that is woken too early waits once more
     if (isDue || !this.#isTimed) this.#call()
   }
 

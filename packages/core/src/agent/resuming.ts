@@ -50,7 +50,7 @@ const admit = (agent: Suspendable, resumption: Resumption<unknown>): Effect.Effe
     for (const decided of decisions) {
       yield* Snapshot.verifyDecision(decided, expected === undefined ? {} : { audience: expected })
     }
-    if (settlements.length > 0) yield* readable(Snapshots.deferrals(agent, from), settlements)
+    yield* readable(Snapshots.deferrals(agent, from), settlements)
     const { claim } = yield* Snapshot.Claims
     // the id is drawn inside the run, so the replay of a durable run draws the same id
     const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
