@@ -34,7 +34,7 @@ it.effect("a verified snapshot goes on for its own audience alone, with decision
     const document = yield* Snapshot.sign(snapshot, { audience: ada })
     const read = Snapshot.fromJson(document, { audience: ada })
     const [digest = ""] = Snapshot.requestsOf(snapshot).map((request) => request.digest)
-    const decidedFor = (audience: Snapshot.SignOptions["audience"]) =>
+    const decidedFor = (audience: { readonly user: string } | undefined) =>
       Snapshot.signDecision({ digest, decision: Approval.approve }, audience === undefined ? {} : { audience })
     const silent = yield* make()
     const what = `The snapshot of run '${snapshot.runId}'`

@@ -64,7 +64,10 @@ it.run("arguments that miss the same expectation are one failure, with any actua
 
 it.run("the table with the most tries in a row says how many equal failures are accepted [P701]", (run) =>
   Effect.gen(function* () {
-    const tries = (retryAttempts: number) => Tool.onError(Recovery.presets.tellThenToolsOff({ retryAttempts }))
+    const tries = (retryAttempts: number) => {
+      const { orElse } = Recovery.presets.tellThenToolsOff({ retryAttempts })
+      return Tool.onError({ orElse })
+    }
     const steps = Array.from({ length: 6 }, () => Effect.fail(busy()))
     const fetch = scripted("fetch", ...steps)
     const look = scripted("look")

@@ -97,7 +97,7 @@ it("of JSON is seen what has come so far [P301]", () => {
 })
 
 it("nothing is seen before the first character, wherever it comes [P301]", () => {
-  const before = [false, undefined, false]
+  const before = [false, undefined, false] as const
   assert.deepStrictEqual(read(["so: ", "", '"a" [1] ', "{"]), [before, before, before, [true, {}, false]])
   assert.deepStrictEqual(lastOf(['"a" {"b": 1} ', "[2]"], growing, "["), [[2], true])
 })
