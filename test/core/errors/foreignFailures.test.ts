@@ -65,6 +65,13 @@ const table: ReadonlyArray<readonly [string, unknown, ToolError.ExecutionError["
     ["effect/http, 503", answered(503), "server", true],
     ["effect/http, 503 with a wait", answered(503, { "retry-after": "7" }), "server", true, "7 seconds"],
     ["effect/http, 429 with a wait", answered(429, { "retry-after": "9" }), "client", true, "9 seconds"],
+    [
+      "effect/http, 503 with a wait, and advice of its own",
+      Object.assign(answered(503, { "retry-after": "7" }), { isRetryable: true, suggestedDelay: Duration.seconds(2) }),
+      "server",
+      true,
+      "2 seconds"
+    ],
     ["effect/http, 404", answered(404), "client", false],
     ["a status of axios", Object.assign(new Error("no"), { response: { status: 500 } }), "server", true],
     ["a status of an SDK", Object.assign(new Error("no"), { status: 429 }), "client", true],
@@ -99,6 +106,15 @@ describe("failures that are not the library's", () => {
       }
       if (isRetryable) assert.deepStrictEqual(error.suggestedDelay, Duration.fromInputUnsafe(wait))
     })
+
+  it("the wait of a server counts where a failure has no advice of its own [P1333]", () => {
+    const busy = () => answered(503, { "retry-after": "7" })
+    assert.deepStrictEqual(RecoveryAdvice.hintBeneath(busy()), Duration.seconds(7))
+    for (const isRetryable of [true, false])
+      assert.isUndefined(RecoveryAdvice.hintBeneath(Object.assign(busy(), { isRetryable })))
+    for (const other of [coded("ECONNREFUSED"), answered(503), undefined])
+      assert.isUndefined(RecoveryAdvice.hintBeneath(other))
+  })
 
   it("the own fields of a failure win over those of its causes; errors of the library are recognised [P1333]", () => {
     class Own extends Data.TaggedError("Own")<{ readonly cause: unknown; readonly isRetryable?: boolean }> {}

@@ -1,5 +1,6 @@
 /** Parts of checkpoints and events that other processes read: other words and missing fields are refused. */
 import { assert, it } from "@effect/vitest"
+import { Usage } from "@kintsugi/core"
 import { Schema } from "effect"
 import { ForSettlement } from "../../../packages/core/src/event/Checkpoint.ts"
 import { schemas } from "../../../packages/core/src/event/Codec.ts"
@@ -31,4 +32,80 @@ it("an event names the run above it, and its call [P1540]", () => {
   for (const parent of [{ runId: "r0" }, { runId: "r0", callId: "c0" }]) assert.isTrue(is({ ...begun, parent }))
   for (const parent of [{}, { callId: "c0" }, { runId: 5 }, { runId: "r0", callId: 5 }])
     assert.isFalse(is({ ...begun, parent }), JSON.stringify(parent))
+})
+
+/** An event without a field, the field with a value that is read, and values that are not. */
+type Shape = readonly [
+  type: keyof typeof schemas,
+  event: object,
+  field: string,
+  good: object,
+  bad: ReadonlyArray<object>
+]
+
+it("an event is not read with another word, or without a field of what it names [A1203]", () => {
+  const around = { runId: "r", agent: "a", turn: 1, at: 5 }
+  const end = { output: 1, usage: Usage.empty, ledger: [] }
+  const compacted = { compaction: "c", before: { messages: 2, characters: 9 }, after: { messages: 1, characters: 3 } }
+  const verdict = { tag: "Busy", verdict: "tell", gaveUp: false, rung: 0, attempt: 1, delay: 0, error: "busy" }
+  const changed = { tool: "t", server: "s", before: "d" }
+  const described = { callId: "c", tool: "t", model: "m" }
+  const limited = { reason: "maxTurns", spent: 5, limit: 5 }
+  const ofGuard = { guard: "g", side: "input", verdict: "pass" }
+  const words: ReadonlyArray<readonly [keyof typeof schemas, object, field: string, ReadonlyArray<string>]> = [
+    ["verdict", verdict, "layer", ["transport", "model", "tool", "effect"]],
+    ["verdict", { ...verdict, layer: "tool" }, "why", ["no-approver", "no-continuation"]],
+    ["skill-chosen", { skill: "s", prompt: "p" }, "by", ["rule", "model", "table"]],
+    ["not-compacted", { compaction: "c" }, "why", ["failed", "not-shorter", "no-window"]],
+    ["tool-start", { callId: "c", tool: "t", arguments: {} }, "sideEffects", ["none", "idempotent", "unsafe"]],
+    ["tool-changed", changed, "action", ["refuse", "ask", "accept"]],
+    ["guardrail", ofGuard, "side", ["input", "output"]],
+    ["guardrail", ofGuard, "verdict", ["pass", "block", "replace"]],
+    ["budget-exceeded", limited, "action", ["stop", "extend", "checkpoint", "answer"]],
+    ["budget-exceeded", { ...limited, action: "stop" }, "wanted", ["answer"]]
+  ]
+  for (const [type, event, field, all] of words) {
+    const is = isRead(schemas[type])
+    const of = (word: unknown) => ({ type, ...around, ...event, [field]: word })
+    for (const word of all) assert.isTrue(is(of(word)), `${type} ${word}`)
+    for (const word of ["", "other", 5, null]) assert.isFalse(is(of(word)), `${type} ${field} ${word}`)
+  }
+  const shapes: ReadonlyArray<Shape> = [
+    [
+      "run-completed",
+      end,
+      "endedBy",
+      { reason: "maxTurns", limit: 5 },
+      [{}, { reason: "", limit: 5 }, { reason: "maxTurns" }]
+    ],
+    [
+      "compacted",
+      { ...compacted, transcript: [] },
+      "ahead",
+      { tokens: 9, window: 10 },
+      [{}, { tokens: 9 }, { window: 10 }]
+    ],
+    ["compacted", { ...compacted, transcript: [] }, "before", { messages: 2, characters: 9 }, [{}, { messages: 2 }]],
+    [
+      "verdict",
+      { ...verdict, layer: "tool" },
+      "left",
+      { turns: 1, toolCalls: 2 },
+      [{}, { turns: 1 }, { toolCalls: 2 }]
+    ],
+    ...["image", "file"].map((kind): Shape => [
+      "parts-described",
+      described,
+      "parts",
+      [{ type: kind, mediaType: "a/b" }],
+      [[{}], [{ type: kind }], [{ type: "", mediaType: "a/b" }]]
+    ]),
+    ["attempt-continued", { attempt: 1, kept: "x" }, "dropped", [{ callId: "c", tool: "t" }], [[{}], [{ callId: "c" }]]]
+  ]
+  for (const [type, event, field, good, bad] of shapes) {
+    const is = isRead(schemas[type])
+    const of = (value: object) => ({ type, ...around, ...event, [field]: value })
+    assert.isTrue(is(of(good)), `${type} ${field}`)
+    for (const value of bad) assert.isFalse(is(of(value)), `${type} ${field} ${JSON.stringify(value)}`)
+  }
 })

@@ -30,8 +30,7 @@ export const advised =
     const getter = (get: (self: unknown) => unknown): PropertyDescriptor => ({
       get(this: unknown) {
         return get(this)
-      },
-      configurable: true
+      }
     })
     // a class of its own type has a prototype
     Object.defineProperties((base as { readonly prototype: object }).prototype, {

@@ -17,7 +17,7 @@ const write = (value: unknown, ancestors: Set<unknown>, isForeign: boolean): Sch
   if (Predicate.isString(value)) return isForeign ? redacted(value) : value
   if (Predicate.isNumber(value) && Number.isFinite(value)) return value
   if (Predicate.isFunction(value)) return "[function]"
-  if (!Predicate.isObjectOrArray(value)) return redacted(quietly(() => String(value), ""))
+  if (!Predicate.isObjectOrArray(value)) return redacted(String(value))
   if (ancestors.has(value) || ancestors.size >= maxDepth) return elided
   ancestors.add(value)
   const written = quietly(() => structure(value, ancestors, isForeign), elided)

@@ -107,6 +107,7 @@ const listened = <A, E, R>(
       handing?.interruptUnsafe()
       handOver(deliveries)
       const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
+      // Mutants `undefined`, `false` survive: only a yield more
       const isThrough = own.every((queue) => queue.fiber === undefined)
       const stop = () => stopped(own, lost, { agent, runId })
       const end =

@@ -1,0 +1,69 @@
+/** The listeners of one run: what may interrupt it, and which events reach whom. */
+import { assert, it } from "@effect/vitest"
+import { type AgentEvent, Usage } from "@kintsugi/core"
+import { Context, Effect } from "effect"
+import { type Audience, heard, joined } from "../../../packages/core/src/event/Listening.ts"
+
+const listener: Audience["listeners"][number] = { reach: "tree", handle: () => Effect.void }
+
+const audience = (more: Partial<Audience>): Audience => ({
+  agent: "a",
+  runId: "r",
+  observers: [],
+  listeners: [],
+  tree: { lost: 0 },
+  isForked: false,
+  ...more
+})
+
+it.effect("a run that is heard cannot be interrupted until it allows it, unless it has a fiber of its own", () =>
+  Effect.gen(function* () {
+    const isInterruptible = Effect.withFiber((fiber) => Effect.succeed(fiber.interruptible))
+    const observer = () => undefined
+    for (const [more, expected] of [
+      [{}, true],
+      [{ observers: [observer] }, false],
+      [{ listeners: [listener] }, false],
+      [{ observers: [observer], listeners: [listener] }, false]
+    ] as const) {
+      assert.strictEqual(yield* heard(audience(more), () => isInterruptible), expected)
+      assert.isTrue(yield* heard(audience(more), (_, restore) => restore(isInterruptible)))
+      const forked = heard(audience({ ...more, isForked: true }), () => isInterruptible)
+      assert.isFalse(yield* Effect.uninterruptible(forked))
+    }
+  })
+)
+
+it.effect("a run without events ends, and no listener hears of it", () =>
+  Effect.gen(function* () {
+    const heardOf: Array<unknown> = []
+    const noting = { ...listener, handle: (event: unknown) => Effect.sync(() => heardOf.push(event)) }
+    assert.strictEqual(yield* heard(audience({ listeners: [noting] }), () => Effect.succeed(1)), 1)
+    assert.deepStrictEqual(heardOf, [])
+  })
+)
+
+it("after its terminal event a run is not heard any more, and descendants reach the observers above it alone", () => {
+  const seen: Array<string> = []
+  const observer = (name: string) => (event: AgentEvent.AgentEvent) =>
+    void seen.push(`${name} ${event.runId} ${event.type}`)
+  const emit = joined("r", [observer("above"), observer("own")], 1)
+  const context = Context.empty()
+  const origin = { agent: "a", turn: 1, at: 0 }
+  const delta = (runId: string): AgentEvent.AgentEvent => ({ ...origin, runId, type: "text-delta", text: "x" })
+  emit?.(delta("r"), context)
+  emit?.(delta("child"), context)
+  emit?.({ ...origin, runId: "r", type: "run-interrupted", transcript: [], usage: Usage.empty, ledger: [] }, context)
+  emit?.(delta("r"), context)
+  emit?.(delta("child"), context)
+  assert.deepStrictEqual(seen, [
+    "above r text-delta",
+    "own r text-delta",
+    "above child text-delta",
+    "own child text-delta",
+    "above r run-interrupted",
+    "own r run-interrupted",
+    "above child text-delta"
+  ])
+  assert.isUndefined(joined("r", [], 0))
+})
