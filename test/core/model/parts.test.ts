@@ -1,99 +1,104 @@
-/** Replies and their parts: what a collector makes of parts, and what a failure of a model gets besides. */
+/** Replies in parts: what is collected of them, and what a failure says about them. */
 import { assert, it } from "@effect/vitest"
-import { LlmError, Message, Model, Usage } from "@kintsugi/core"
-import * as Parts from "../../../packages/core/src/model/parts.ts"
-import { overloaded, says } from "../../_support/namedModels.ts"
+import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { collected, Collector, onlyPartial, partsOf, withEarlier } from "../../../packages/core/src/model/parts.ts"
+import { overloaded } from "../../_support/namedModels.ts"
 
-const opaque: Message.Opaque = { provider: "a", data: "x" }
 const usage = Usage.make({ inputTokens: 3, outputTokens: 4 })
+const call = ScriptedModel.call("look", { n: 1 }, "c1")
+const item = { type: "provider-item", provider: "p", kind: "k", data: { a: 1 } } as const
+const thought = (text: string, opaque?: Message.Opaque) =>
+  ({ type: "reasoning", text, ...(opaque === undefined ? {} : { opaque }) }) as const
+const opaque: Message.Opaque = { provider: "p", data: "signed" }
 
-const collecting = (...parts: ReadonlyArray<Model.Part>): Model.Collector => {
-  const collector = new Model.Collector()
+const collect = (...parts: ReadonlyArray<Model.Part>) => {
+  const collector = new Collector()
   for (const part of parts) collector.push(part)
   return collector
 }
 
-it("a collector knows what was spent as soon as the provider has said it, with all that it said of it", () => {
-  assert.strictEqual(collecting(says("a")).spent, undefined)
-  const counts = [
-    { type: "usage", usage },
-    { type: "usage", usage, cost: 0.5 },
-    { type: "usage", usage, isEstimated: true },
-    { type: "usage", usage, resent: Usage.make({ inputTokens: 1 }) }
-  ] as const
-  for (const part of counts) {
-    const { type: _type, ...counted } = part
-    assert.deepStrictEqual(collecting(says("a"), part).spent, { ...counted, content: [Message.text("a")] })
-  }
-})
+const text = (said: string): Model.Part => ({ type: "text-delta", text: said })
 
-it("a reader has seen a text, a thought or a call; nothing else counts as seen [P501]", () => {
-  const call: Model.Part = { type: "tool-call", id: "c1", name: "look", arguments: {} }
-  const shown: ReadonlyArray<readonly [Model.Part, boolean]> = [
-    [says("a"), true],
-    [says(""), false],
-    [{ type: "reasoning-delta", text: "hm" }, true],
-    [{ type: "reasoning-delta", text: "", opaque }, false],
+it("a text, a thought and a call are shown; nothing else is [P501]", () => {
+  for (const [part, isShown] of [
+    [text("a"), true],
+    [{ type: "reasoning-delta", text: "a" }, true],
     [call, true],
-    [{ type: "provider-item", kind: "search", opaque }, false],
+    [text(""), false],
+    [{ type: "reasoning-delta", text: "", opaque }, false],
+    [item, false],
     [{ type: "usage", usage }, false],
     [{ type: "finish", finish: "stop", usage }, false]
-  ]
-  for (const [part, isShown] of shown) assert.strictEqual(collecting(part).isShown, isShown, JSON.stringify(part))
-})
-
-it("a failure gets the text so far and a counted usage; its own usage stays, and a wrong one is not taken [P502]", () => {
-  const broken = (error: LlmError.LlmError, ...parts: ReadonlyArray<Model.Part>) => {
-    const { partial, usage } = collecting(...parts).broken(error)
-    return { partial, usage }
+  ] as const satisfies ReadonlyArray<readonly [Model.Part, boolean]>) {
+    assert.strictEqual(collect(part).isShown, isShown, part.type)
+    assert.isTrue(collect(text("x"), part).isShown)
   }
-  const counted = { type: "usage", usage } as const
-  const own = Parts.withUsage(overloaded(), Usage.make({ inputTokens: 9 }))
-  assert.deepStrictEqual(broken(overloaded()), { partial: undefined, usage: undefined })
-  assert.deepStrictEqual(broken(overloaded(), says("so"), counted), { partial: "so", usage })
-  assert.deepStrictEqual(broken(own, counted), { partial: undefined, usage: Usage.make({ inputTokens: 9 }) })
-  assert.strictEqual(broken(overloaded(), { ...counted, isEstimated: true }).usage, undefined)
-  const unsound = { ...counted, usage: { ...usage, inputTokens: -1 } }
-  assert.strictEqual(broken(overloaded(), unsound).usage, undefined)
-  // what is no error of a model stays as it is
-  const foreign = new Error("foreign") as unknown as LlmError.LlmError
-  assert.strictEqual(collecting(says("so"), counted).broken(foreign), foreign)
 })
 
-it("the partial text of a failure is set or taken away; without a change the failure stays the same object [P502]", () => {
+it("what was spent is what was counted last, with the content so far [A701]", () => {
+  assert.isUndefined(collect(text("a")).spent)
+  const counted = { usage, cost: 0.5, isEstimated: true, resent: Usage.make({ inputTokens: 1 }) } as const
+  const collector = collect(text("a"), { type: "usage", usage: Usage.empty }, { type: "usage", ...counted })
+  assert.deepStrictEqual({ ...collector.spent }, { ...counted, content: [Message.text("a")] })
+  assert.deepStrictEqual({ ...collect({ type: "usage", usage }).spent }, { usage, content: [] })
+  assert.isUndefined(collector.reply())
+})
+
+it("a failure gets the text so far, and the usage unless it has its own or the usage is no fact [P501 A701]", () => {
   const error = overloaded()
-  assert.strictEqual(Parts.onlyPartial(error, ""), error)
-  const partial = Parts.onlyPartial(error, "so")
-  assert.strictEqual(partial.partial, "so")
-  assert.strictEqual(Parts.onlyPartial(partial, "so far").partial, "so far")
-  assert.notProperty(Parts.onlyPartial(partial, ""), "partial")
-  assert.strictEqual(Parts.onlyPartial(partial, "").stack, error.stack)
-  const foreign = Object.assign(new Error("foreign"), { partial: "x" }) as unknown as LlmError.LlmError
-  assert.strictEqual(Parts.onlyPartial(foreign, ""), foreign)
+  const own = Usage.make({ inputTokens: 9 })
+  const unsound = { ...usage, inputTokens: Number.NaN }
+  const broken = (failure: LlmError.LlmError, ...parts: ReadonlyArray<Model.Part>) => {
+    const made = collect(...parts).broken(failure)
+    return { partial: made.partial, usage: made.usage }
+  }
+  const says = text("so f")
+  assert.deepStrictEqual(broken(error, says), { partial: "so f", usage: undefined })
+  assert.deepStrictEqual(broken(error, says, { type: "usage", usage }), { partial: "so f", usage })
+  assert.deepStrictEqual(broken(error, { type: "usage", usage }), { partial: undefined, usage })
+  for (const part of [
+    { type: "usage", usage: unsound },
+    { type: "usage", usage, isEstimated: true }
+  ] as const)
+    assert.deepStrictEqual(broken(error, says, part), { partial: "so f", usage: undefined })
+  const counted = LlmError.ModelOverloadedError.make({ model: "m", usage: own })
+  assert.deepStrictEqual(broken(counted, says, { type: "usage", usage }), { partial: "so f", usage: own })
+  assert.strictEqual(collect().broken(error), error)
 })
 
-it("failures of earlier models stand before those that a failure has already", () => {
-  const [one, two, three] = [overloaded("one"), overloaded("two"), overloaded("three")]
-  assert.strictEqual(Parts.withEarlier(three, []), three)
-  assert.deepStrictEqual(Parts.withEarlier(two, [one]).earlier, [one])
-  assert.deepStrictEqual(Parts.withEarlier(Parts.withEarlier(three, [two]), [one]).earlier, [one, two])
+it("a failure has one partial text, or none, and the failures before it [P501 A815]", () => {
+  const [first, second, third] = [overloaded(), overloaded(), overloaded()]
+  const said = LlmError.ModelOverloadedError.make({ model: "m", partial: "half" })
+  assert.strictEqual(onlyPartial(said, "all").partial, "all")
+  assert.isFalse("partial" in onlyPartial(said, ""))
+  assert.strictEqual(onlyPartial(first, ""), first)
+  assert.strictEqual(onlyPartial(first, "all").partial, "all")
+  assert.strictEqual(withEarlier(first, []), first)
+  const both = withEarlier(second, [first])
+  assert.deepStrictEqual(both.earlier, [first])
+  assert.deepStrictEqual(withEarlier(both, [third]).earlier, [third, first])
+  assert.deepStrictEqual([both.message, both.stack], [second.message, second.stack])
 })
 
-it("a reply whose parts stand alone stays the same object; neighbouring texts are joined, and empty ones go", () => {
-  const reply = (...content: Message.Reply["content"]): Message.Reply => ({ content, finish: "stop", usage })
-  const thought = { type: "reasoning", text: "hm" } as const
-  const item = { type: "provider-item", kind: "search", opaque } as const
-  const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "look", arguments: {} }
-  for (const alone of [
-    reply(Message.text("a")),
-    reply(thought, item),
-    reply(thought, Message.text("a"), call),
-    reply({ ...thought, opaque }, thought)
-  ])
-    assert.strictEqual(Model.collected(alone), alone)
-  assert.deepStrictEqual(
-    Model.collected(reply(Message.text("a"), Message.text(""), Message.text("b"))),
-    reply(Message.text("ab"))
-  )
-  assert.deepStrictEqual(Model.collected(reply(thought, thought)), reply({ ...thought, text: "hmhm" }))
+it("a reply whose parts stand alone stays itself; any other is joined as a streamed one is [A701]", () => {
+  const alone = [
+    [],
+    [Message.text("a"), thought("b"), Message.text("c"), call],
+    [thought("a", opaque), thought("b")],
+    [thought("a"), item, thought("b")],
+    [call, call]
+  ]
+  for (const content of alone) {
+    const reply = ScriptedModel.reply({ content })
+    assert.strictEqual(collected(reply), reply)
+    assert.deepStrictEqual(collect(...partsOf(reply)).reply(), reply)
+  }
+  for (const [content, expected] of [
+    [[Message.text("a"), Message.text("b")], [Message.text("ab")]],
+    [[Message.text(""), call, Message.text("")], [call]],
+    [[thought("a"), thought("b", opaque)], [thought("ab", opaque)]]
+  ] as const) {
+    assert.deepStrictEqual(collected(ScriptedModel.reply({ content: [...content] })).content, expected)
+  }
 })

@@ -1,119 +1,107 @@
-/** The table of a transport, without a transport: what it resends, what it leaves, and which limit of time ends it. */
-import { assert } from "@effect/vitest"
-import { Agent, LlmError, Message, Model, Recovery } from "@kintsugi/core"
+/** What a table for the requests of a transport does with each failure, and at a deadline. */
+import { assert, it } from "@effect/vitest"
+import { Agent, type LlmError, Message, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Clock, Effect, Exit, Stream } from "effect"
-import { agentWith, eventLog, overADay } from "../../_support/dialogue.ts"
-import { hello, overloaded, unauthorised } from "../../_support/namedModels.ts"
-import { it } from "../../_support/run.ts"
+import { Clock, Duration, Effect, Exit, Stream } from "effect"
+import { eventLog, overADay } from "../../_support/dialogue.ts"
+import { hello, namedModel, overloaded } from "../../_support/namedModels.ts"
 
-const reply = ScriptedModel.reply({ content: [Message.text("done")] })
-const stock = ScriptedModel.reply({ content: [Message.text("instead")] })
+const instead = ScriptedModel.reply({ content: [Message.text("instead")] })
 
-interface Unsent {
-  readonly error: LlmError.LlmError
-  readonly resend: boolean
-}
-
-const again = (error: LlmError.LlmError): Unsent => ({ error, resend: true })
-const once = (error: LlmError.LlmError): Unsent => ({ error, resend: false })
-
-/** A model that sends with a table. The first sends fail, and say whether they may be sent again; the next one is answered. */
-const sender = (table: Model.TransportRows, failures: ReadonlyArray<Unsent>, deadline = Infinity) => {
-  const send = Model.resending(table)
+/** A transport that fails each send with `error`, and that a table stands before. */
+const failing = (table: Model.TransportRows, error: LlmError.LlmError, resend: boolean, patience = Infinity) => {
   const instants: Array<number> = []
-  const attempt = Effect.flatMap(Clock.currentTimeMillis, (at) => {
-    const failure = failures[instants.length]
-    instants.push(at)
-    return failure === undefined ? Effect.succeed(reply) : Effect.fail(failure)
-  })
-  const replied = send({ attempt, deadline, given: (given) => ({ ...given, requestId: "of the table" }) })
-  const service: Model.Service = {
-    name: "a",
-    provider: "of a",
-    generate: () => replied,
-    stream: () => Stream.unwrap(Effect.map(replied, (reply) => Stream.fromArray(Model.partsOf(reply))))
-  }
-  return { instants, service }
-}
-
-const patient = Recovery.retry({ retries: 3, initialBackoff: "2 seconds", factor: 1 })
-
-for (const [row, table] of Object.entries({
-  ModelOverloadedError: { ModelOverloadedError: patient },
-  orElse: { orElse: patient }
-})) {
-  it.effect(`a failure that may be sent again is sent again by the row ${row} [P1321]`, () =>
-    Effect.gen(function* () {
-      const { instants, service } = sender(table, [again(overloaded()), again(overloaded())])
-      assert.deepStrictEqual(yield* overADay(service.generate(hello)), Exit.succeed(reply))
-      assert.deepStrictEqual(instants, [0, 2000, 4000])
+  const resending = Model.resending(table)
+  const sent = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const attempt = Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      instants.push(at - now)
+      return Effect.fail({ error, resend })
     })
-  )
+    return resending<Message.Reply, never>({ attempt, deadline: now + patience, given: (reply) => reply })
+  })
+  return { instants, sent }
 }
 
-it.effect("a failure that must not be sent again leaves, whatever its row; orElse does not see it [P1321]", () =>
+const twice = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
+
+it.effect("a failure is sent again only where that is allowed, and only then `orElse` sees it [P1321]", () =>
   Effect.gen(function* () {
-    const error = unauthorised()
-    const rows: ReadonlyArray<Model.TransportRows> = [
-      { AuthenticationError: patient },
-      { orElse: patient },
-      { orElse: Recovery.respondWith(stock) }
-    ]
-    for (const table of rows) {
-      const { instants, service } = sender(table, [once(error)])
-      assert.strictEqual(yield* Effect.flip(service.generate(hello)), error)
-      assert.deepStrictEqual(instants, [0])
+    const answering = () => Effect.succeed(instead)
+    for (const [table, resend, expected, sends] of [
+      [{ ModelOverloadedError: twice }, true, "failed", [0, 1000, 3000]],
+      [{ ModelOverloadedError: twice }, false, "failed", [0]],
+      [{ orElse: twice }, true, "failed", [0, 1000, 3000]],
+      [{ orElse: twice }, false, "failed", [0]],
+      [{ ModelOverloadedError: answering }, true, "instead", [0]],
+      [{ ModelOverloadedError: answering }, false, "instead", [0]],
+      [{ orElse: answering }, true, "instead", [0]],
+      [{ orElse: answering }, false, "failed", [0]],
+      [{ NetworkError: twice }, true, "failed", [0]],
+      [{}, true, "failed", [0]]
+    ] as const) {
+      const error = overloaded()
+      const { instants, sent } = failing(table, error, resend)
+      const exit = yield* overADay(sent)
+      assert.deepStrictEqual(exit, expected === "failed" ? Exit.fail(error) : Exit.succeed(instead))
+      assert.deepStrictEqual<ReadonlyArray<number>>(instants, sends)
     }
-    // a row of its own may answer in place of the server
-    const answers = sender({ AuthenticationError: Recovery.respondWith(stock) }, [once(error)])
-    assert.deepStrictEqual(yield* answers.service.generate(hello), { ...stock, requestId: "of the table" })
-    // the last failure counts, not the one before it
-    const later = sender({ orElse: patient }, [again(overloaded()), once(error)])
-    assert.deepStrictEqual(yield* overADay(later.service.generate(hello)), Exit.fail(error))
-    assert.strictEqual(later.instants.length, 2)
   })
 )
 
-it.effect("no wait passes the time limit of the request: the last failure leaves at once [P1321]", () =>
+it.effect("a wait beyond the deadline of the run ends the run, beyond that of the send only the send [P1321]", () =>
   Effect.gen(function* () {
-    const last = overloaded()
-    const { instants, service } = sender({ orElse: patient }, [again(overloaded()), again(last)], 3000)
-    assert.deepStrictEqual(yield* overADay(service.generate(hello)), Exit.fail(last))
-    assert.deepStrictEqual(instants, [0, 2000])
-  })
-)
-
-for (const { of, sends, reason } of [
-  { of: "the run, if it is the nearer one", sends: 5000, reason: "maxDuration" },
-  { of: "the run, if both are the same", sends: 3000, reason: "maxDuration" },
-  { of: "the request, if it is the nearer one", sends: 2999, reason: undefined }
-]) {
-  it.run(`in a run, the time that ends the sends is that of ${of} [P1321 P501]`, (run) =>
-    Effect.gen(function* () {
-      const last = overloaded()
-      const failures = [again(overloaded()), again(last), again(overloaded())]
-      const { instants, service } = sender({ orElse: patient }, failures, sends)
-      const log = eventLog()
-      const agent = agentWith().pipe(Agent.withBudget({ maxDuration: 3000 }), log.listen)
-      const exit = yield* overADay(Effect.provideService(run(agent, "go"), Model.Model, service))
-      const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
-      assert.deepInclude(error, reason === undefined ? { _tag: "ModelOverloadedError" } : { reason, cause: last })
-      assert.deepStrictEqual(instants, [0, 2000])
-      const verdicts = log.all.flatMap((event) =>
-        event.type === "verdict" ? [[event.layer, event.verdict, event.gaveUp, event.attempt, event.tag]] : []
+    for (const [ofRun, ofSend, reason] of [
+      [500, Infinity, "maxDuration"],
+      [500, 500, "maxDuration"],
+      [5000, 500, undefined],
+      [5000, Infinity, undefined]
+    ] as const) {
+      const error = overloaded()
+      const { instants, sent } = failing(
+        { ModelOverloadedError: Recovery.retry({ retries: 1, initialBackoff: "1 second" }) },
+        error,
+        true,
+        ofSend
       )
-      assert.deepStrictEqual(verdicts.slice(0, 2), [
-        ["transport", "retry", false, 1, "ModelOverloadedError"],
-        ["transport", "retry", true, 2, "ModelOverloadedError"]
-      ])
-    })
-  )
-}
+      const log = eventLog()
+      const model: Model.Service = { name: "a", provider: "p", generate: () => sent, stream: () => Stream.die("no") }
+      const agent = Agent.make("worker", { budget: { maxDuration: Duration.millis(ofRun) } }).pipe(log.listen)
+      const exit = yield* overADay(agent("go").pipe(Effect.provideService(Model.Model, model)))
+      const failure = yield* Effect.flip(exit)
+      if (reason === undefined) assert.strictEqual(failure, error)
+      else assert.deepInclude(failure, { _tag: "BudgetExceededError", reason })
+      const isSent = reason === undefined && ofSend === Infinity
+      assert.deepStrictEqual(instants, isSent ? [0, 1000] : [0])
+      assert.deepStrictEqual(
+        log.of("verdict").map(({ layer, tag, verdict }) => ({ layer, tag, verdict })),
+        log.of("verdict").map(() => ({ layer: "transport", tag: "ModelOverloadedError", verdict: "retry" }))
+      )
+      assert.isAbove(log.of("verdict").length, 0)
+    }
+    // outside of a run only the send has a deadline
+    const error = overloaded()
+    const { instants, sent } = failing({ orElse: twice }, error, true, 1500)
+    assert.deepStrictEqual(yield* overADay(sent), Exit.fail(error))
+    assert.deepStrictEqual(instants, [0, 1000])
+  })
+)
 
-it.effect("transports resend by themselves, unless a table around them says that they send once [P1327]", () =>
+it.effect("a table for a model takes the place of the retries of its transport only if it says so [A815]", () =>
   Effect.gen(function* () {
-    assert.strictEqual(yield* Model.Resending, "on")
-    assert.strictEqual(yield* Model.sendingOnce(Effect.flatMap(Effect.void, () => Model.Resending)), "off")
+    for (const [transport, resending] of [
+      [undefined, "on"],
+      ["off", "off"]
+    ] as const) {
+      const { service } = yield* namedModel("a", ScriptedModel.text("hello"))
+      const seen: Array<string> = []
+      const look = Effect.map(Model.Resending, (is) => void seen.push(is))
+      const watched = {
+        ...service,
+        generate: (request: Model.Request) => Effect.andThen(look, service.generate(request))
+      }
+      const options = transport === undefined ? {} : { transport }
+      yield* Model.onError(watched, {}, options).generate(hello)
+      assert.deepStrictEqual(seen, [resending])
+    }
   })
 )

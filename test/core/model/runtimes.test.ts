@@ -1,7 +1,7 @@
 /** What `Sharing` relies on in Effect, beyond its types: a change there is seen here first. */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import { mayClose, runtimeOf } from "../../../packages/core/src/model/runtimes.ts"
+import { runtimeOf } from "../../../packages/core/src/model/runtimes.ts"
 
 class Desk extends Context.Service<Desk, string>()("test/Desk") {}
 
@@ -40,17 +40,16 @@ it.effect("a closed scope reads a layer and does not hold it [P1504]", () =>
   })
 )
 
-it("a memo map of another form, or without a layer that may close, has no runtime [P1504]", () => {
-  const [closed, first, last] = [Scope.makeUnsafe(), Scope.makeUnsafe(), Scope.makeUnsafe()]
-  Scope.closeUnsafe(closed, Exit.void)
-  // what another version of Effect might have
-  const memoMap = (...entries: ReadonlyArray<unknown>) =>
-    ({ map: new Map(entries.entries()) }) as unknown as Layer.MemoMap
-  for (const other of [{}, { map: {} }, { map: [{ scope: first }] }])
-    assert.strictEqual(runtimeOf(other as unknown as Layer.MemoMap), undefined)
-  assert.strictEqual(runtimeOf(memoMap()), undefined)
-  assert.strictEqual(runtimeOf(memoMap(undefined, {}, { scope: {} }, { scope: closed })), undefined)
-  const found = runtimeOf(memoMap({ scope: first }, { scope: last }, { scope: closed }, undefined))
-  assert.strictEqual(found?.scope, last)
-  assert.deepStrictEqual([first, last, closed, undefined].map(mayClose), [true, true, false, false])
-})
+it.effect("the scope of a runtime is that of its last layer that is not closed [P1504]", () =>
+  Effect.gen(function* () {
+    const [first, second, closed] = [yield* Scope.make(), yield* Scope.make(), yield* Scope.make()]
+    yield* Scope.close(closed, Exit.void)
+    // the memo map of another version of Effect
+    const scopeOf = (map: unknown) => runtimeOf({ map } as unknown as Layer.MemoMap)?.scope
+    const layers = (...entries: ReadonlyArray<unknown>) => new Map(entries.map((entry, index) => [index, entry]))
+    assert.strictEqual(scopeOf(layers({ scope: first }, { scope: second }, { scope: closed })), second)
+    assert.strictEqual(scopeOf(layers({ scope: first }, undefined, {}, { scope: {} })), first)
+    for (const none of [undefined, {}, [{ scope: first }], layers(), layers({ scope: closed }, undefined)])
+      assert.isUndefined(scopeOf(none))
+  })
+)

@@ -31,7 +31,6 @@ import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe, mayBeUnsafe as startsUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
 
-// Mutant `""` survives: only this constant writes and reads the key, and no other symbol has an empty name
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
 /**

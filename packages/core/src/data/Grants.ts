@@ -121,7 +121,6 @@ const cut = <A>(entries: Map<string, A>, most: number): ReadonlyArray<A> => {
 }
 
 /** The store of grants of this program; `approvalsOfProcess` by default. */
-// Mutant `""` survives: only this constant writes and reads the key, and no other reference has an empty name
 export const Approvals = Context.Reference<Approvals>("@kintsugi/core/Approval/Approvals", {
   defaultValue: () => approvalsOfProcess()
 })

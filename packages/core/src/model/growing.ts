@@ -11,7 +11,7 @@ export class Growing {
 
   add(piece: string): void {
     this.#last += piece
-    // Mutants `this.#pieces.push(piece) >= most`, `this.#pieces.push(piece) <= most`, `true` survive: memory alone, the text is the same
+    // Mutants `this.#pieces.push(piece) >= most`, `this.#pieces.push(piece) <= most`, `true` survive: memory only
     if (this.#pieces.push(piece) < most) return
     this.#joined += this.#pieces.join("")
     this.#pieces = []

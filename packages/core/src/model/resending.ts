@@ -75,6 +75,7 @@ const driven = <A, R>(
   { attempt, deadline, given }: Sending<A, R>,
   run: RunContext.RunContext | undefined
 ): Effect.Effect<A, LlmError, R> => {
+  // Mutant `true` survives: a failed attempt sets it before its row is sought
   let mayResend = false
   const bounds = RunContext.bounds(run)
   const ofRun = bounds.deadline()
@@ -97,6 +98,7 @@ const driven = <A, R>(
       answered: ({ value }) => Effect.succeed(given(value as Message.Reply)),
       // the rows of such a table fail with `LlmError`s only, by their types
       left: ({ error, isLate }, { trail }) =>
+        // Mutant `true` for `run !== undefined` survives: without a run, only the send has a deadline
         isLate === true && run !== undefined && ofRun <= deadline
           ? RunContext.endOfTime(run, { cause: error, trail: trailOf(trail) })
           : Effect.fail(error as LlmError)

@@ -118,7 +118,6 @@ export const withHints = <Output, Input, Error, Env>(
   )
 }
 
-// Mutant `""` survives: only this constant writes and reads the key, and no other symbol has an empty name
 const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
 
 /**
