@@ -4,7 +4,7 @@ import { Message, Model, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Anthropic } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { LanguageModel, Prompt, Tool as AiTool, Toolkit } from "effect/ai"
 import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 import { fakeNetwork, respond } from "../../_support/network.ts"
@@ -40,6 +40,29 @@ describe("images and files in results", () => {
         )
         assert.strictEqual(log.of("parts-described").length, showsInResults ? 0 : 1)
         assert.notInclude(JSON.stringify(log.all), data)
+      }
+    })
+  )
+
+  it.effect("are not sent to a model that does not say that it takes them [P1538]", () =>
+    Effect.gen(function* () {
+      const call = { type: "tool-call", id: "c1", name: "shot", arguments: {} } as const
+      const parts = [Message.text("Here"), Message.image("image/png", { data })]
+      const settlement = { kind: "result", text: "described", parts } as const
+      const request: Model.Request = {
+        messages: [Message.user("look"), { role: "assistant", content: [{ type: "settled-call", call, settlement }] }],
+        tools: [],
+        toolChoice: "auto"
+      }
+      const script = yield* Script.make(Script.says("done"), Script.says("done"))
+      const model = EffectAi.fromLanguageModel(script.service, { name: "m", provider: "p", isScripted: true })
+      yield* model.generate(request)
+      yield* Stream.runDrain(model.stream(request))
+      for (const { prompt } of script.requests) {
+        const last = prompt.content.at(-1)
+        const [result] = last?.role === "tool" ? last.content : []
+        assert(result?.type === "tool-result")
+        assert.deepStrictEqual([result.result, result.modelOutput], ["described", undefined])
       }
     })
   )

@@ -1,6 +1,7 @@
 /** Toolkits of `effect/ai` under agents of ours: their failures are rows of our tables, and their hints are kept. */
 import { assert, describe } from "@effect/vitest"
 import { Agent, Approval, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
+import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
@@ -131,6 +132,21 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
+  it.run(
+    "the failures of an open world are data for the model; of a call that never was they say nothing [P1107]",
+    (run) =>
+      Effect.gen(function* () {
+        const toolkit = Toolkit.make(Soft.annotate(AiTool.OpenWorld, true))
+        const handlers = toolkit.toLayer({ soft: ({ shop }) => Effect.fail(new Closed({ shop })) })
+        const { soft } = EffectAi.fromToolkit(toolkit)
+        const model = yield* make(calls(call("soft", { shop: "a" }, "c1"), call("soft", {}, "c2")), done)
+        yield* run(agentWith(soft), "go").pipe(Effect.provide([model.layer, handlers]))
+        const [failed, bad] = read(model)
+        assert.strictEqual(failed, `told: ${Render.asData('{"_tag":"Closed","shop":"a"}')}`)
+        assert.match(bad ?? "", /^told: .*The arguments of tool 'soft' .*shop/s)
+      })
+  )
+
   it.run("a failure of effect/ai itself is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Unlock)
@@ -147,6 +163,19 @@ describe("a toolkit under tables of ours", () => {
         })
       const limited = yield* failing(Effect.fail(new AiError.RateLimitError({})))
       assert.deepInclude(limited, { category: "llm", isRetryable: true, tool: "unlock" })
+      const context = { toolName: "unlock", description: "no such shop" }
+      const toolParams = { shop: "a" }
+      const reasons: ReadonlyArray<readonly [AiError.AiErrorReason, ToolError.ExecutionError["category"]]> = [
+        [new AiError.ToolParameterValidationError({ ...context, toolParams }), "parameter"],
+        [new AiError.ToolNotFoundError({ toolName: "unlock", availableTools: [] }), "invocation"],
+        [new AiError.ToolConfigurationError(context), "invocation"],
+        [new AiError.ToolkitRequiredError({ pendingApprovals: ["unlock"] }), "invocation"]
+      ]
+      for (const [reason, category] of reasons) {
+        const error = yield* failing(Effect.fail(reason))
+        assert.deepInclude(error, { category, tool: "unlock", callId: "call-unlock" })
+        assert.include(error.message, reason.message)
+      }
       const wrong = yield* failing(Effect.succeed({ till: Number.NaN }))
       assert.deepInclude(wrong, { category: "validation", isRetryable: false })
     })
@@ -296,10 +325,15 @@ describe("the hints of a toolkit", () => {
   it("a tool that needs approval has to be named, or nothing is made [P906 P1107]", () => {
     const toolkit = Toolkit.make(
       AiTool.make("pay", { needsApproval: true }),
+      AiTool.make("ship", { needsApproval: () => true }),
       AiTool.make("free", { needsApproval: false })
     )
-    assert.throws(() => EffectAi.fromToolkit(toolkit), /'pay' need approval; name them in 'approvals'/)
-    assert.strictEqual(EffectAi.fromToolkit(toolkit, { approvals: ["pay"] }).free.definition.approval, undefined)
+    assert.throws(() => EffectAi.fromToolkit(toolkit), /'pay', 'ship' need approval; name them in 'approvals'/)
+    assert.throws(() => EffectAi.fromToolkit(toolkit, { approvals: ["pay"] }), /of 'ship' need approval/)
+    assert.strictEqual(
+      EffectAi.fromToolkit(toolkit, { approvals: ["pay", "ship"] }).free.definition.approval,
+      undefined
+    )
   })
 
   it.run("its approvals are kept: a predicate that cannot decide requires approval [P906 P1107]", (run) =>
@@ -310,7 +344,7 @@ describe("the hints of a toolkit", () => {
       const toolkit = Toolkit.make(
         pay("always", true),
         pay("expensive", ({ cents }) => Effect.succeed(cents > 100)),
-        pay("unsure", (_, { messages }) => messages.length > 5),
+        pay("unsure", (_, { messages }) => [messages].flat().length > 5),
         pay("broken", () => Effect.die(new Error("who knows"))),
         pay("byCall", (_, { toolCallId }) => toolCallId === "c6")
       )

@@ -165,6 +165,39 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
+  both("a result that is a text is that text, also if it is JSON; a result that was cut is a text [P1107]", (ask) =>
+    Effect.gen(function* () {
+      const texts = ['"quoted"', "8", "plain", ""]
+      const parameters = Schema.Struct({ n: Schema.Finite })
+      const description = "Opens a shop."
+      const speaking = Tool.make("unlock", {
+        description,
+        parameters,
+        success: Schema.String,
+        run: ({ n }) => Effect.succeed(texts[n] ?? "none")
+      })
+      const said = yield* ask(EffectAi.toToolkit([speaking]), ...texts.map((_, n) => ({ n })))
+      assert.sameDeepMembers(
+        [...said],
+        texts.map((text) => ({ result: text, isFailure: false, encoded: text }))
+      )
+      const counting = Tool.make("unlock", {
+        description,
+        parameters,
+        success: Schema.Array(Schema.Finite),
+        maxResultChars: 50,
+        run: ({ n }) => Effect.succeed(Array.from({ length: n }, (_, index) => index))
+      })
+      const made = EffectAi.toToolkit([counting])
+      assert.deepStrictEqual(yield* ask(made, { n: 2 }), [{ result: [0, 1], isFailure: false, encoded: [0, 1] }])
+      const [cut] = yield* ask(made, { n: 99 })
+      assert(cut?.result instanceof EffectAi.TextResult)
+      assert.strictEqual(cut.result.kind, "result")
+      assert.match(cut.result.text, /^\[0,1,2,/)
+      assert.deepStrictEqual([cut.isFailure, cut.encoded], [false, cut.result.text])
+    })
+  )
+
   it.effect("interruption reaches the tool [P1107]", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
@@ -223,21 +256,32 @@ describe("tools of ours as a toolkit", () => {
   )
 
   it("their schemas and side effects are written in the words of effect/ai [P1107]", () => {
-    const declared = (sideEffects: Recovery.SideEffects) => {
+    const declared = (sideEffects: Recovery.SideEffects, kind: ToolError.Kind = "local") => {
       const tool = Tool.make("t", {
         description: "Does it.",
         parameters: Schema.Struct({ n: Schema.Finite }),
         success: Schema.String,
         sideEffects,
+        kind,
         run: () => Effect.succeed("")
       })
       const { t } = EffectAi.toToolkit([tool]).toolkit.tools
+      // `effect/ai` offers strict schemas unless it is told otherwise, and these take what the tool mends
+      assert.isFalse(AiTool.getStrictMode(t))
       assert.strictEqual(t.description, "Does it.")
       assert.deepStrictEqual(AiTool.getJsonSchema(t), tool.definition.spec().parameters)
-      return EffectAi.fromToolkit(EffectAi.toToolkit([tool]).toolkit).t.definition.sideEffects
+      return EffectAi.fromToolkit(EffectAi.toToolkit([tool]).toolkit).t.definition
     }
     const all: ReadonlyArray<Recovery.SideEffects> = ["none", "idempotent", "unsafe", "undeclared"]
-    assert.deepStrictEqual(all.map(declared), [...all])
+    assert.deepStrictEqual(
+      all.map((sideEffects) => declared(sideEffects).sideEffects),
+      [...all]
+    )
+    const kinds = ["local", "web-service", "mcp-tool", "llm"] as const
+    assert.deepStrictEqual(
+      kinds.map((kind) => declared("none", kind).kind),
+      ["local", "web-service", "web-service", "web-service"]
+    )
   })
 
   it("two tools of one name are none [P1107]", () => {
@@ -303,9 +347,12 @@ describe("approval of tools of ours in effect/ai", () => {
       const response = yield* LanguageModel.generateText({ prompt: history({ cents: "much" }), toolkit }).pipe(
         Effect.provide([script.layer, made.layer])
       )
-      const [result] = response.toolResults
-      assert.instanceOf(result?.result, EffectAi.TextResult)
-      assert.deepInclude(result?.result, { kind: "denied" })
+      const text =
+        "The call of tool 'unlock' was denied and not run: its arguments were repaired after the call was approved"
+      assert.deepStrictEqual(
+        response.toolResults.map(({ result }) => result),
+        [new EffectAi.TextResult({ kind: "denied", text })]
+      )
       assert.deepStrictEqual(paid, [])
     })
   )

@@ -73,14 +73,17 @@ it("refuses senseless options when it is made", () => {
     [{ breaker: { failures: 1, rate: {} } }, "failures must not stand beside rate"],
     [{ breaker: { rate: { threshold: 2 } } }, ""],
     [{ breaker: { openFor: 0 } }, "openFor must be above 0, got 0"],
+    [{ breaker: { openFor: "1e3 seconds" } }, "openFor must be above 0, got 1e3 seconds"],
     [{ breaker: { maxOpenFor: Number.NaN } }, "maxOpenFor must be above 0, got NaN"],
     [{ limits: [{ requests: 0, per: "1 second" }] }, "requests must be a whole number of at least 1, got 0"],
     [{ limits: [{ tokens: 1.5, per: "1 second" }] }, "tokens must be a whole number of at least 1, got 1.5"],
-    [{ limits: [{ requests: 1, per: 0 }] }, "per must be"],
-    [{ limits: [{ requests: 1, per: Infinity }] }, "per must be"],
+    [{ limits: [{ requests: 1, per: 0 }] }, "per must be a finite duration of at least 1 ms, got 0"],
+    [{ limits: [{ requests: 1, per: Infinity }] }, "per must be a finite duration of at least 1 ms, got Infinity"],
+    [{ limits: [{ requests: 1, per: "1e3 seconds" }] }, "per must be a finite duration of at least 1 ms, got 1e3"],
     [{ limits: [{ requests: 1, per: "1 second", maxWait: -1 }] }, "maxWait must be a duration of at least 0, got -1"],
-    [{ adaptive: { window: Number.NaN } }, "window must be"],
-    [{ adaptive: { maxWait: Number.NaN } }, "maxWait must be a duration of at least 0, got NaN"]
+    [{ adaptive: { window: Number.NaN } }, "window must be a finite duration of at least 1 ms, got NaN"],
+    [{ adaptive: { maxWait: Number.NaN } }, "maxWait must be a duration of at least 0, got NaN"],
+    [{ adaptive: { maxWait: "1e3 seconds" } }, "maxWait must be a duration of at least 0, got 1e3 seconds"]
   ]
   for (const [options, words] of senseless) {
     assert.throws(() => Resilience.make(options), RangeError, words && `Resilience: ${words}`)

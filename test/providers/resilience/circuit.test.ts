@@ -89,6 +89,15 @@ describe("circuit", () => {
           const seen = state._tag === "Open" ? Duration.toSeconds(state.retryAfter) : undefined
           assert.strictEqual(seen, openFor, error._tag)
         }
+        const brief = yield* Resilience.make({ breaker: { failures: 1, maxOpenFor: "10 minutes" } })
+        const limited = LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.days(1) })
+        yield* Effect.exit(Effect.provide(modelCall, brief(played(() => Effect.fail(limited)))))
+        assert.deepStrictEqual(yield* brief.state("p/m"), {
+          _tag: "Open",
+          key: "p/m",
+          retryAfter: Duration.minutes(10),
+          consecutiveOpenings: 1
+        })
       })
   )
 

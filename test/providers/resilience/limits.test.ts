@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { LlmError } from "@kintsugi/core"
+import { LlmError, type Model } from "@kintsugi/core"
 import { Resilience } from "@kintsugi/providers"
-import { Cause, Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { played, usage, ways } from "../../_support/guard.ts"
+import { played, service, usage, ways } from "../../_support/guard.ts"
 import { calm, failsWith, finished, pass } from "../../_support/network.ts"
 import { bothWays, failing, instant } from "./_support/guardedCalls.ts"
 
@@ -49,6 +49,28 @@ describe("limits over many calls", () => {
           }
         }
       })
+  )
+
+  it.effect("a stream counts once: by its finish part, or as one token if it ends without one [L803]", () =>
+    Effect.gen(function* () {
+      const asked = (guard: Effect.Success<ReturnType<typeof Resilience.make>>, model: Model.Service) =>
+        Effect.exit(Stream.runDrain(guard.model(model).stream({ messages: [], tools: [], toolChoice: "auto" })))
+      const base = service(() => Effect.void)
+      // the connection breaks after the end of the reply, and the error repeats the usage
+      const late = new LlmError.ServerError({ model: "m", message: "!", usage })
+      const broken = {
+        ...base,
+        stream: (request: Model.Request) => Stream.concat(base.stream(request), Stream.fail(late))
+      }
+      const counting = yield* Resilience.make({ limits: [{ tokens: 31, per: "1 minute", maxWait: 0 }] })
+      for (let n = 0; n < 3; n++) failsWith(yield* asked(counting, broken), LlmError.ServerError)
+      failsWith(yield* asked(counting, broken), LlmError.RateLimitError)
+      const cutOff = service(() => Effect.void, { isCutOff: true })
+      const sparing = yield* Resilience.make({ limits: [{ tokens: 2, per: "1 minute", maxWait: 0 }] })
+      assert.deepStrictEqual(yield* asked(sparing, cutOff), Exit.void)
+      assert.deepStrictEqual(yield* asked(sparing, cutOff), Exit.void)
+      failsWith(yield* asked(sparing, cutOff), LlmError.RateLimitError)
+    })
   )
 
   it.effect("what a reply took beyond the limit is missing afterwards [L803]", () =>
@@ -126,6 +148,42 @@ describe("limits over many calls", () => {
       )
       assert.deepStrictEqual(error.retryAfter, Duration.seconds(20))
       assert.strictEqual(refusing.state.calls, 1)
+    })
+  )
+
+  bothWays("learns how many calls a server admits in how long, and starts no more [L803]", (modelCall) =>
+    Effect.gen(function* () {
+      const starts: Array<number> = []
+      const refusals = new Map([
+        [1, 10],
+        [5, 20]
+      ])
+      const model = played(() =>
+        Effect.flatMap(Clock.currentTimeMillis, (at) => {
+          const seconds = refusals.get(starts.push(at / 1000))
+          return seconds === undefined
+            ? Effect.void
+            : Effect.fail(LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.seconds(seconds) }))
+        })
+      )
+      const guard = yield* Resilience.make({ adaptive: true })
+      const four = Effect.forEach([1, 2, 3, 4], () => Effect.exit(Effect.provide(modelCall, guard(model))), {
+        concurrency: "unbounded"
+      })
+      yield* Effect.exit(Effect.provide(modelCall, guard(model)))
+      // after the wait the server refuses the fourth call: three in 20 seconds are what it admits
+      yield* finished(four)
+      yield* finished(four)
+      assert.deepStrictEqual(starts, [0, 10, 10, 10, 10, 30, 30, 30, 50])
+    })
+  )
+
+  bothWays("learns nothing from an overload, though it says how long to wait [L803]", (modelCall) =>
+    Effect.gen(function* () {
+      const model = failing(LlmError.ModelOverloadedError.make({ model: "m", retryAfter: Duration.seconds(20) }))
+      const guard = yield* Resilience.make({ adaptive: { maxWait: 0 } })
+      failsWith(yield* Effect.exit(Effect.provide(modelCall, guard(model.layer))), LlmError.ModelOverloadedError)
+      yield* Effect.provide(modelCall, guard(model.layer))
     })
   )
 

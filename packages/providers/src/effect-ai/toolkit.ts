@@ -15,6 +15,7 @@ import * as Usage from "@kintsugi/core/Usage"
 import * as AiTool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -78,15 +79,15 @@ const approvalNeeded = (definition: Definition, { when }: NonNullable<Definition
 
 /** The arguments as the tool will get them; `undefined` if they do not fit, or if their schema is asynchronous. */
 const mended = ({ coercion, decode }: Definition, params: unknown) => {
-  const parsed = Coercion.parse(jsonOf(params), coercion)
-  if (Result.isFailure(parsed)) return undefined
   let waits = false
   const decodeNow = (json: Schema.Json) => {
     const read = decode(json)
     waits ||= !Result.isResult(read)
     return Result.isResult(read) ? read : Result.succeed(undefined)
   }
-  const decoded = Coercion.decode(parsed.success, decodeNow, coercion)
+  const decoded = Result.flatMap(Coercion.parse(jsonOf(params), coercion), (parsed) =>
+    Coercion.decode(parsed, decodeNow, coercion)
+  )
   return waits ? undefined : Result.getOrUndefined(decoded)
 }
 
@@ -101,7 +102,7 @@ const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {
     { toolCallId = "" }: { readonly toolCallId?: string | undefined }
   ): Effect.Effect<unknown> => {
     const run = agent(JSON.stringify({ id: toolCallId, arguments: jsonOf(params) }))
-    const result = Effect.flatMap(run, (text) => valueOf(definition, JSON.parse(text)))
+    const result = Effect.map(run, (text) => valueOf(definition, JSON.parse(text)))
     const answered = Effect.flatMap(result, (value) =>
       value instanceof TextResult && failureMode === "return" ? Effect.fail(value) : Effect.succeed(value)
     )
@@ -126,10 +127,12 @@ const calling = (name: string): Layer.Layer<Model.Model> => {
   const generate = ({ messages }: Model.Request): Effect.Effect<Message.Reply> =>
     Effect.sync(() => {
       const last = messages.at(-1)
+      // Mutant `last.role` survives: a run begins with the message of its user
       if (last?.role === "assistant") {
         const call = last.content.find((part) => part.type === "settled-call")
         return { content: [Message.text(JSON.stringify(call?.settlement))], finish: "stop", usage: Usage.empty }
       }
+      // Mutant `last.role` survives: a run begins with the message of its user
       const given: Schema.Json = JSON.parse(last?.role === "user" ? Message.textOf(last) : "{}")
       const id = Json.text(Json.field(given, "id")) ?? name
       const args = Json.field(given, "arguments") ?? null
@@ -144,20 +147,13 @@ const calling = (name: string): Layer.Layer<Model.Model> => {
 }
 
 /** The value of a tool's result. A text that does not encode a whole result, because it was truncated or told, becomes a `TextResult`. */
-const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Effect.Effect<unknown> => {
+const valueOf = (definition: Definition, { kind, text }: Message.Settlement): unknown => {
   const message = new TextResult({ kind, text })
-  if (kind !== "result") return Effect.succeed(message)
+  if (kind !== "result") return message
   const read = definition.decodeResult(text)
   const candidates = [...(Result.isSuccess(read) ? [read.success] : []), text]
-  const same = (value: unknown) =>
-    Effect.match(
-      Effect.catchDefect(definition.encode(value), () => Effect.succeed("")),
-      {
-        onFailure: () => false,
-        onSuccess: (written) => written === text
-      }
-    )
-  return Effect.map(Effect.filter(candidates, same), (found) => (found.length === 0 ? message : found[0]))
+  const found = candidates.filter((value) => Option.getOrUndefined(Exit.getSuccess(definition.encode(value))) === text)
+  return found.length === 0 ? message : found[0]
 }
 
 /** The codec of a tool's results, by the tool's own schema. */

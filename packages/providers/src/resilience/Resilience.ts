@@ -64,10 +64,11 @@ type Guard = {
  * `limits`, and for the limits that `adaptive` has learned. Then the circuit admits or refuses the call.
  */
 export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope> => {
-  const { adaptive = false, breaker: breaking, concurrency, limits = [], onStoreError = "allow" } = options
-  const tripPolicy = breaking === undefined ? undefined : Circuit.tripPolicyOf(breaking)
+  const { adaptive = false, breaker: given, concurrency, limits = [], onStoreError = "allow" } = options
+  const breaking = given === undefined ? undefined : { ...given, tripPolicy: Circuit.tripPolicyOf(given) }
   const makeQueue = concurrency === undefined ? undefined : queueing(concurrency)
   const limitings = limits.map((limit) => Limits.limiting(limit, onStoreError))
+  // Mutant `false` for `adaptive === true` survives: `true` has no fields, so each option has its default
   if (adaptive !== false) limitings.push(Limits.adapting(adaptive === true ? {} : adaptive, onStoreError))
   return Effect.gen(function* () {
     const policies: Array<Call.Policy> = makeQueue === undefined ? [] : [makeQueue()]
@@ -76,15 +77,15 @@ export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope>
       const limiter = yield* Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, store)
       policies.push(...limitings.map((limiting) => limiting(limiter)))
     }
-    if (breaking === undefined || tripPolicy === undefined) return fromPolicy(Call.all(policies), undefined)
-    const { maxOpenFor, openFor = "30 seconds" } = breaking
+    if (breaking === undefined) return fromPolicy(Call.all(policies), undefined)
+    const { maxOpenFor, openFor = "30 seconds", tripPolicy } = breaking
     const store = yield* storeOf(CircuitBreaker.CircuitBreakerStore, CircuitBreaker.layerStoreMemory())
     const breaker = yield* Effect.provideService(
       CircuitBreaker.make({
         tripPolicy,
         openDuration: openFor,
-        onStoreError,
-        ...(maxOpenFor === undefined ? {} : { maxOpenDuration: maxOpenFor })
+        maxOpenDuration: maxOpenFor,
+        onStoreError
       }),
       CircuitBreaker.CircuitBreakerStore,
       store

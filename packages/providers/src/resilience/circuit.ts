@@ -120,8 +120,7 @@ const outcomeOf = (ended: Ended, counts: (error: LlmError.LlmError) => boolean):
   if (ended.as === "reply") return CircuitBreaker.success
   if (ended.as === "cut-off") return CircuitBreaker.failure()
   if (!counts(ended.error)) return CircuitBreaker.ignored
-  const { retryAfter } = ended.error
-  return CircuitBreaker.failure(retryAfter === undefined ? {} : { retryAfter })
+  return CircuitBreaker.failure({ retryAfter: ended.error.retryAfter })
 }
 
 const rejected = ({ reason }: CircuitBreaker.CircuitBreakerError, call: Call): LlmError.LlmError => {

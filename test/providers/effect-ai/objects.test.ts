@@ -1,0 +1,54 @@
+/** Requests for an object, from a model of `effect/ai`. */
+import { assert } from "@effect/vitest"
+import { Message, type Model } from "@kintsugi/core"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { Effect } from "effect"
+import { Telemetry } from "effect/ai"
+import { asked } from "../../_support/namedModels.ts"
+import * as Script from "./_support/scriptedLanguageModel.ts"
+
+const info = { name: "script-1", provider: "scripts", isScripted: true }
+
+const counted = {
+  name: "counted",
+  schema: { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
+} as const
+
+const look: Message.ToolSpec = { name: "look", description: "Looks.", parameters: { type: "object" } }
+
+const request = (tools: Model.Request["tools"]): Model.Request => ({
+  messages: [Message.user("Count")],
+  tools,
+  toolChoice: "auto",
+  output: counted
+})
+
+asked("a request with an output asks for an object, and one that has tools as well for a text [P1107]", (ask) =>
+  Effect.gen(function* () {
+    const script = yield* Script.make(Script.says('{"count":3}'), Script.says("3 of them"))
+    const model = EffectAi.fromLanguageModel(script.service, info)
+    assert.strictEqual(Message.textOf(yield* ask(model, request([]))), '{"count":3}')
+    assert.strictEqual(Message.textOf(yield* ask(model, request([look]))), "3 of them")
+    assert.deepStrictEqual(
+      script.requests.map(({ responseFormat: { type }, tools }) => [type, tools.length]),
+      [
+        ["json", 0],
+        ["text", 1]
+      ]
+    )
+  })
+)
+
+asked("the span transformer of the caller hears a response that does not fit [P1107]", (ask) =>
+  Effect.gen(function* () {
+    const heard: Array<ReadonlyArray<string>> = []
+    const script = yield* Script.make(Script.says("3 of them"))
+    const reply = yield* Effect.provideService(
+      ask(EffectAi.fromLanguageModel(script.service, info), request([])),
+      Telemetry.CurrentSpanTransformer,
+      ({ response }) => void heard.push(response.map(({ type }) => type))
+    )
+    assert.strictEqual(Message.textOf(reply), "3 of them")
+    assert.deepStrictEqual(heard, [["text", "finish"]])
+  })
+)
