@@ -164,12 +164,11 @@ describe("a toolkit under tables of ours", () => {
       const limited = yield* failing(Effect.fail(new AiError.RateLimitError({})))
       assert.deepInclude(limited, { category: "llm", isRetryable: true, tool: "unlock" })
       const context = { toolName: "unlock", description: "no such shop" }
-      const toolParams = { shop: "a" }
       const reasons: ReadonlyArray<readonly [AiError.AiErrorReason, ToolError.ExecutionError["category"]]> = [
-        [new AiError.ToolParameterValidationError({ ...context, toolParams }), "parameter"],
+        [new AiError.ToolParameterValidationError(context), "parameter"],
         [new AiError.ToolNotFoundError({ toolName: "unlock", availableTools: [] }), "invocation"],
         [new AiError.ToolConfigurationError(context), "invocation"],
-        [new AiError.ToolkitRequiredError({ pendingApprovals: ["unlock"] }), "invocation"]
+        [new AiError.ToolkitRequiredError(JSON.parse('{"pendingApprovals":["unlock"]}')), "invocation"]
       ]
       for (const [reason, category] of reasons) {
         const error = yield* failing(Effect.fail(reason))

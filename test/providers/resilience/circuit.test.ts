@@ -92,12 +92,8 @@ describe("circuit", () => {
         const brief = yield* Resilience.make({ breaker: { failures: 1, maxOpenFor: "10 minutes" } })
         const limited = LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.days(1) })
         yield* Effect.exit(Effect.provide(modelCall, brief(played(() => Effect.fail(limited)))))
-        assert.deepStrictEqual(yield* brief.state("p/m"), {
-          _tag: "Open",
-          key: "p/m",
-          retryAfter: Duration.minutes(10),
-          consecutiveOpenings: 1
-        })
+        const state = yield* brief.state("p/m")
+        assert.deepStrictEqual(state._tag === "Open" ? state.retryAfter : undefined, Duration.minutes(10))
       })
   )
 

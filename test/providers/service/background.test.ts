@@ -55,14 +55,36 @@ it.run("a retry asks for the same reply, and makes no other [P1406]", (run) =>
   })
 )
 
+it.run("a poll that cannot be read is no end of it: a retry asks for the same reply [P1406]", (run) =>
+  Effect.gen(function* () {
+    const { asked, model } = playing([begins(run.isStreamed), respond(200, "{}"), ...ends(run.isStreamed)])
+    const patient = agent.pipe(Agent.onLlmError({ UnknownLlmError: Recovery.retry({ retries: 1 }) }))
+    assert.strictEqual(yield* yield* overADay(run(patient, "go").pipe(Effect.provide(model))), "Four.")
+    assert.strictEqual(asked().filter((one) => one.startsWith("POST")).length, 1)
+  })
+)
+
+it.effect("a request that names no reply cancels nothing [P1406]", () =>
+  Effect.gen(function* () {
+    const { asked, model } = playing([])
+    const { background } = yield* Effect.provide(Effect.service(Model.Model), model)
+    const request: Model.Request = { messages: [Message.user("go")], tools: [], toolChoice: "auto" }
+    assert(background !== undefined)
+    assert.isUndefined(yield* background.cancel(request))
+    assert.deepStrictEqual(asked(), [])
+  })
+)
+
 it.run("an interruption cancels it, and books what it reports [P1406]", (run) =>
   Effect.gen(function* () {
-    const { asked, model } = playing([begins(run.isStreamed), silence, respond(200, { ...whole, status: "cancelled" })])
+    const cancelled = respond(200, { ...whole, status: "cancelled" })
+    const { asked, model, sent } = playing([begins(run.isStreamed), silence, cancelled])
     const log = eventLog()
     const fiber = yield* Effect.forkChild(run(agent.pipe(log.listen), "go").pipe(Effect.provide(model)))
     yield* TestClock.adjust("1 minute")
     yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(asked(), ["POST /responses", "GET /responses/resp_1", "POST /responses/resp_1/cancel"])
+    assert.strictEqual(sent.at(-1)?.body, "{}")
     assert.deepStrictEqual(
       log.of("model-interrupted").map(({ entry }) => entry?.usage.outputTokens),
       [9]

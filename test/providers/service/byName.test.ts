@@ -135,13 +135,28 @@ describe("a base URL", () => {
     )
   }
 
+  it.effect("has no parameter that the path has", () =>
+    Effect.gen(function* () {
+      const network = fakeNetwork(respond(500))
+      const layer = Gemini.layer({ model: "m", apiKey, transport, baseUrl: "https://g.test/v1?alt=json&a=1&alt=proto" })
+      yield* finished(Effect.asVoid(streamParts).pipe(Effect.provide(layer), Effect.provide(network.layer)))
+      assert.deepStrictEqual(
+        network.sent.map(({ url }) => url),
+        ["https://g.test/v1/models/m:streamGenerateContent?a=1&alt=sse"]
+      )
+    })
+  )
+
   it("is redacted where a value looks like a credential, and a version of the API is none", () => {
     const secrets = (query: string) => ByName.secretsOf(undefined, {}, `https://g.test?${query}`).map(Redacted.value)
     assert.deepStrictEqual(secrets("api-version=2024-10-01-preview&deployment=a&sig=ab%2Fc&x=12345678y"), [
       "ab/c",
       "12345678y"
     ])
+    assert.deepStrictEqual(secrets("a=2024-10-01-beta2&b=v1.2.34-rc.1&c=2024-10-01-previews"), ["2024-10-01-previews"])
     assert.deepStrictEqual(secrets("key="), [""])
+    const path = "https://resource-1234.test/accounts/abc123def456/v1/chat/abcdefghijklmnop/123456789012/abc123def45"
+    assert.deepStrictEqual(ByName.secretsOf(undefined, {}, path).map(Redacted.value), ["abc123def456"])
   })
 })
 
@@ -177,6 +192,7 @@ describe("Gemini.model", () => {
       assert.strictEqual(error._tag, "ConfigError")
       assert.strictEqual(error.message, "set GEMINI_API_KEY")
       assert.include(String(error), "set GEMINI_API_KEY")
+      assert.include(String(error.cause), "set GEMINI_API_KEY")
     })
   )
 })
@@ -212,6 +228,14 @@ describe("Ollama.model", () => {
       ] as const) {
         const [sent] = yield* sendingOf(Ollama.model("m", { transport }), { OLLAMA_HOST: host })
         assert.strictEqual(sent?.url, `${base}/api/chat`, host)
+      }
+    })
+  )
+
+  it.live("sends nothing to another host if it cannot read the host", () =>
+    Effect.gen(function* () {
+      for (const host of ["::1", "gpu.test:8080:1", "gpu.test:port"]) {
+        assert.deepStrictEqual(yield* sendingOf(Ollama.model("m", { transport }), { OLLAMA_HOST: host }), [], host)
       }
     })
   )

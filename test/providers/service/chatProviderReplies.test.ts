@@ -5,7 +5,7 @@ import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
 import { DeepSeek, Kimi, OpenRouter, Perplexity, type Transport } from "@kintsugi/providers"
-import { Duration, Effect, Exit, type Layer, Redacted, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, type Layer, Redacted, Stream } from "effect"
 import { collect } from "../_support/replay.ts"
 import {
   body,
@@ -213,7 +213,12 @@ describe("Kimi", () => {
 
 describe("Perplexity", () => {
   const layer = Perplexity.layer({ ...chosen, api: "chat" })
-  const found = { citations: ["https://a.test"], search_results: [{ title: "A", url: "https://a.test" }] }
+  const found = {
+    citations: ["https://a.test"],
+    search_results: [{ title: "A", url: "https://a.test" }],
+    images: [{ image_url: "https://a.test/a.png" }],
+    ...Object.fromEntries([["related_questions", ["why?"]]])
+  }
   const cumulative = (text: string, soFar: string, more: object = {}, top: object = {}) =>
     chunk({ content: text }, { message: { content: soFar }, ...more }, { ...found, usage, ...top })
   const expected: Message.Reply["content"] = [
@@ -241,7 +246,7 @@ describe("Perplexity", () => {
       const message = { message: { content: "1" }, delta: { content: "1" }, finish_reason: "stop" }
       for (const [sources, expected] of [
         [{ citations: [], search_results: [] }, []],
-        [{ ...found, citations: [] }, [{ search_results: found.search_results }]]
+        [{ citations: [], search_results: found.search_results }, [{ search_results: found.search_results }]]
       ] as const) {
         const whole = yield* reading(layer, generate, respond(200, { choices: [message], ...sources }))
         const streamed = yield* reading(layer, collect, events(event({ choices: [message], ...sources })))
@@ -290,6 +295,7 @@ describe("Perplexity", () => {
         })
       })
       assert.deepStrictEqual(replyOf((yield* reading(layer, collect, endless)).exit).content, expected)
+      assert.strictEqual(yield* Clock.currentTimeMillis, 0)
     })
   )
 

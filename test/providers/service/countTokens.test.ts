@@ -102,15 +102,46 @@ describe("the tokens of a request", () => {
     })
   )
 
+  it.effect("are counted of every field that a provider counts [P1416]", () =>
+    Effect.gen(function* () {
+      const keysOf = (layer: ReturnType<typeof claude>) =>
+        Effect.map(counting(layer, respond(200, { input_tokens: 1 })), ({ body }) => Object.keys(body()).toSorted())
+      const ofClaude = ["cache_control", "context_management", "mcp_servers", "output_config", "speed", "thinking"]
+      const filled = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, { a: 1 }]))
+      assert.deepStrictEqual(
+        yield* keysOf(claude({ model: "claude-x", extra: filled([...ofClaude, "metadata", "top_k"]) })),
+        [...ofClaude, "messages", "model", "system", "tool_choice", "tools"].toSorted()
+      )
+      const ofResponses = [
+        "conversation",
+        "instructions",
+        "parallel_tool_calls",
+        "previous_response_id",
+        "text",
+        "truncation"
+      ]
+      assert.deepStrictEqual(
+        yield* keysOf(responses({ extra: filled([...ofResponses, "metadata", "user"]) })),
+        [...ofResponses, "input", "model", "reasoning", "tool_choice", "tools"].toSorted()
+      )
+    })
+  )
+
   it.effect("fail as a request does, with the name of the host [P1416 P1414]", () =>
     Effect.gen(function* () {
       const azure = OpenAiCompatible.layerResponses("azure", { ...common, baseUrl: "https://a.test/v1", model: "m" })
       const limited = yield* counting(azure, respond(429, { error: { message: "slow down" } }, { "retry-after": "3" }))
       const error = failureOf(limited.exit)
       assert.deepInclude(error, { _tag: "RateLimitError", provider: "azure" })
-      for (const wrong of ["{}", "no JSON", '{"input_tokens":"many"}']) {
+      for (const [wrong, why] of [
+        ["{}", "the body holds no input_tokens"],
+        ['{"input_tokens":"many"}', "the body holds no input_tokens"],
+        ["no JSON", "it is not JSON"]
+      ] as const) {
         const { exit } = yield* counting(claude(), respond(200, wrong))
-        assert.strictEqual(failureOf(exit)._tag, "UnknownLlmError")
+        const error = failureOf(exit)
+        assert.strictEqual(error._tag, "UnknownLlmError")
+        assert.include(String(error.cause), why)
       }
     })
   )

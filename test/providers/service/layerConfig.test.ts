@@ -183,6 +183,34 @@ describe("layerConfig", () => {
   }
 })
 
+it.effect("a server of one's own needs no key, and is sent none [P1414]", () =>
+  Effect.gen(function* () {
+    const network = fakeNetwork(respond(500))
+    for (const layer of [
+      OpenAiCompatible.layerConfig("lmStudio", { model: "m", transport }),
+      OpenAiCompatible.layerResponsesConfig("lmStudio", { model: "m", transport })
+    ]) {
+      yield* Effect.exit(inEnvironment({})(generate.pipe(Effect.provide(layer), Effect.provide(network.layer))))
+    }
+    assert.deepStrictEqual(
+      network.sent.map(({ headers, url }) => [url, headers["authorization"]]),
+      [
+        ["http://localhost:1234/v1/chat/completions", undefined],
+        ["http://localhost:1234/v1/responses", undefined]
+      ]
+    )
+  })
+)
+
+it.effect("an option that the configuration has as undefined is absent: a host keeps its name [P1414]", () =>
+  Effect.gen(function* () {
+    const undefinedHost: Config.Config<string> = Config.map(Config.succeed(0), () => undefined as unknown as string)
+    const layer = OpenAiCompatible.layerResponsesConfig("mistral", { model: "m", host: undefinedHost })
+    const built = Effect.provide(Effect.service(Model.Model), Layer.provide(layer, fakeNetwork([]).layer))
+    assert.strictEqual((yield* inEnvironment({ MISTRAL_API_KEY: "k" })(built)).provider, "mistral")
+  })
+)
+
 class First extends Context.Service<First, Model.Service>()("test/First") {}
 class Second extends Context.Service<Second, Model.Service>()("test/Second") {}
 

@@ -106,6 +106,8 @@ describe("a model's name", () => {
         ["gemini-2.5-flash", "models/gemini-2.5-flash"],
         ["models/gemini-2.5-flash", "models/gemini-2.5-flash"],
         ["tunedModels/a b", "tunedModels/a b"],
+        ["tunedModels/a\nb", "tunedModels/a\nb"],
+        ["my-models/a", "models/my-models/a"],
         ["../../../admin/delete", "models/../../../admin/delete"],
         ["%2e%2e/x", "models/%2e%2e/x"]
       ])

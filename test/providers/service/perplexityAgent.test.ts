@@ -100,8 +100,17 @@ describe("Perplexity's agent API", () => {
         input: [{ type: "message", role: "user", content: "hi" }],
         tools: [{ type: "web_search" }]
       })
-      const other = yield* exchangeWith(Perplexity.layer({ ...chosen, model: "m", baseUrl: "https://p.test/v1" }))
-      assert.strictEqual(other.sent?.url, "https://p.test/v1/agent")
+      const paths = {
+        "https://p.test": "https://p.test/v1/agent",
+        "https://p.test/v1": "https://p.test/v1/agent",
+        "https://p.test/beta/v12/?k=v": "https://p.test/v1/agent?k=v",
+        "https://p.test/to/it/v1?k=v&l=w": "https://p.test/to/it/v1/agent?k=v&l=w",
+        "https://p.test/v1/mybeta": "https://p.test/v1/mybeta/v1/agent"
+      }
+      for (const [baseUrl, url] of Object.entries(paths)) {
+        const other = yield* exchangeWith(Perplexity.layer({ ...chosen, model: "m", baseUrl }))
+        assert.strictEqual(other.sent?.url, url)
+      }
     })
   )
 
@@ -109,8 +118,12 @@ describe("Perplexity's agent API", () => {
     Effect.gen(function* () {
       const sentFor = (model: string) =>
         Effect.map(exchangeWith(Perplexity.layer({ ...chosen, model })), ({ sent }) => JSON.parse(sent?.body ?? ""))
-      const { input: _i, ...preset } = yield* sentFor("low")
-      assert.deepStrictEqual(preset, { preset: "low", store: false })
+      const presets =
+        "fast low medium high xhigh wide-research fast-search pro-search deep-research advanced-deep-research"
+      for (const name of presets.split(" ")) {
+        const { input: _i, ...preset } = yield* sentFor(name)
+        assert.deepStrictEqual(preset, { preset: name, store: false })
+      }
       assert.strictEqual((yield* sentFor("anthropic/claude-opus-5-5")).max_output_tokens, 8192)
       assert.isUndefined((yield* sentFor("openai/gpt-5.6-sol")).max_output_tokens)
     })

@@ -63,9 +63,9 @@ describe("the layer of a provider", () => {
   it("finds a model by a name with its day, and no other model by it [P1382]", () => {
     const expected = Prices.find(Prices.anthropic, "claude-haiku-4-5")
     assert.isDefined(expected)
-    for (const name of ["claude-haiku-4-5-20251001", "claude-haiku-4-5-latest"])
+    for (const name of ["claude-haiku-4-5-20251001", "claude-haiku-4-5-2025-10-01", "claude-haiku-4-5-latest"])
       assert.deepStrictEqual(Prices.find(Prices.anthropic, name), expected)
-    for (const name of ["claude-haiku-4-5-fast", "claude-haiku", "toString"])
+    for (const name of ["claude-haiku-4-5-fast", "claude-haiku", "claude-haiku-latest-4-5", "toString"])
       assert.isUndefined(Prices.find(Prices.anthropic, name))
     assert.deepInclude(Prices.find(Prices.anthropic, "claude-haiku-5-5"), {
       longContext: {
@@ -75,11 +75,50 @@ describe("the layer of a provider", () => {
     })
   })
 
-  it("has a page and a day for each price [P1382]", () => {
+  it("has what its page says, and nothing that the page does not say [P1382]", () => {
+    const from = { source: "https://a.test", asOf: "2026-11-26" }
+    const plain: Prices.Page = { ...from, models: { m: [1, 2] } }
+    const tiers = (model: string) => ({ fast: model.length })
+    const models: Prices.Page["models"] = { m: [9, 9], long: { usual: [1, 2, 3, 4], over: 5, long: [6, 7] } }
+    const full = { ...from, usdPerItem: { search: 0.1 }, tiers, models }
+    assert.deepStrictEqual(Prices.find([plain, full], "m"), { usdPerMillionTokens: { input: 1, output: 2 }, ...from })
+    assert.deepStrictEqual(Prices.find([plain, full], "long-latest"), {
+      usdPerMillionTokens: { input: 1, output: 2, cachedInput: 3, cacheWrite: 4 },
+      longContext: { overInputTokens: 5, usdPerMillionTokens: { input: 6, output: 7 } },
+      usdPerItem: { search: 0.1 },
+      tiers: { fast: 4 },
+      ...from
+    })
+  })
+
+  it.effect("is the same where a tier has no price of its own, and where it is the user's [P1382]", () =>
+    Effect.gen(function* () {
+      const of = (more: object) => priceOf(OpenAi.layer({ model: "gpt-5.6-terra", apiKey, ...more }))
+      const usual = yield* of({})
+      assert.isDefined(usual)
+      for (const serviceTier of ["flex", "toString"]) assert.deepStrictEqual(yield* of({ serviceTier }), usual)
+      assert.isUndefined(yield* of({ model: "gpt-99", serviceTier: "priority" }))
+      const promptCache = { ttl: "1h" } as const
+      assert.deepStrictEqual(
+        yield* priceOf(Anthropic.layer({ model: "claude-opus-5", apiKey, promptCache, price: own })),
+        own
+      )
+    })
+  )
+
+  it("has a page, a day, numbers, and what a search costs for each price [P1382]", () => {
     const pages = [Prices.openAi, Prices.anthropic, Prices.gemini, Prices.deepSeek, Prices.kimi].flat()
+    for (const { usdPerItem } of Prices.openAi) assert.deepStrictEqual(usdPerItem, { web_search_call: 0.01 })
+    for (const { usdPerItem } of Prices.anthropic) assert.deepStrictEqual(usdPerItem, { web_search_tool_result: 0.01 })
     for (const page of pages) {
       for (const model of Object.keys(page.models)) {
         const price = Prices.find([page], model)
+        for (const tokens of [price?.usdPerMillionTokens, price?.longContext?.usdPerMillionTokens]) {
+          if (tokens === undefined) continue
+          assert.isAbove(tokens.input, 0, model)
+          assert.isAbove(tokens.output, tokens.input, model)
+        }
+        assert.isDefined(price?.usdPerMillionTokens)
         assert.match(price?.source ?? "", /^https:\/\//)
         assert.match(price?.asOf ?? "", /^\d{4}-\d\d-\d\d$/)
         assert.isFalse(Number.isNaN(Date.parse(price?.asOf ?? "")))

@@ -104,6 +104,24 @@ describe("the result of a tool", () => {
     )
   }
 
+  it.effect("is described for models of Kimi that read no images there, by their names [P1538]", () =>
+    Effect.gen(function* () {
+      const read: Array<string> = []
+      const names = [
+        "kimi-k2",
+        "kimi-k2.4",
+        "kimi-k2.5",
+        "kimi-k2.9-fast",
+        "kimi-k3",
+        "kimi-k9",
+        "kimi-k1",
+        "my-kimi-k3"
+      ]
+      for (const name of names) if ((yield* bodyWith(Kimi.layer(of(name)), kinds.png)).shows) read.push(name)
+      assert.deepStrictEqual(read, ["kimi-k2.5", "kimi-k2.9-fast", "kimi-k3", "kimi-k9"])
+    })
+  )
+
   it.effect("is a list of texts and images where a dialect has them in its tool messages [P1538]", () =>
     Effect.gen(function* () {
       const { body } = yield* bodyWith(Kimi.layer(of("kimi-k3")), kinds.png)

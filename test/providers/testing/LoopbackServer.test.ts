@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { Fault, LoopbackServer } from "@kintsugi/providers/testing"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { failsWith, key } from "../../_support/network.ts"
 import { content, generate, modelAt, serving } from "../_support/loopback.ts"
@@ -40,6 +40,41 @@ describe("the server", () => {
       assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan] })), 400)
       assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, asked, result] })), 400)
       assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, result] })), 200)
+    })
+  )
+
+  it.live("has what it received, as it came", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(() => Effect.succeed({ body: "{}" }))
+      const send = (path: string, init: RequestInit) =>
+        Effect.promise(async () => (await fetch(`${server.url}${path}`, init)).json())
+      yield* send("/a?b=1", { method: "POST", body: '{"c":1}', headers: { authorization: "Bearer k", "X-Own": "1" } })
+      yield* send("/d", {})
+      yield* send("/e", { method: "PUT", body: "no JSON" })
+      const [first, ...others] = yield* server.requests
+      assert.strictEqual(first?.headers["x-own"], "1")
+      assert.notProperty(first?.headers, "authorization")
+      assert.strictEqual(first?.authorization && Redacted.value(first.authorization), "Bearer k")
+      assert.deepInclude(first, { number: 1, method: "POST", path: "/a?b=1", text: '{"c":1}', body: { c: 1 } })
+      assert.deepStrictEqual(
+        others.map(({ at: _at, headers: _headers, ...rest }) => rest),
+        [
+          { number: 2, method: "GET", path: "/d", text: "", body: undefined },
+          { number: 3, method: "PUT", path: "/e", text: "no JSON", body: undefined }
+        ]
+      )
+    })
+  )
+
+  it.live("sends the head of an answer before its first piece", () =>
+    Effect.gen(function* () {
+      const released = yield* Deferred.make<void>()
+      const held = Effect.succeed({ status: 202, body: "so", beforePiece: () => Deferred.await(released) })
+      const server = yield* LoopbackServer.make(() => held)
+      const response = yield* Effect.promise(() => fetch(server.url))
+      assert.strictEqual(response.status, 202)
+      yield* Deferred.succeed(released, undefined)
+      assert.strictEqual(yield* Effect.promise(() => response.text()), "so")
     })
   )
 

@@ -100,7 +100,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
       applies: AnthropicMessages.namesFile(),
       headers: { "anthropic-beta": [...new Set([...betas, filesBeta])].join(","), ...headers }
     },
-    ...(transport === undefined ? {} : { transport })
+    transport
   })
 }
 
@@ -109,6 +109,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
  * (docs.anthropic.com, "Extended thinking", "Interleaved thinking", looked up on 2026-11-26). It applies only to a `reasoning` given as an
  * object: a budget computed from an effort stays below `max_tokens`, for models without this feature.
  */
+// Mutant `["Stryker was here"]` survives: no beta has this name
 const isInterleaved = ({ betas = [], headers = {}, reasoning }: Options): boolean =>
   Predicate.isObject(reasoning) &&
   [...betas, ...Object.values(headers)].some(

@@ -86,7 +86,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     streamUrl: ByName.join(base, `/model/${segment ?? "-"}/converse-stream`),
     headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
     price: Prices.cached(Prices.ofBedrock({ ...options, baseUrl: base }, own, model), options),
-    ...(transport === undefined ? {} : { transport })
+    transport
   }
   if (credentials === undefined || apiKey !== undefined) {
     return Layer.unwrap(

@@ -48,7 +48,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     model,
     secrets: ByName.secretsOf(apiKey, headers, baseUrl)
   }
-  const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)$/s.exec(model) ?? []
+  const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)/s.exec(model) ?? []
   const segment = PathSegment.segment(name)
   const path = `${collection}/${segment ?? "-"}`
   const codec = fitting(source, options, ModelFamilies.gemini, (asked, able) => GeminiContent.make(source, asked, able))
@@ -65,7 +65,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
         : { "x-goog-api-key": ByName.keyHeader(apiKey, (key) => key) }),
       ...headers
     },
-    ...(transport === undefined ? {} : { transport })
+    transport
   })
 }
 

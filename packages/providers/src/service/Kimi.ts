@@ -51,6 +51,7 @@ const kimi: ChatProvider.ChatProvider = {
   dialect: {
     capabilities,
     maxTokensField: "max_tokens",
+    // Mutant `""` survives: what is no other way of requesting it is this way
     reasoning: "thinking",
     missingReasoning: " ",
     // the scheme of URLs of stored images: platform.kimi.ai/docs/guide/use-kimi-vision-model, looked up on 2026-11-26

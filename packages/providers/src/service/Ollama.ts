@@ -36,7 +36,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     url: ByName.join(baseUrl, "/api/chat"),
     price: Prices.ofServer({ baseUrl, price }, model),
     headers: { ...(apiKey === undefined ? {} : ByName.bearer(apiKey)), ...headers },
-    ...(transport === undefined ? {} : { transport })
+    transport
   })
 }
 

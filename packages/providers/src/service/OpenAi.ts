@@ -79,8 +79,8 @@ const mistral: Dialect = {
 
 const takenByMistral = { promptCache: "key-only", refusedOptions: ["serviceTier", "verbosity"] } as const
 
-const isMistral = (baseUrl: string | undefined): boolean =>
-  baseUrl !== undefined && URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)
+const isMistral = (baseUrl = openAi.baseUrl): boolean =>
+  URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)
 
 /** A model of the Responses API over your own `HttpClient`. */
 export const layerResponses = (

@@ -92,7 +92,7 @@ export const layer = <Input extends HostInput>(
       dialect: { ...dialect, ...overrides },
       catalog: ModelFamilies.openAi,
       prices,
-      ...(takes === undefined ? {} : { takes })
+      takes
     },
     { apiKey: none, ...options }
   )
@@ -105,6 +105,7 @@ export const layerResponses = <Input extends HostInput>(
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { baseUrl = "", dialect, prices = [], provider } = of(host)
   const price = Prices.of(prices, { baseUrl, ...options }, baseUrl, options.model)
+  // Mutant `false` survives: an undefined price is none
   const priced = price === undefined ? {} : { price }
   const strict = dialect.strict === true
   return OpenAi.layerResponses({ apiKey: none, host: provider, baseUrl, strict, ...options, ...priced })

@@ -72,15 +72,12 @@ export const capabilities: Capabilities = {
  * @internal
  */
 export const chatCapabilities: Capabilities = {
+  ...capabilities,
   tools: false,
   toolChoice: [],
-  images: ["data", "url"],
   files: ["data", "url"],
   audio: [],
-  output: "schema",
-  toolErrors: "text",
-  reasoning: "shown",
-  promptCache: "none"
+  reasoning: "shown"
 }
 
 /** The names of Perplexity's presets: the current ones, then the former ones (docs.perplexity.ai, looked up on 2026-11-26). */

@@ -44,7 +44,7 @@ interface Provider {
   readonly headers: Headers
   /** Additional headers for the requests to which `applies` returns true. They replace headers of the same name. */
   readonly headersFor?: { readonly applies: (request: Model.Request) => boolean; readonly headers: Headers }
-  readonly transport?: Transport.Options
+  readonly transport?: Transport.Options | undefined
   /** The price of the model, or `reported` if each reply states its own cost. */
   readonly price?: Model.Service["price"] | undefined
   /**
@@ -150,6 +150,7 @@ const fromTransports = (
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
   const announcing = announcer(source, codec)
+  const { adapts } = codec
   const anew = (error: LlmError.LlmError, request: Model.Request): Effect.Effect<Model.Request, LlmError.LlmError> => {
     const other = codec.anew?.(error, request)
     return other === undefined
@@ -186,7 +187,7 @@ const fromTransports = (
     continuation: codec.continuation,
     ...(codec.contextWindow === undefined ? {} : { contextWindow: codec.contextWindow }),
     ...(price === undefined ? {} : { price }),
-    ...(codec.adapts === undefined ? {} : { adapts: (asked) => codec.adapts?.(traced(asked).request) }),
+    ...(adapts === undefined ? {} : { adapts: (asked) => adapts(traced(asked).request) }),
     ...(codec.providerTools === true ? { providerTools: true } : {}),
     ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
     ...(counting === undefined ? {} : { countTokens }),

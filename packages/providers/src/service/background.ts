@@ -88,6 +88,7 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
         else polled = { status: "over", reply: Result.mapError(read(answer), jobs.over) }
         return nothing
       }
+      // Mutant `"Stryker was here!"` survives: a `GET` has no body
       const asked = Effect.flatMap(to(id, "GET", included(request), polling), ({ post }) => post("", decode))
       return Effect.map(resent(asked), () => polled)
     })
@@ -109,16 +110,13 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
 
   /** Reports the names of new jobs to the run. If the run was interrupted and the answer comes late, cancels these jobs instead. */
   const named = (request: Model.Request, parts: Parameters<typeof namesIn>[0], isLate: boolean) =>
-    Effect.forEach(
-      namesIn(parts),
-      (item) => {
-        if (!isLate) return Effect.sync(() => request.background?.begun(item))
-        const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
-        const job = jobs.of({ ...request, messages: [message] })
-        return job === undefined ? Effect.void : cancel(job)
-      },
-      { discard: true }
-    )
+    Effect.forEach(namesIn(parts), (item) => {
+      if (!isLate) return Effect.sync(() => request.background?.begun(item))
+      // Mutant `["Stryker was here"]` survives: the reply has no call that a result would be for
+      const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
+      const job = jobs.of({ ...request, messages: [message] })
+      return job === undefined ? Effect.void : cancel(job)
+    })
 
   /** Sends a request that may begin a job. The run gets the job's name before the reply is processed further. */
   const begin = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> => {
@@ -184,6 +182,7 @@ const replying = ({ anew, codec, jobs, marking, to }: Background, held: Transpor
     const from = [["stream", "true"], ["starting_after", String(after)], ...included(request)] as const
     const events = Effect.map(to(job.id, "GET", from, polling), ({ stream }) =>
       stream(
+        // Mutant `"Stryker was here!"` survives: a `GET` has no body
         "",
         (answer) => traced.marking(jobs.decoder(answer, request)),
         (answer) => Result.map(read(answer), Model.partsOf)

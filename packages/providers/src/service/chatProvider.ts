@@ -23,7 +23,7 @@ export interface ChatProvider {
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
   /** Capability facts that hold for all models of the provider. */
-  readonly takes?: Facts
+  readonly takes?: Facts | undefined
   /** The table of the provider's model families. */
   readonly catalog?: ModelFamilies.Catalog
   /** The prices of the provider's models. */
@@ -96,6 +96,6 @@ export const at = (
       ...self.headers,
       ...headers
     },
-    ...(transport === undefined ? {} : { transport })
+    transport
   })
 }

@@ -82,9 +82,10 @@ interface Given extends Asked {
  * (`"*"`).
  */
 const asked = (price: Price | undefined, { extra = {}, serviceTier }: Asked): Price | undefined => {
+  if (price === undefined) return undefined
   const tier = [extra["speed"], extra["service_tier"], extra["serviceTier"], serviceTier].find(Predicate.isString)
-  const factor = tier !== undefined && Object.hasOwn(price?.tiers ?? {}, tier) ? price?.tiers?.[tier] : undefined
-  return price === undefined || factor === undefined ? price : { ...price, tiers: { ...price.tiers, "*": factor } }
+  const factor = Object.entries(price.tiers ?? {}).find(([name]) => name === tier)?.[1]
+  return factor === undefined ? price : { ...price, tiers: { ...price.tiers, "*": factor } }
 }
 
 /**
@@ -274,6 +275,7 @@ export const ofServer = ({ baseUrl, price }: Given, model: string): Price | "rep
 export const ofBedrock = (given: Given, own: string, model: string): Price | "reported" | undefined => {
   const { baseUrl, price } = given
   if (price !== undefined) return checked(model, price)
+  // Mutant `"Stryker was here!"` survives: no model has this name
   const [, name = ""] = /(?:^|[./])anthropic\.(claude-[a-z\d-]+?)(?:-v\d+)?(?::\d+)?$/.exec(model) ?? []
   const found = hostOf(baseUrl) === hostOf(own) ? asked(find(anthropic, name), given) : undefined
   // the tier `priority` costs more (aws.amazon.com/bedrock/service-tiers, looked up on 2026-11-26), but how much for Claude is unknown

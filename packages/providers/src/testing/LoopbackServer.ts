@@ -30,12 +30,12 @@ export const make = (handler: Handler): Effect.Effect<LoopbackServer, never, Sco
     const requests = yield* Ref.make<ReadonlyArray<Received>>([])
     const aborts = yield* Queue.unbounded<Received>()
     const run = yield* FiberSet.makeRuntime<never, void>()
-    const server = Http.createServer({ noDelay: true }, (request, response) => {
+    const server = Http.createServer((request, response) => {
       run(serve(handler, requests, aborts, request, response))
     })
     yield* Effect.acquireRelease(listen(server), () => close(server))
-    const address = server.address()
-    const port = address !== null && typeof address === "object" ? address.port : 0
+    // the address of a server that listens on a port
+    const { port } = server.address() as Exclude<ReturnType<Http.Server["address"]>, string | null>
     return {
       url: `http://127.0.0.1:${port}`,
       requests: Ref.get(requests),
@@ -93,6 +93,7 @@ const readAll = (request: Http.IncomingMessage): Effect.Effect<string> =>
     const chunks: Array<Uint8Array> = []
     request.on("data", (chunk: Uint8Array) => chunks.push(chunk))
     request.once("end", () => resume(Effect.sync(() => Buffer.concat(chunks).toString("utf8"))))
+    // Mutant `""` survives: such a request is not shown, and its fiber ends with the server
     request.once("error", () => resume(Effect.interrupt))
   })
 
@@ -127,9 +128,7 @@ const broken = (cause: Cause.Cause<never>): Answer => ({
 /** Waits until the client closes the connection before the answer is complete. If the answer is completed, it never ends. */
 const clientGone = (response: Http.ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    const onClose = () => (response.writableFinished ? undefined : resume(Effect.void))
-    response.once("close", onClose)
-    return Effect.sync(() => response.off("close", onClose))
+    response.once("close", () => (response.writableFinished ? undefined : resume(Effect.void)))
   })
 
 const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void> =>
