@@ -1,7 +1,7 @@
 /** The listeners of one run: what may interrupt it, and which events reach whom. */
 import { assert, it } from "@effect/vitest"
 import { type AgentEvent, Usage } from "@kintsugi/core"
-import { Context, Effect } from "effect"
+import { Context, Effect, Fiber } from "effect"
 import { type Audience, heard, joined } from "../../../packages/core/src/event/Listening.ts"
 
 const listener: Audience["listeners"][number] = { reach: "tree", handle: () => Effect.void }
@@ -11,14 +11,29 @@ const audience = (more: Partial<Audience>): Audience => ({
   runId: "r",
   observers: [],
   listeners: [],
-  tree: { lost: 0 },
+  tree: { lost: 0, begun: undefined, inbox: undefined },
   isForked: false,
   ...more
 })
 
+/** Whether a body is interrupted by an interruption that comes while it works. */
+const isInterruptible = (heardWith: (body: Effect.Effect<void>) => Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    let isThrough = false
+    const working = Effect.andThen(
+      Effect.forEach([1, 2, 3, 4], () => Effect.yieldNow, { discard: true }),
+      Effect.sync(() => {
+        isThrough = true
+      })
+    )
+    const fiber = yield* Effect.forkChild(heardWith(working))
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(fiber)
+    return !isThrough
+  })
+
 it.effect("a run that is heard cannot be interrupted until it allows it, unless it has a fiber of its own", () =>
   Effect.gen(function* () {
-    const isInterruptible = Effect.withFiber((fiber) => Effect.succeed(fiber.interruptible))
     const observer = () => undefined
     for (const [more, expected] of [
       [{}, true],
@@ -26,10 +41,14 @@ it.effect("a run that is heard cannot be interrupted until it allows it, unless 
       [{ listeners: [listener] }, false],
       [{ observers: [observer], listeners: [listener] }, false]
     ] as const) {
-      assert.strictEqual(yield* heard(audience(more), () => isInterruptible), expected)
-      assert.isTrue(yield* heard(audience(more), (_, restore) => restore(isInterruptible)))
-      const forked = heard(audience({ ...more, isForked: true }), () => isInterruptible)
-      assert.isFalse(yield* Effect.uninterruptible(forked))
+      const alone = audience(more)
+      assert.strictEqual(yield* isInterruptible((body) => heard(alone, () => body)), expected)
+      assert.isTrue(yield* isInterruptible((body) => heard(alone, (_, restore) => restore(body))))
+      const forked = audience({ ...more, isForked: true })
+      assert.isTrue(
+        yield* isInterruptible((body) => Effect.uninterruptible(heard(forked, (_, restore) => restore(body))))
+      )
+      assert.isFalse(yield* isInterruptible((body) => Effect.uninterruptible(heard(forked, () => body))))
     }
   })
 )

@@ -7,7 +7,7 @@ import { overloaded } from "../../_support/namedModels.ts"
 
 const usage = Usage.make({ inputTokens: 3, outputTokens: 4 })
 const call = ScriptedModel.call("look", { n: 1 }, "c1")
-const item = { type: "provider-item", provider: "p", kind: "k", data: { a: 1 } } as const
+const item = { type: "provider-item", kind: "k", opaque: { provider: "p", data: { a: 1 } } } as const
 const thought = (text: string, opaque?: Message.Opaque) =>
   ({ type: "reasoning", text, ...(opaque === undefined ? {} : { opaque }) }) as const
 const opaque: Message.Opaque = { provider: "p", data: "signed" }

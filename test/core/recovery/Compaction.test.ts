@@ -152,6 +152,66 @@ it.effect("dropOldest drops a reply that would come before every user message [P
   })
 )
 
+it.effect("summarise keeps a reply that comes right behind the summary [P1005]", () =>
+  Effect.gen(function* () {
+    const read: Array<string> = []
+    const summariser = (text: string) => Effect.sync(() => (read.push(text), "in short"))
+    const messages = yield* Compaction.summarise(summariser, { keepLast: 2 }).compact(overflow(conversation))
+    const [system, summary, ...rest] = messages
+    assert.deepStrictEqual([system, ...rest], [conversation[0], conversation[4], conversation[5]])
+    assert.strictEqual(
+      summary?.role === "user" ? Message.textOf(summary) : "",
+      "A part of this conversation was left out. This is a summary of it:\n\n<data>in short</data>"
+    )
+    assert.lengthOf(read, 1)
+  })
+)
+
+it.effect("the parts of a user message come in lines of their own in the text of a conversation [P1005]", () =>
+  Effect.gen(function* () {
+    const read: Array<string> = []
+    const summariser = (text: string) => Effect.sync(() => (read.push(text), "in short"))
+    const shown: Message.User = {
+      role: "user",
+      content: [Message.text("see"), Message.image("image/png", { data: "AA==" }), Message.text("and say")]
+    }
+    const transcript = [shown, Message.assistant("well"), Message.user("more"), Message.assistant("so")]
+    yield* Compaction.summarise(summariser, { keepLast: 2 }).compact(overflow(transcript))
+    assert.deepStrictEqual(read, ["User: see\n[image]\nand say\nAssistant: well"])
+  })
+)
+
+it.effect(
+  "shrinkLargestResult cuts the parts of a result to the same length, and drops texts without a rest [P1005]",
+  () =>
+    Effect.gen(function* () {
+      const image = Message.image("image/png", { data: "AA==" })
+      const settlement: Message.Settlement = {
+        kind: "result",
+        text: "x".repeat(30),
+        parts: [Message.text("x".repeat(9)), image, Message.text("y".repeat(9)), Message.text("z")]
+      }
+      const call = ScriptedModel.call("look", {}, "c1")
+      const transcript: Message.Transcript = [
+        Message.user("go"),
+        { role: "assistant", content: [{ type: "settled-call", call, settlement }] }
+      ]
+      const shrink = Compaction.shrinkLargestResult({ maxLength: 9 })
+      assert.strictEqual(shrink.name, "shrinkLargestResult")
+      const [, message] = yield* shrink.compact(overflow(transcript))
+      assert.deepStrictEqual(message, {
+        role: "assistant",
+        content: [
+          {
+            type: "settled-call",
+            call,
+            settlement: { kind: "result", text: `${"x".repeat(6)}...`, parts: [Message.text("x".repeat(9)), image] }
+          }
+        ]
+      })
+    })
+)
+
 it.effect("shrinkLargestResult cuts the longest result alone, and leaves the original as it was [P1005]", () =>
   Effect.gen(function* () {
     const callWith = (id: string, value: string): Message.SettledCall => ({

@@ -44,6 +44,17 @@ it("explains a table rung by rung, with waits, fixer runs and model calls, and r
   ])
 })
 
+it("shows six waits of a rung, and none of zero [P1102]", () => {
+  const waitsOf = (retries: number, initialBackoff: Duration.Input) =>
+    lines(Recovery.explain(Recovery.retry({ retries, initialBackoff, factor: 1 })))[1]?.replace(
+      /^orElse +1 retry +/,
+      ""
+    )
+  assert.strictEqual(waitsOf(6, "1 second"), "6      1s, 1s, 1s, 1s, 1s, 1s")
+  assert.strictEqual(waitsOf(7, "1 second"), "7      1s, 1s, 1s, 1s, 1s, 1s, …")
+  assert.strictEqual(waitsOf(2, 0), "2")
+})
+
 it("a table of many fixers is bounded by the eight repairs of a call, of which it counts the dearest [P1102]", () => {
   const { worst } = Recovery.explain({
     Broken: Recovery.fix(cleanup, { retries: 20 }),

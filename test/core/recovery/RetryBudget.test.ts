@@ -2,7 +2,8 @@
 import { assert } from "@effect/vitest"
 import { Agent, Backoff, Recovery, RetryBudget, RunError, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Schedule, Schema } from "effect"
+import { Latest } from "../../../packages/core/src/recovery/RetryBudget.ts"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, type Busy, busy, done, failureOf, overADay, play } from "../../_support/dialogue.ts"
 import { overloaded } from "../../_support/namedModels.ts"
@@ -72,5 +73,41 @@ it.effect("a call that resumes after a suspension does not pay twice for its ear
     assert.deepInclude(outcome, { _tag: "Completed", output: "done" })
     assert.deepStrictEqual(paid, [5, 5, 7, 7])
     assert.strictEqual(yield* left, 2)
+  })
+)
+
+it("options that no budget can have are refused by name [L806]", () => {
+  for (const [options, rule] of [
+    [{ window: 0 }, "window must be a finite duration of at least 1 ms, got 0"],
+    [{ window: Infinity }, "window must be a finite duration of at least 1 ms, got Infinity"],
+    [{ window: Number.NaN }, "window must be a finite duration of at least 1 ms, got NaN"],
+    // as a program without types does
+    [{ window: "soon" as "1 second" }, "window must be a finite duration of at least 1 ms, got soon"],
+    [{ ratio: -1 }, "ratio must be a finite number of at least 0, got -1"],
+    [{ ratio: Infinity }, "ratio must be a finite number of at least 0, got Infinity"],
+    [{ reserve: -1 }, "reserve must be a finite number of at least 0, got -1"]
+  ] as const)
+    for (const make of [RetryBudget.make, RetryBudget.makeUnsafe])
+      assert.throws(() => make(options), RangeError, `RetryBudget: ${rule}`)
+})
+
+it.effect("a retry at the last instant takes from the budget, and one after it does not [P704 L806]", () =>
+  Effect.gen(function* () {
+    for (const [latest, taken] of [
+      [1000, 1],
+      [999, 0],
+      [Infinity, 1]
+    ] as const) {
+      let withdrawn = 0
+      const budget: RetryBudget.RetryBudget = {
+        deposit: Effect.void,
+        withdraw: Effect.sync(() => (withdrawn++, true))
+      }
+      const now = yield* Clock.currentTimeMillis
+      const schedule = RetryBudget.sharing(Schedule.spaced("1 second"), budget)
+      const step = yield* Schedule.toStep(schedule)
+      yield* step(now, undefined).pipe(Effect.provideService(Latest, now + latest))
+      assert.strictEqual(withdrawn, taken)
+    }
   })
 )

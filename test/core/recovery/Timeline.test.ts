@@ -117,7 +117,11 @@ describe("Timeline", () => {
     assert.match(Explanation.formatTimeline(cut), /… and more attempts$/)
     assert.isFalse(Explanation.timeline([{ name: "x", explanation: many }], { maxAttempts: 100 }).isCut)
     for (const maxAttempts of [0, 1.5, Number.NaN]) {
-      assert.throws(() => Explanation.timeline([{ name: "x", explanation: many }], { maxAttempts }), RangeError)
+      assert.throws(
+        () => Explanation.timeline([{ name: "x", explanation: many }], { maxAttempts }),
+        RangeError,
+        `Explanation.timeline: maxAttempts must be a whole number of at least 1, got ${maxAttempts}`
+      )
     }
   })
 

@@ -109,3 +109,45 @@ for (const [name, table] of Object.entries(tables))
         for (const text of texts) assertOne(text, name)
       })
     )
+
+plain("what a text says besides its failure is the same, whatever it asks for [P1343]", () => {
+  for (const [error, label] of [
+    [busy("busy: try later."), "permanent: "],
+    [Object.assign(busy("busy"), { isRetryable: true }), "transient: "],
+    [ToolError.InvalidArgs.make({ tool: "fetch", callId: "c1", rawArgs: "{", parseError: "no JSON" }), ""]
+  ] as const) {
+    const said = Render.plainly(error)
+    for (const effects of ["none", "unsafe"] as const) {
+      for (const fate of [{}, { isUncertain: true }, { isRepeated: true }, { isUncertain: true, isRepeated: true }]) {
+        const text = Render.labelled(error, contextOf(effects, fate))
+        for (const one of [text, Render.withCutOff(text), Render.repeated(text)]) {
+          assert.notStrictEqual(Render.saidBesides(one, "another message"), label)
+          assert.strictEqual(Render.saidBesides(one, said), label, one)
+        }
+      }
+    }
+  }
+})
+
+plain("at most ten fields are named, each once; else the arguments are [P202]", () => {
+  const correcting = (issues: unknown) => {
+    const error = Object.assign(busy("wrong"), { isRetryable: false, recovery: "repair", issues })
+    return Render.labelled(error, contextOf("none")).replace("wrong; ", "")
+  }
+  const issue = (...path: ReadonlyArray<string | number>) => ({ path })
+  const many = Array.from({ length: 12 }, (_, index) => issue(`f${index}`))
+  assert.strictEqual(correcting([issue("a"), issue("b", 0), issue("a")]), "correct a, b[0] and call the tool again")
+  assert.strictEqual(correcting(many), "correct f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and call the tool again")
+  const long = many.map(({ path: [name] }) => issue(`${name}${"x".repeat(100)}`))
+  for (const issues of [undefined, "none", [], [issue()], [{ path: "a" }], long])
+    assert.strictEqual(correcting(issues), "correct the arguments and call the tool again")
+})
+
+plain("a failure outside of a tool does not say how often the tool failed [P202]", () => {
+  const { tool: _tool, ...outside } = contextOf("none", { attempt: 3 })
+  assert.strictEqual(Render.labelled(busy(), outside), "permanent: busy; consider asking the user for clarification")
+  assert.include(
+    Render.labelled(busy(), contextOf("none", { attempt: 3 })),
+    "tool 'fetch' failed 3 times, at last: busy"
+  )
+})

@@ -151,6 +151,7 @@ export const format = ({ rows, warning, worst }: Explanation): string => {
     rungs.map((rung, index) => [index === 0 ? key : "", ...cells(rung, index)])
   )
   const table = [head, ...lines]
+  // Mutant `line[column].length` survives: each line has all columns
   const widths = head.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
   const text = table.map((line) =>
     line

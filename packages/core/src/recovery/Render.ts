@@ -74,7 +74,7 @@ const instructionOf = (kind: Label, error: unknown, context: FailureContext): st
 /** The names of the fields that the model has to correct, if the failure names them; otherwise `the arguments`. */
 const wrongOf = (error: unknown): string => {
   const issues = property(error, "issues")
-  // Mutant `["Stryker was here"]` survives: what is no path names no field either
+  // Mutant `["Stryker was here"]` survives: what is no path has no name
   const paths = Array.isArray(issues) ? issues.map((issue) => property(issue, "path")) : []
   const names = paths.map((path) => (Array.isArray(path) ? Issue.formatPath(path) : ""))
   const distinct = [...new Set(names)].slice(0, maxIssues)
@@ -362,7 +362,6 @@ const shown = (name: string): string => ErrorCause.cut(name, maxNameChars)
 const maxNameChars = 200
 
 /** The prefix of a tool's name, such as `functions.` or the name of a server. */
-// Mutant `/.*(?:[.:/]|__)/s` survives: the first match begins at the start anyway
 const prefix = /^.*(?:[.:/]|__)/s
 
 const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
