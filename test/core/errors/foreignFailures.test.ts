@@ -7,6 +7,7 @@ import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Data, Duration, Effect, PlatformError, Schema } from "effect"
 import { HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { hintOf } from "../../../packages/core/src/recovery/Backoff.ts"
 import { agentWith, done, overADay, read } from "../../_support/dialogue.ts"
 import { it as running } from "../../_support/run.ts"
 
@@ -112,6 +113,8 @@ describe("failures that are not the library's", () => {
     assert.deepStrictEqual(RecoveryAdvice.hintBeneath(busy()), Duration.seconds(7))
     for (const isRetryable of [true, false])
       assert.isUndefined(RecoveryAdvice.hintBeneath(Object.assign(busy(), { isRetryable })))
+    // the error of a tool has the wait of its cause
+    for (const carrier of [busy(), category(busy())]) assert.strictEqual(hintOf(carrier), 7000)
     for (const other of [coded("ECONNREFUSED"), answered(503), undefined])
       assert.isUndefined(RecoveryAdvice.hintBeneath(other))
   })

@@ -53,8 +53,10 @@ it.run(
 it.effect("retryAttempts is a whole number of at least 0, 1 by default [K1]", () =>
   Effect.sync(() => {
     for (const retryAttempts of [-1, 1.5, NaN, Infinity]) {
-      assert.throws(() => Recovery.presets.tellThenToolsOff({ retryAttempts }), RangeError)
-      assert.throws(() => Recovery.presets.tellWithTries({ retries: retryAttempts }), RangeError)
+      const { tellThenToolsOff, tellWithTries } = Recovery.presets
+      const rule = `must be a whole number of at least 0, got ${retryAttempts}`
+      assert.throws(() => tellThenToolsOff({ retryAttempts }), RangeError, `Recovery.presets: retryAttempts ${rule}`)
+      assert.throws(() => tellWithTries({ retries: retryAttempts }), RangeError, `Recovery.presets: retries ${rule}`)
     }
   })
 )

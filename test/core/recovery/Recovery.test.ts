@@ -147,7 +147,7 @@ describe("toSchedule", () => {
 
   it("only a retry has a schedule [A516]", () => {
     // @ts-expect-error no schedule can say it
-    assert.throws(() => Recovery.toSchedule(Recovery.rethrow), TypeError)
+    assert.throws(() => Recovery.toSchedule(Recovery.rethrow), TypeError, "Recovery.toSchedule: not a retry verdict")
   })
 })
 

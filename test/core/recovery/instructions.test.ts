@@ -151,3 +151,31 @@ plain("a failure outside of a tool does not say how often the tool failed [P202]
     "tool 'fetch' failed 3 times, at last: busy"
   )
 })
+
+plain("a text has no stack lines, whatever their numbers, and keeps lines that are none [P202]", () => {
+  const stack = [
+    "    at look (/app/tools.ts:12:34)",
+    "    at /app/run.ts:1:2",
+    "\tat async native (native)",
+    " at x (<anonymous>)"
+  ]
+  const words = ["it broke", "  at noon", "at home (/a.ts:1:2)"]
+  const error = busy([words[0], ...stack, ...words.slice(1)].join("\n"))
+  assert.strictEqual(
+    Render.labelled(error, contextOf("none")),
+    `permanent: ${words.join("\n")}; consider asking the user for clarification`
+  )
+})
+
+plain("a call whose outcome is unknown may have taken effect, and words stand where tools are off [P601]", () => {
+  for (const error of all.filter(({ _tag }) => _tag === "OutcomeUnknownError"))
+    assert.match(
+      Render.labelled(error, contextOf("unsafe", { callId: "c1" })),
+      /^transient: .*; it may have taken effect, check before repeating$/
+    )
+  assert.strictEqual(Render.toolsOff, "No tool can be called any more. Answer in words.")
+  assert.strictEqual(
+    Render.denied("pay", Render.undecided),
+    "The call of tool 'pay' was denied and not run: no decision about it came in time"
+  )
+})

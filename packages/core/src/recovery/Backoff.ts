@@ -126,6 +126,7 @@ const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
  * @internal
  */
 export const maxHintOf = (self: Schedule.Schedule<unknown, never, unknown, unknown>): number | undefined =>
+  // Mutant `Predicate.hasProperty(self, MaxHint) || Predicate.isNumber(self[MaxHint])` survives: what is absent is no number
   Predicate.hasProperty(self, MaxHint) && Predicate.isNumber(self[MaxHint]) ? self[MaxHint] : undefined
 
 const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
@@ -228,6 +229,7 @@ export const attempts = (count: { readonly retries?: number; readonly maxAttempt
     throw new RangeError(`Backoff: retries (extra runs) or maxAttempts (all runs) must be given, got ${shown(count)}`)
   }
   const [name, given, least] = retries === undefined ? ["maxAttempts", maxAttempts, 1] : ["retries", retries, 0]
+  // Mutant `true` for `given !== undefined` survives: what is absent is no whole number
   if (given !== undefined && Number.isSafeInteger(given) && given >= least) return given - least + 1
   return refuse(name, `must be a whole number of at least ${least}`, given)
 }
