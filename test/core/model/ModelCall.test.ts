@@ -1,88 +1,70 @@
-/** What is read of single models and their replies: windows, counters, empty and filtered replies, and estimates. */
+/** What is known of a model call: its window, its estimate, and whether a reply is an answer. */
 import { assert, it } from "@effect/vitest"
-import { LlmError, Message, Model } from "@kintsugi/core"
+import { Message, Model } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Stream } from "effect"
-import * as ModelCall from "../../../packages/core/src/model/ModelCall.ts"
-import { hello } from "../../_support/namedModels.ts"
+import { empty, estimateOf, refused, truncatedPrompt, windowOf } from "../../../packages/core/src/model/ModelCall.ts"
 
-const member = (name: string, contextWindow?: number): Model.Service => ({
+const model = (name: string, more: Partial<Model.Service> = {}): Model.Service => ({
   name,
-  provider: `of ${name}`,
-  generate: () => Effect.die("is not asked"),
-  stream: () => Stream.die("is not asked"),
-  ...(contextWindow === undefined ? {} : { contextWindow })
+  provider: `by ${name}`,
+  generate: () => Effect.die("not asked for here"),
+  stream: () => Stream.die("not asked for here"),
+  ...more
 })
 
-const composed = (...members: readonly [Model.Service, Model.Service, ...Array<Model.Service>]) =>
-  Model.compose(members, (ask) => ask(members[0]))
+const item = (kind: string) => ({ type: "provider-item", kind, opaque: { provider: "p", data: 1 } }) as const
 
-it("the window is that of the named member, else the smallest that a member declares", () => {
-  const model = composed(member("a", 8000), member("b", 2000), member("c", 4000))
-  assert.strictEqual(ModelCall.windowOf(model, "a"), 8000)
-  assert.strictEqual(ModelCall.windowOf(model, "c"), 4000)
-  assert.strictEqual(ModelCall.windowOf(model, "nobody"), 2000)
-  assert.strictEqual(ModelCall.windowOf(model), 2000)
-  assert.strictEqual(ModelCall.windowOf(member("a", 8000)), 8000)
-})
-
-it("a window that is no number above 0 counts as none", () => {
-  assert.strictEqual(ModelCall.windowOf(member("a")), undefined)
-  for (const none of [0, -1, Number.NaN, Infinity])
-    assert.strictEqual(ModelCall.windowOf(composed(member("a", none), member("b", 3000)), "a"), 3000, String(none))
-})
-
-it("a filtered reply without calls is a failure with its text, its model and its reason", () => {
-  const filtered = ScriptedModel.reply({ content: [Message.text("so far")], finish: "filtered" })
-  const refusal = ModelCall.refused(member("a"), filtered)
-  assert.instanceOf(refusal, LlmError.ContentFilteredError)
-  assert.deepInclude(refusal, {
-    model: "a",
-    provider: "of a",
-    detail: "the reply was cut off by a content filter",
-    partial: "so far"
+it("the window is that of the named model, otherwise the smallest that is one", () => {
+  const small = model("small", { contextWindow: 100 })
+  const large = model("large", { contextWindow: 900 })
+  const odd = [undefined, 0, -1, Number.NaN, Infinity].map((contextWindow, index) =>
+    model(`odd${index}`, contextWindow === undefined ? {} : { contextWindow })
+  )
+  const all = Model.fallback(large, ...odd, small)
+  assert.strictEqual(windowOf(all), 100)
+  for (const [name, window] of [
+    ["large", 900],
+    ["small", 100],
+    ["odd1", 100],
+    ["none", 100]
+  ] as const)
+    assert.strictEqual(windowOf(all, name), window)
+  for (const one of odd) assert.isUndefined(windowOf(one, one.name))
+  assert.strictEqual(windowOf(large), 900)
+  assert.deepInclude(Model.fallback(small, model("small", { provider: "by small" }), large), {
+    name: "small or large",
+    provider: "by small or by large"
   })
-  const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "look", arguments: {} }
-  assert.strictEqual(ModelCall.refused(member("a"), { ...filtered, content: [call] }), undefined)
-  assert.strictEqual(ModelCall.refused(member("a"), { ...filtered, finish: "stop" }), undefined)
 })
 
-it("a reply is empty without a text, a call or an answer of the provider; a paused one is not [P1340]", () => {
-  const opaque: Message.Opaque = { provider: "of a", data: {} }
-  const emptied = (content: Message.Reply["content"], finish: Message.FinishReason = "stop") =>
-    ModelCall.empty(member("a"), ScriptedModel.reply({ content, finish }))
-  const nothing: ReadonlyArray<Message.Reply["content"]> = [
-    [],
-    [Message.text("")],
-    [{ type: "reasoning", text: "hm" }],
-    [{ type: "provider-item", kind: ModelCall.truncatedPrompt, opaque }]
-  ]
-  for (const content of nothing) {
-    const error = emptied(content, "length")
-    assert.instanceOf(error, LlmError.EmptyReplyError)
-    assert.deepInclude(error, { model: "a", provider: "of a", finishReason: "length" })
-    assert.strictEqual(emptied(content, "paused"), undefined)
+it("a picture is estimated at about a thousand tokens, whatever its size", () => {
+  for (const data of ["AA==", "A".repeat(100_000)]) {
+    const message: Message.User = { role: "user", content: [Message.image("image/png", { data })] }
+    assert.strictEqual(estimateOf([message]), 1001)
   }
-  const something: ReadonlyArray<Message.Reply["content"]> = [
-    [Message.text("a")],
-    [{ type: "tool-call", id: "c1", name: "look", arguments: {} }],
-    [{ type: "provider-item", kind: "search", opaque }]
-  ]
-  for (const content of something) assert.strictEqual(emptied(content), undefined)
+  assert.strictEqual(estimateOf([Message.user("12345678"), "1234"]), 5)
 })
 
-it("an attachment is estimated as a thousand tokens, whatever its size; a text by its length", () => {
-  const picture = (data: string): Message.User => ({
-    role: "user",
-    content: [{ type: "image", mediaType: "image/png", data }]
+it("a reply without words, calls and items of the provider is empty, and a filtered one without calls is refused", () => {
+  const call = ScriptedModel.call("look", {}, "c1")
+  const thought = { type: "reasoning", text: "hm" } as const
+  const reply = (...content: Message.Reply["content"]) => ScriptedModel.reply({ content })
+  for (const one of [reply(Message.text("a")), reply(call), reply(item("search")), reply(thought, item("search"))])
+    assert.isUndefined(empty(model("m"), one))
+  for (const one of [reply(), reply(Message.text("")), reply(thought), reply(item(truncatedPrompt))]) {
+    assert.deepInclude(empty(model("m"), one), { _tag: "EmptyReplyError", model: "m", provider: "by m" })
+    assert.isUndefined(empty(model("m"), { ...one, finish: "paused" }))
+  }
+  const filtered = (...content: Message.Reply["content"]) =>
+    refused(model("m"), { ...reply(...content), finish: "filtered" })
+  assert.isUndefined(filtered(call))
+  assert.isUndefined(refused(model("m"), reply(Message.text("a"))))
+  assert.deepInclude(filtered(Message.text("so f")), {
+    _tag: "ContentFilteredError",
+    model: "m",
+    provider: "by m",
+    partial: "so f",
+    detail: "the reply was cut off by a content filter"
   })
-  const small = ModelCall.estimateOf([picture("AAAA")])
-  assert.strictEqual(ModelCall.estimateOf([picture("A".repeat(100_000))]), small)
-  assert.isAtLeast(small, 1000)
-  assert.isAtMost(small, 1010)
-  assert.strictEqual(ModelCall.estimateOf(["ab", "cd"]), 2)
-  const counted = { usage: { inputTokens: -1, outputTokens: 0 }, cost: -1 }
-  // a wrong usage is replaced, and a wrong cost is left out
-  assert.deepInclude(ModelCall.sound(counted as never, hello, [Message.text("a")]), { isEstimated: true })
-  assert.notProperty(ModelCall.sound(counted as never, hello, [Message.text("a")]), "cost")
 })

@@ -92,6 +92,7 @@ export const empty = (model: Service, { content, finish }: Message.Reply): LlmEr
 const says = (part: Message.Reply["content"][number]): boolean => {
   if (part.type === "text") return part.text !== ""
   // an item that says the prompt was truncated is no answer
+  // Mutant `true` for `part.type === "provider-item"` survives: no other part has a kind
   return part.type !== "reasoning" && !(part.type === "provider-item" && part.kind === truncatedPrompt)
 }
 
