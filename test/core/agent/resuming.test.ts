@@ -115,15 +115,15 @@ it.effect("an agent that goes on from a snapshot is a tool that goes on from it,
   Effect.gen(function* () {
     for (const isDecided of [true, false]) {
       const { agent, runs, snapshot } = yield* waiting
-      const again = Agent.asTool(Agent.resume(agent), {
-        name: "again",
+      const goingOn = Agent.asTool(Agent.resume(agent), {
+        name: "go_on",
         description: "Goes on.",
         parameters: Schema.Struct({}),
         toInput: () => (isDecided ? deciding(snapshot) : { from: snapshot })
       })
-      const model = yield* make(batch("again"), done, done)
+      const model = yield* make(batch("go_on"), done, done)
       const approving = Approval.layer(() => Effect.succeed(Approval.approve))
-      const end = yield* outcomeOf(agentWith(again), "go", model).pipe(Effect.provide(approving))
+      const end = yield* outcomeOf(agentWith(goingOn), "go", model).pipe(Effect.provide(approving))
       assert.deepInclude(end, { _tag: "Completed", output: "done" })
       assert.deepStrictEqual(settlements(model.requests[2]?.messages ?? []), ["result: done"])
       assert.deepStrictEqual(model.requests[1]?.messages.slice(0, snapshot.transcript.length), snapshot.transcript)

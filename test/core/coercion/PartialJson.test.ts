@@ -186,10 +186,10 @@ it("a value that comes as a whole is decoded once, when it is complete [P301]", 
   const root = (): Growth => ({ kind: "object", field: () => () => counted })
   const value = '{"b":[1,{"c":"x"}],"d":{}}'
   const seen = read(`{"a":${value}}`.split(""), root)
-  const open = `{"a":${value}`.length - 1
+  const whenWhole = `{"a":${value}`.length - 1
   assert.deepStrictEqual(
     seen.flatMap(([isMore], index) => (isMore ? [index] : [])),
-    [0, open]
+    [0, whenWhole]
   )
   assert.deepStrictEqual(seen.slice(-2), [
     [true, { a: "decoded" }, false],

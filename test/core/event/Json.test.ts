@@ -46,9 +46,9 @@ it("a value that is no JSON becomes its fields, its items, its own JSON or its t
 it("a value that is there twice is written twice; within itself it is elided [A1203]", () => {
   const one = { n: 1 }
   assert.deepStrictEqual(jsonOf({ a: one, b: [one, one] }), { a: one, b: [one, one] })
-  const circle: { again?: unknown; one: unknown } = { one }
-  circle.again = [circle]
-  assert.deepStrictEqual(jsonOf(circle), { one, again: [elided] })
+  const circle: { self?: unknown; one: unknown } = { one }
+  circle.self = [circle]
+  assert.deepStrictEqual(jsonOf(circle), { one, self: [elided] })
 })
 
 it("values are written down to a depth [A1203]", () => {

@@ -38,7 +38,7 @@ it("the window is that of the named model, otherwise the smallest that is one", 
   })
 })
 
-it("a picture is estimated at about a thousand tokens, whatever its size", () => {
+it("a picture is estimated at about a thousand tokens, of any size", () => {
   for (const data of ["AA==", "A".repeat(100_000)]) {
     const message: Message.User = { role: "user", content: [Message.image("image/png", { data })] }
     assert.strictEqual(estimateOf([message]), 1001)

@@ -110,7 +110,7 @@ for (const [name, table] of Object.entries(tables))
       })
     )
 
-plain("what a text says besides its failure is the same, whatever it asks for [P1343]", () => {
+plain("what a text says besides its failure is the same for each thing that it asks for [P1343]", () => {
   for (const [error, label] of [
     [busy("busy: try later."), "permanent: "],
     [Object.assign(busy("busy"), { isRetryable: true }), "transient: "],
@@ -152,7 +152,7 @@ plain("a failure outside of a tool does not say how often the tool failed [P202]
   )
 })
 
-plain("a text has no stack lines, whatever their numbers, and keeps lines that are none [P202]", () => {
+plain("a text has no stack lines with any numbers, and keeps lines that are none [P202]", () => {
   const stack = [
     "    at look (/app/tools.ts:12:34)",
     "    at /app/run.ts:1:2",
