@@ -107,6 +107,7 @@ export const replay = (file: string, options: ReplayOptions = {}): Layer.Layer<H
   Layer.effect(
     HttpClient.HttpClient,
     Effect.gen(function* () {
+      // Mutant `""` survives: the JSON of the bytes is read as UTF-8 too
       const text = yield* attempt(file, "it cannot be read", () => readFileSync(file, "utf8"))
       const parsed = Format.parse(text)
       if (Result.isFailure(parsed)) {

@@ -123,18 +123,21 @@ const commentLine = /^(:\s*)(\S.*)$/
 /** Redacts a stream line by line, so that the rest of it stays unchanged. It also finds secrets that are spread over several lines. */
 const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string => {
   const lines = text.split("\n").map((line) => {
+    // Mutant `["Stryker was here"]` survives: the first element is not read
     const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
+    // Mutant `["Stryker was here"]` survives: the first element is not read
     const [, colon = "", comment = ""] = commentLine.exec(line) ?? []
+    // Mutant `[]` #1 survives: a comment without secrets is written as it was
     if (colon !== "") return { line, before: colon, behind, value: [comment], copy: [comment] }
-    const value = json === "" ? undefined : parsed(json)
-    return value === undefined ? { line } : { line, before, behind, value, copy: structuredClone(value) }
+    const value = parsed(json)
+    return { line, before, behind, value, copy: structuredClone(value) }
   })
   gather(
     lines.flatMap(({ copy }) => (copy === undefined ? [] : [copy])),
     secrets.text
   )
   return lines
-    .map(({ before = "", behind = "", copy, line, value }) => {
+    .map(({ before, behind, copy, line, value }) => {
       if (copy === undefined) return secrets.text(line)
       const clean = secrets.json(copy)
       const json = JSON.stringify(clean)
@@ -154,14 +157,11 @@ const moved = (ends: ReadonlyArray<number>, before: string, after: string): Read
   const [old, present] = [sizes(before), sizes(after)]
   let [line, from, to] = [0, 0, 0]
   return ends.map((end) => {
-    while (line < old.length - 1 && end > from + (old[line] ?? 0)) {
+    while (line < old.length - 1 && end >= from + (old[line] ?? 0)) {
       from += old[line] ?? 0
       to += present[line] ?? 0
       line++
     }
-    // an end exactly behind a line stays exactly behind that line
-    return end === from + (old[line] ?? 0)
-      ? to + (present[line] ?? 0)
-      : to + Math.min(end - from, (present[line] ?? 1) - 1)
+    return to + Math.min(end - from, (present[line] ?? 1) - 1)
   })
 }

@@ -54,8 +54,9 @@ export class Secrets {
   /** Notes values that are known to be secrets: they are redacted, however short they are. */
   noteValues(values: ReadonlyArray<string>): void {
     for (const value of values) {
-      this.#short.add(value.trim())
-      this.#add(value.trim())
+      const secret = value.trim()
+      this.#short.add(secret)
+      this.#add(secret)
     }
     this.#redact = undefined
   }
@@ -67,9 +68,9 @@ export class Secrets {
   /** Notes the value of a secret header, also without its scheme (`Bearer`), and the password that a `Basic` value encodes. */
   #noteCredential(value: string): void {
     this.#add(value)
-    const [, scheme = "", bare] = /^([A-Za-z]+)\s+(\S.*)$/.exec(value) ?? []
-    if (bare !== undefined) this.#add(bare)
-    if (bare !== undefined && scheme.toLowerCase() === "basic") {
+    const [, scheme = "", bare = ""] = /^([A-Za-z]+)\s+(\S.*)$/.exec(value) ?? []
+    this.#add(bare)
+    if (scheme.toLowerCase() === "basic") {
       try {
         const pair = atob(bare)
         this.#add(pair)

@@ -52,6 +52,7 @@ export class Tape {
     const made = this.#made.get(slot)
     if (made?.version === version) return made.exchange
     const { asked, failure, pieces, response } = slot
+    // Mutant `"Stryker was here!"` survives: it is no type of a stream either
     const isStream = /event-stream|ndjson/.test(response?.headers["content-type"] ?? "")
     const mayBeJson = !isStream && end === "complete"
     const exchange: Exchange = {
@@ -82,11 +83,10 @@ export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Reque
 }
 
 const pathOf = (secrets: Secrets, url: URL): string => {
-  const parameters = [...url.searchParams]
-    .filter(([name]) => !Credential.isNameOf(name))
-    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-  const query = parameters.length === 0 ? "" : `?${new URLSearchParams(parameters).toString()}`
-  return secrets.text(url.pathname + query)
+  const parameters = new URLSearchParams([...url.searchParams].filter(([name]) => !Credential.isNameOf(name)))
+  parameters.sort()
+  const query = parameters.toString()
+  return secrets.text(query === "" ? url.pathname : `${url.pathname}?${query}`)
 }
 
 /** Matches the names of the answer headers that clients of models read. No other header is stored; none of these identifies an account. */

@@ -109,6 +109,7 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
       format: "anthropic-messages",
       model: body.model,
       messages: [...systemOf(body), ...turns.flatMap(messagesOf)],
+      // Mutant `["Stryker was here"]` survives: what has no schema is no tool of the client
       tools: (body.tools ?? []).flatMap(({ description, input_schema, name }) =>
         input_schema === undefined ? [] : [Parts.specOf(name, description, input_schema)]
       ),
@@ -255,6 +256,7 @@ const badPair = (turns: ReadonlyArray<Turn>, index: number): string | undefined 
   const { blocks = [], role } = turns[index] ?? {}
   const where = `messages.${index}`
   if (role === "assistant") {
+    // Mutant `["Stryker was here"]` survives: what is no block is no result
     const next = turns[index + 1]?.blocks ?? []
     const first = next.findIndex(({ type }) => type !== "tool_result")
     const answered = new Set(next.slice(0, first < 0 ? next.length : first).map(answeredBy))
@@ -265,7 +267,9 @@ const badPair = (turns: ReadonlyArray<Turn>, index: number): string | undefined 
       ? undefined
       : `${where}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${unanswered.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
   }
-  const asked = new Set((turns[index - 1]?.blocks ?? []).map((block) => (block.type === "tool_use" ? block.id : "")))
+  // Mutant `["Stryker was here"]` survives: what is no block is no call
+  const blocksBefore = turns[index - 1]?.blocks ?? []
+  const asked = new Set(blocksBefore.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])))
   const at = blocks.findIndex((block) => block.type === "tool_result" && !asked.has(block.tool_use_id))
   return at < 0
     ? undefined

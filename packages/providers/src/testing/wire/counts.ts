@@ -40,6 +40,7 @@ const make = ({ end, field, instead, more, refused, request, unknown }: Words): 
 
 export const responses = make({
   end: "/responses/input_tokens",
+  // Mutant `""` survives: the path of such a request is not read
   instead: "/responses",
   refused: ["background", "include", "max_output_tokens", "store", "stream", "temperature", "top_p"],
   unknown: (field) => `Unknown parameter: '${field}'.`,
@@ -50,6 +51,7 @@ export const responses = make({
 
 export const messages = make({
   end: "/v1/messages/count_tokens",
+  // Mutant `""` survives: the path of such a request is not read
   instead: "/v1/messages",
   refused: ["max_tokens", "metadata", "stop_sequences", "stream", "temperature", "top_k", "top_p"],
   unknown: (field) => `${field}: Extra inputs are not permitted`,

@@ -97,6 +97,7 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
       format: "gemini-content",
       model,
       messages: [...(system.length === 0 ? [] : [Message.system(system.join("\n"))]), ...messagesOf(turns)],
+      // Mutant `["Stryker was here"]` survives: what is no tool declares no functions
       tools: (body.tools ?? [])
         .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
         .map(({ description, name, parameters, parametersJsonSchema }) =>
@@ -144,6 +145,7 @@ const choiceOf = ({ toolConfig }: Body): Model.ToolChoice => {
  */
 const messagesOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<Message.Foreign> => {
   let count = 0
+  // Mutant `["Stryker was here"]` survives: a response before any call is refused
   let unanswered: Array<string> = []
   return turns.flatMap(({ calls, parts, role }): ReadonlyArray<Message.Foreign> => {
     if (role === "model") {
@@ -186,8 +188,8 @@ const saidBy = (
 const shownBy = ({ fileData, inlineData, text }: Part): Message.UserContent => {
   if (text !== undefined) return [Message.text(text)]
   const type = inlineData?.mimeType ?? fileData?.mimeType ?? "application/octet-stream"
-  const from = inlineData === undefined ? { url: fileData?.fileUri ?? "" } : { data: inlineData.data }
-  if (inlineData === undefined && fileData === undefined) return []
+  const from = inlineData ?? (fileData === undefined ? undefined : { url: fileData.fileUri })
+  if (from === undefined) return []
   return [type.startsWith("image/") ? Message.image(type, from) : Message.file(type, from)]
 }
 

@@ -12,6 +12,7 @@ import * as Parts from "./parts.ts"
 import type { JobWords, Wire } from "./wire.ts"
 
 const addressed = (path: string): { readonly id: string; readonly isCancel: boolean } | undefined => {
+  // Mutant `["Stryker was here"]` survives: the first element is not read
   const [, id, cancel] = /\/interactions\/([^/]+)(\/cancel)?$/.exec(path) ?? []
   return id === undefined ? undefined : { id, isCancel: cancel !== undefined }
 }
@@ -29,6 +30,7 @@ const jobs: JobWords = {
     if (found === undefined) return undefined
     const query = new URLSearchParams(received.path.split("?")[1])
     const isStream = query.get("stream") === "true"
+    // Mutant `"Stryker was here!"` survives: it is no id of an event either
     const after = Tell.numberOf(query.get("last_event_id") ?? "")
     return { id: found.id, asks: found.isCancel ? "cancel" : isStream ? "events" : "state", after }
   },

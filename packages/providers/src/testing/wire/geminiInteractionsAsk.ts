@@ -132,12 +132,15 @@ const messagesOf = (input: (typeof Body.Type)["input"]): ReadonlyArray<Message.F
   if (Predicate.isString(input)) return [Message.user(input)]
   const messages: Array<Message.Foreign> = []
   for (const item of Array.isArray(input) ? input : [input as Content]) {
-    const message = isContent(item) ? { role: "user" as const, content: [shown(item)] } : messageOf(item)
     const last = messages.at(-1)
+    if (isContent(item)) {
+      if (last?.role === "user") messages[messages.length - 1] = { ...last, content: [...last.content, shown(item)] }
+      else messages.push({ role: "user", content: [shown(item)] })
+      continue
+    }
+    const message = messageOf(item)
     if (message.role === "assistant" && last?.role === "assistant") {
       messages[messages.length - 1] = { role: "assistant", content: [...last.content, ...message.content] }
-    } else if (message.role === "user" && last?.role === "user" && isContent(item)) {
-      messages[messages.length - 1] = { role: "user", content: [...last.content, ...message.content] }
     } else messages.push(message)
   }
   return messages

@@ -34,7 +34,7 @@ export const events = ({ failure, reply, request, status }: Wire.Job, after: num
 export const numberOf = (eventId: string): number => Number(/^event_(\d+)$/.exec(eventId)?.[1] ?? -1)
 
 const headOf = ({ model, received }: Wire.BrainRequest, status: string) => {
-  const at = new Date(received.at).toISOString().replace(/\.\d+Z$/, "Z")
+  const at = new Date(received.at).toISOString().replace(/\.\d+/, "")
   const { body } = received
   const previous = Predicate.hasProperty(body, "previous_interaction_id") ? body.previous_interaction_id : undefined
   return {
