@@ -16,6 +16,8 @@ it("cuts at the given positions", () => {
   assert.deepStrictEqual(texts("a\n\nb\nc\n\n", "event"), ["a\n\n", "b\nc\n\n"])
   assert.deepStrictEqual(texts("a\r\n\r\nb\r\nc", "event"), ["a\r\n\r\n", "b\r\nc"])
   assert.deepStrictEqual(texts("a\r\nb\r\n", "inside-crlf"), ["a\r", "\nb\r", "\n"])
+  assert.deepStrictEqual(texts("a\rb\nc\r\n", "inside-crlf"), ["a\rb\nc\r", "\n"])
+  assert.deepStrictEqual(texts("a\nb\n\nc", "line"), ["a\n", "b\n", "\n", "c"])
   assert.deepStrictEqual(sizes("aé🙂b", "inside-characters"), [2, 2, 1, 1, 2])
   assert.deepStrictEqual(sizes("", "byte"), [])
 })

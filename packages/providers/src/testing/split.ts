@@ -24,6 +24,7 @@ export const parts = (contentType: string): Split =>
 export const pieces = (bytes: Uint8Array, split: Split): ReadonlyArray<Uint8Array> => {
   const found: Array<Uint8Array> = []
   let start = 0
+  // Mutant `end <= bytes.length` survives: the last piece is the same, whether it is cut or left
   for (let end = 1; end < bytes.length; end++) {
     if (cutsAt(bytes, end, split)) {
       found.push(bytes.subarray(start, end))

@@ -12,7 +12,9 @@ export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
     // the type assertion holds because `JSON.parse` returns JSON
     const value = JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json
     // Each level of nesting takes at least two characters, so a shorter text cannot be too deep.
+    // Mutant `true` survives: speed only
     const mayBeDeep = text.length >= 2 * maxDepth
+    // Mutant `mayBeDeep || isDeep(value, maxDepth)` survives: speed only. What is not too deep is copied as it is
     return Result.succeed(mayBeDeep && isDeep(value, maxDepth) ? cut(value, maxDepth) : value)
   } catch (error) {
     return Result.fail(error)
@@ -30,6 +32,8 @@ const held = (value: Schema.Json): ReadonlyArray<Schema.Json> =>
   Predicate.isObjectOrArray(value) ? (Object.values(value) as ReadonlyArray<Schema.Json>) : []
 
 const isDeep = (value: Schema.Json, levels: number): boolean =>
+  // Mutant `held(value).length > 0 || levels === 0 || held(value).some(item => isDeep(item, levels - 1))` survives: speed only, as above
+  // Mutant `levels !== 0` survives: speed only, as above
   held(value).length > 0 && (levels === 0 || held(value).some((item) => isDeep(item, levels - 1)))
 
 const cut = (value: Schema.Json, levels: number): Schema.Json => {
