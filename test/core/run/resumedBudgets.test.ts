@@ -1,8 +1,8 @@
 /** What a run that goes on has of the run that it was: its limits, its prices, its bill, and what was asked for. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Budget, Message, Router, Skill, Snapshot, type Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Router, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Fiber, Queue, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, done, read, scripted } from "../../_support/dialogue.ts"
@@ -41,6 +41,46 @@ it.effect("a bigger budget replaces the limits that it names, and no others: now
     assert.deepInclude(from.limits, { maxTurns: 4, maxDuration: 10_000 })
     assert.strictEqual(from.spent.turns, 4)
   })
+)
+
+it.run(
+  "a bigger budget replaces the limits of calls in a reply, too: those in a row, and those at once [A911]",
+  (run) =>
+    Effect.gen(function* () {
+      const atOnce: Array<number> = []
+      let atWork = 0
+      const look = Tool.make("look", {
+        description: "Looks.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () =>
+          Effect.suspend(() => {
+            atOnce.push(++atWork)
+            return Effect.as(
+              Effect.ensuring(
+                Effect.yieldNow,
+                Effect.sync(() => atWork--)
+              ),
+              "seen"
+            )
+          })
+      })
+      const agent = working({ maxTurns: 1, maxConsecutiveSameTool: 9, toolConcurrency: 3 }, look)
+      const resumed = (budget: Budget.Limits, last?: ScriptedModel.ScriptedStep) =>
+        Effect.gen(function* () {
+          const model = yield* make(batch("look"), batch("look", "look"), ...(last === undefined ? [] : [last]))
+          const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+          const goesOn = run(Agent.resume(agent), { from, budget: { maxTurns: 9, ...budget } })
+          return yield* Effect.exit(Effect.provide(goesOn, model.layer))
+        })
+      assert.deepStrictEqual(yield* resumed({ toolConcurrency: 1 }, done), Exit.succeed("done"))
+      assert.deepStrictEqual(atOnce, [1, 1, 1])
+      assert.deepStrictEqual(yield* resumed({}, done), Exit.succeed("done"))
+      assert.deepStrictEqual(atOnce.slice(3), [1, 1, 2])
+      const exit = yield* resumed({ maxConsecutiveSameTool: 2 })
+      const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+      assert.deepInclude(error, { _tag: "BudgetExceededError", reason: "maxConsecutiveSameTool", limit: 2 })
+    })
 )
 
 it.run(

@@ -311,6 +311,23 @@ it.effect("grants of a run are in its snapshot, and can be revoked there too [P1
   })
 )
 
+it.effect("a run that goes on twice has the grants that it was given the first time [P1531]", () =>
+  Effect.gen(function* () {
+    const { paid, tool } = paying()
+    const agent = agentWith(tool)
+    const goOn = (from: Snapshot.Snapshot, decision: Approval.Decision, model: ScriptedModel.ScriptedModel) =>
+      outcomeOf(Agent.resume(agent), deciding(from, decision), model).pipe(withStore())
+    const model = yield* make(pays(5), pays(6), pays(5), pays(7), done)
+    const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const second = yield* snapshotOf(yield* goOn(first, approveFor("run"), model))
+    assert.deepStrictEqual(paid, [5])
+    const third = yield* snapshotOf(yield* goOn(second, approve, model))
+    assert.deepStrictEqual(paid, [5, 6, 5])
+    assert.deepStrictEqual(third.grants, second.grants)
+    assert.deepInclude(yield* goOn(third, approve, model), { _tag: "Completed", output: "done" })
+  })
+)
+
 it.effect(
   "in one reply, a decision about a call comes before a grant, and a grant admits those that wait [P1531]",
   () =>

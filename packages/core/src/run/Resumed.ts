@@ -134,8 +134,8 @@ const restore: Resumes["restore"] = ({ beginning: { from }, plan: { work }, run,
   if (from.cappedCalls !== undefined) {
     meter.callCounts.restore(from, (tool, agents) => capOf(toolsOf(work, from.skill), tool, agents))
   }
-  if (from.grants !== undefined) done.granted = from.grants
-  if (from.putAside !== undefined) done.aside = from.putAside
+  done.granted = from.grants
+  done.aside = from.putAside
   meter.takeOver(from.limits, (start.kind === "input" ? undefined : start.budget) ?? {})
   paid(meter, from)
   for (const digest of from.withdrawn ?? []) tree.inbox?.withdraw(digest)
