@@ -28,6 +28,8 @@ describe("headers [P801]", () => {
     ["retry-after in seconds", { "retry-after": "4" }, 4000],
     ["retry-after with a fraction", { "retry-after": "1.5" }, 1500],
     ["retry-after with blanks", { "retry-after": " 30 " }, 30_000],
+    ["retry-after sent twice", { "retry-after": "4, 4" }, 4000],
+    ["retry-after sent three times", { "retry-after": "1.5,1.5 , 1.5" }, 1500],
     ["retry-after as a date", { "retry-after": "Fri, 01 Jan 2027 12:00:07 GMT" }, 7000],
     ["a date in the past", { "retry-after": "Fri, 01 Jan 2027 11:00:00 GMT" }, 0],
     [
@@ -42,6 +44,9 @@ describe("headers [P801]", () => {
     ["retry-after-ms with more digits than a number has", { "retry-after-ms": "9".repeat(400) }, 1e12],
     ["a reset as a Go duration", { "x-ratelimit-reset-requests": "6m0s" }, 360_000],
     ["a reset with several units", { "x-ratelimit-reset-tokens": "1h2m3.5s" }, 3_723_500],
+    ["a reset with blanks", { "x-ratelimit-reset-tokens": " 6m0s " }, 360_000],
+    ["a reset in seconds as large as an instant", { "x-ratelimit-reset": "1000000000" }, 1e12],
+    ["an instant in seconds as large as one in milliseconds", { "x-ratelimit-reset": "100000000000" }, 1e12],
     ["a reset in milliseconds", { "x-ratelimit-reset-tokens": "120ms" }, 120],
     ["a reset in seconds", { "x-ratelimit-reset": "20" }, 20_000],
     ["a reset as an instant in milliseconds", { "x-ratelimit-reset": String(noon + 900) }, 900],
@@ -52,10 +57,31 @@ describe("headers [P801]", () => {
     it(`reads ${what} [P801]`, () => assert.strictEqual(millis(headers), expected))
   }
 
-  for (const value of ["", " ", "soon", "-5", "-0.5", "NaN", "Infinity", "1e3", "0x10", "1,5", "10 s", "Fri"]) {
+  for (const value of [
+    "",
+    " ",
+    "soon",
+    "-5",
+    "-0.5",
+    "NaN",
+    "Infinity",
+    "1e3",
+    "0x10",
+    "1,5",
+    "4, 5",
+    "4,4,5",
+    "10 s",
+    "Fri"
+  ]) {
     it(`reads nothing from '${value}' [P801]`, () => {
       assert.strictEqual(millis({ "retry-after": value }), undefined)
       assert.strictEqual(millis({ "retry-after-ms": value }), undefined)
+    })
+  }
+
+  for (const value of ["6m0s later", "later 6m0s", "6m 0s", "m", "6w"]) {
+    it(`reads no reset from '${value}' [P801]`, () => {
+      assert.strictEqual(millis({ "x-ratelimit-reset-tokens": value }), undefined)
     })
   }
 
@@ -129,13 +155,34 @@ describe("texts [P801]", () => {
     ["Please retry in 48.939935699s.", 48_940],
     ["Retry after 2 minutes", 120_000],
     ["try again in 1 minute 30 seconds", 90_000],
-    ["try again in 250 milliseconds", 250]
+    ["try again in 250 milliseconds", 250],
+    ["Try again  in   about  5s", 5000],
+    ["wait for at least 5s", 5000],
+    ["wait  for  5s", 5000],
+    ["Please wait 5 seconds", 5000],
+    ["Retry-After: 5", 5000],
+    ["retry-after:  5.", 5000],
+    ["try again later, or retry after 5, and then wait 9s", 5000],
+    ["wait 1 day, 1 hour, 1 minute, 1 second and 1 millisecond", 90_061_001],
+    ["wait 2 days, 2 hours,  2 minutes and  2 seconds and 2 milliseconds", 180_122_002],
+    ["wait 1 hr 1 min 1 sec 1ms", 3_661_001],
+    ["wait 2 hrs 2 mins 2 secs 2 ms", 7_322_002],
+    ["wait 1D2H3M4.5S", 93_784_500]
   ]
   for (const [text, expected] of readable) {
     it(`reads "${text}" [P801]`, () => assert.strictEqual(millis({}, text), expected))
   }
 
-  for (const text of ["", "try again later", "try again in 5 parsecs", "in 5s", "retry 5s", "Used 20s"]) {
+  for (const text of [
+    "",
+    "try again later",
+    "try again in 5 parsecs",
+    "in 5s",
+    "retry 5s",
+    "Used 20s",
+    "await 5s",
+    "wait 1234567"
+  ]) {
     it(`reads nothing from "${text}" [P801]`, () => assert.strictEqual(millis({}, text), undefined))
   }
 

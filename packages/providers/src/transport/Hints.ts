@@ -14,10 +14,9 @@ import * as Answer from "./Answer.ts"
  */
 export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): Duration.Duration | undefined => {
   const isFailure = !Answer.isSuccess(answer)
-  return (
-    longest([...(isFailure ? asked(answer) : []), fromText(text), millisOf(data)]) ??
-    longest(isFailure && answer.status === 429 ? [...resets(answer), ietf(answer.headers["ratelimit"])] : [])
-  )
+  const wait = longest([...(isFailure ? asked(answer) : []), fromText(text), millisOf(data)])
+  if (wait !== undefined || answer.status !== 429) return wait
+  return longest([...resets(answer), ietf(answer.headers["ratelimit"])])
 }
 
 const longest = (stated: ReadonlyArray<number | undefined>): Duration.Duration | undefined => {
@@ -34,10 +33,7 @@ export const forbidsResend = (answer: Answer.Answer): boolean =>
 
 /** What is left of the server's rate limits: the smallest remaining count of all limits, of requests or of tokens. */
 export const remaining = (answer: Answer.Answer): number | undefined => {
-  const left = Object.entries(answer.headers).flatMap(([name, value]) =>
-    isLimit(name, remains) ? [scaled(value, 1)] : []
-  )
-  const counts = left.filter((count) => count !== undefined && Number.isFinite(count)).map(Number)
+  const counts = left(answer).flatMap(({ remaining }) => (Number.isFinite(remaining) ? [remaining] : []))
   return counts.length === 0 ? undefined : Math.min(...counts)
 }
 
@@ -54,9 +50,9 @@ export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
   Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
     const remaining = isLimit(name, remains) ? scaled(value, 1) : undefined
     if (remaining === undefined) return []
-    const resetAfter = reset(answer.headers[name.replace("remaining", "reset")] ?? "", answer)
-    const of = name.replace(/^.*rate-?limit-/, "").replace(/-?remaining-?/, "")
-    const isWait = resetAfter !== undefined && Number.isFinite(resetAfter)
+    const resetAfter = reset(answer.headers[name.replace("remaining", "reset")] ?? "", answer) ?? Number.NaN
+    const of = name.replace(/.*rate-?limit-/, "").replace(/-?remaining-?/, "")
+    const isWait = Number.isFinite(resetAfter)
     return [{ of, remaining, ...(isWait ? { resetAfter: Duration.millis(Math.ceil(resetAfter)) } : {}) }]
   })
 
@@ -89,10 +85,8 @@ const ietf = (value: string | undefined): number | undefined =>
 
 const decimal = /^\d+(?:\.\d+)?$/
 
-const scaled = (text: string | undefined, unit: number): number | undefined => {
-  const trimmed = text?.trim() ?? ""
-  return decimal.test(trimmed) ? Number(trimmed) * unit : undefined
-}
+const scaled = (text: string | undefined, unit: number): number | undefined =>
+  text !== undefined && decimal.test(text.trim()) ? Number(text) * unit : undefined
 
 const millisOf = (wait: Duration.Duration | undefined): number | undefined =>
   wait === undefined ? undefined : Duration.toMillis(wait)
@@ -150,7 +144,7 @@ const goDuration = (text: string): number | undefined => {
 
 /** Matches phrases of error messages that ask for a wait, such as "try again in". The amount of time follows the match. */
 const waitPhrase =
-  /\b(?:(?:try again|retry)\s+(?:in|after)|retry[- ]after|wait(?:\s+for)?)\b:?\s+(?:about\s+|at least\s+)?/gi
+  /\b(?:(?:try again|retry)\s+(?:in|after)|retry-after|wait(?:\s+for)?)\b:?\s+(?:about\s+|at least\s+)?/gi
 
 const amount =
   /^(\d+(?:\.\d+)?)\s*(milliseconds?|seconds?|minutes?|hours?|days?|ms|secs?|mins?|hrs?|[smhd](?![a-z]))(?:,?\s*(?:and\s+)?)/i
