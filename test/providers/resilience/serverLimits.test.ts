@@ -60,6 +60,30 @@ const headers: ReadonlyArray<readonly [string, Readonly<Record<string, string>>,
     { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "200000000000" },
     2e11
   ],
+  [
+    "as much left of two, of which the one that resets later counts",
+    {
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "1s",
+      "x-ratelimit-remaining-tokens": "0",
+      "x-ratelimit-reset-tokens": "3s",
+      "x-ratelimit-remaining-input-tokens": "0",
+      "x-ratelimit-reset-input-tokens": "2s"
+    },
+    3000
+  ],
+  ["no request left, and no reset", { "x-ratelimit-remaining-requests": "0" }, 0],
+  ["no request left, and a reset at once", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "0" }, 0],
+  [
+    "a reset at once beside another one",
+    {
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "0s",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": "4"
+    },
+    4000
+  ],
   ["nothing said", {}, 0],
   ["some left", { "x-ratelimit-remaining-requests": "7", "x-ratelimit-reset-requests": "1m" }, 0],
   ["unreadable headers", { "x-ratelimit-remaining-requests": "few", "x-ratelimit-reset-requests": "soon" }, 0]
@@ -116,6 +140,15 @@ describe("limits that a server reports in its answers", () => {
           // three sends of one call, not three times three; then one of the other, which waits as well
           assert.deepStrictEqual(network.times(), [0, 7000, 14_000, 21_000])
         })
+    )
+
+    it.effect(`a 429 that states no wait does not hold back the next call (${way}) [L803]`, () =>
+      Effect.gen(function* () {
+        const { model, network } = using([respond(429, "{}"), respond(200, body)])
+        const exit = yield* finished(modelCall.pipe(Effect.provide(model)))
+        assert(Exit.isSuccess(exit))
+        assert.deepStrictEqual(network.times(), [0, 250])
+      })
     )
 
     it.effect(`a store that fails is a NetworkError (${way}) [L803]`, () =>

@@ -52,6 +52,14 @@ describe("maxEventBytes", () => {
     )
   }
 
+  it.effect("bounds nothing behind the end of a reply [P1401]", () =>
+    Effect.gen(function* () {
+      const { exit, text } = yield* streamed(layer(2000), [`${textChunk("a")}${end.join("")}data: ${"x".repeat(3000)}`])
+      assert(Exit.isSuccess(exit))
+      assert.strictEqual(text, "a")
+    })
+  )
+
   it.effect("counts a line where each line is one event [P1401]", () =>
     Effect.gen(function* () {
       const line = JSON.stringify({ message: { content: "é".repeat(50) }, done: true, done_reason: "stop" })
@@ -60,6 +68,23 @@ describe("maxEventBytes", () => {
       for (const pieces of [[`${line}\n`], Array.from(line)]) {
         const { exit } = yield* streamed(ollama({ maxEventBytes: size - 1, retry: false }), pieces)
         assert.deepStrictEqual(tooLarge(exit), ["maxEventBytes", size - 1])
+      }
+    })
+  )
+})
+
+describe("text between events that begins like JSON", () => {
+  it.effect("is tried a hundred times, and later texts are ignored, even valid ones [P1404]", () =>
+    Effect.gen(function* () {
+      const error = '{"error":{"message":"boom"}}\n:\n'
+      for (const [times, isRead] of [
+        [0, true],
+        [99, true],
+        [100, false]
+      ] as const) {
+        const chunks = ["[nope\n:\n".repeat(times), error, textChunk("a"), finishChunk(), done]
+        const { exit, text } = yield* streamed(openAi({ retry: false }), chunks)
+        assert.deepStrictEqual([Exit.isFailure(exit), text], [isRead, isRead ? "" : "a"])
       }
     })
   )
@@ -94,6 +119,17 @@ describe("maxBodyBytes", () => {
       })
     )
   }
+
+  it.effect("gives nothing of an answer whose last line is too much [P1401]", () =>
+    Effect.gen(function* () {
+      const whole = laidOut(reply)
+      for (const pieces of [[whole], Array.from(whole)]) {
+        const { exit, text } = yield* streamed(chat({ maxBodyBytes: whole.length - 1, retry: false }), pieces)
+        assert.deepStrictEqual(tooLarge(exit), ["maxBodyBytes", whole.length - 1])
+        assert.strictEqual(text, "")
+      }
+    })
+  )
 
   it.effect("bounds JSON that never ends, in one piece or in many [P1401]", () =>
     Effect.gen(function* () {

@@ -78,6 +78,41 @@ describe("events", () => {
     assert.deepStrictEqual(end, { bare: '{"b":2}', begun: "" })
   })
 
+  it("are measured without framing, and apart from whole answers [P1401 P1404]", () => {
+    const asked: Array<readonly [number, boolean]> = []
+    const events = new Events(
+      { event: () => {}, bare: () => {} },
+      {
+        whole: new Set(["whole"]),
+        admits: (bytes, isWhole) => {
+          asked.push([bytes, isWhole])
+          return true
+        }
+      }
+    )
+    const text = 'data: ä\ndata:1\n\n: hi\nevent: whole\ndata: 12\n\n{\n\n"a": 1\n}\ndata: 123\n\nevent: other\ndata'
+    const sizes: Array<number> = []
+    for (const line of text.split("\n")) {
+      events.line(line)
+      sizes.push(events.size)
+    }
+    assert.deepStrictEqual(asked, [
+      [2, false],
+      [4, false],
+      [2, true],
+      [2, true],
+      [9, true],
+      [11, true],
+      [3, false],
+      [0, false]
+    ])
+    assert.deepStrictEqual(sizes, [2, 4, 0, 0, 0, 2, 0, 2, 2, 9, 11, 3, 0, 0, 0])
+    assert.isFalse(events.isWhole())
+    assert.isTrue(events.isWhole(" \t{"))
+    assert.isTrue(events.isWhole("["))
+    assert.isFalse(events.isWhole("x{"))
+  })
+
   it("that have not ended leave their first data [P1404]", () => {
     for (const [text, begun] of [
       ["data: 1\n\ndata:\ndata: 2\ndata: 3", "2"],

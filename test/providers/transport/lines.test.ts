@@ -45,6 +45,57 @@ describe("lines", () => {
     )
   )
 
+  it("end with LF alone, or with CR, LF and CRLF, wherever the text is cut", () => {
+    const text = "a\r\nb\rc\n\n\rd\r\r\n\ne"
+    for (const [ends, expected] of [
+      ["lf", ["a\r", "b\rc", "", "\rd\r\r", "", "e"]],
+      ["any", ["a", "b", "c", "", "", "d", "", "", "e"]]
+    ] as const) {
+      for (const pieces of [[text], Array.from(text), [text.slice(0, 2), text.slice(2, 9), text.slice(9)]]) {
+        const lines: Array<string> = []
+        const reader = new Lines((line) => lines.push(line), ends)
+        for (const piece of pieces) reader.feed(piece)
+        assert.deepStrictEqual([...lines, reader.rest()], expected, ends)
+      }
+    }
+  })
+
+  it("are measured, with how they begin, piece by piece, and are not passed on beyond the limit", () => {
+    const asked: Array<readonly [number, string]> = []
+    const lines: Array<readonly [string, number]> = []
+    const begun: Array<number> = []
+    const reader = new Lines(
+      (line, bytes) => lines.push([line, bytes]),
+      "any",
+      (bytes, beginning) => {
+        asked.push([bytes, beginning])
+        return bytes <= 8
+      }
+    )
+    for (const piece of ["", "  ", " {ä", "1}\nnext", "\n: hi", "\nlonger", "than", "that\n"]) {
+      reader.feed(piece)
+      begun.push(reader.begun)
+    }
+    assert.deepStrictEqual(lines, [
+      ["   {ä1}", 8],
+      ["next", 4],
+      [": hi", 4]
+    ])
+    assert.deepStrictEqual(asked, [
+      [2, "  "],
+      [6, " {ä"],
+      [8, "{ä"],
+      [4, "next"],
+      [4, "next"],
+      [4, ": hi"],
+      [4, ": hi"],
+      [6, "longer"],
+      [10, "longer"],
+      [14, "longer"]
+    ])
+    assert.deepStrictEqual(begun, [0, 0, 6, 4, 0, 6, 10, 14])
+  })
+
   it("the last one counts without its end", () => {
     assert.deepStrictEqual(linesOf(['{"a":', "1}\n{", '"b":2}']), ['{"a":1}', '{"b":2}'])
   })

@@ -78,12 +78,18 @@ const text = {
 }
 
 /** What says nothing. */
-const empty: ReadonlyArray<readonly [string, ModelLayer, string, string]> = [
+const empty: ReadonlyArray<readonly [string, ModelLayer, string, string | ((times: number) => string)]> = [
   ["pings of Anthropic", anthropic, text.anthropic, event({ id: 1, type: "ping" })],
   ["unknown events of Anthropic", anthropic, text.anthropic, event({ type: "message_progress" })],
   ["keep-alives of Responses", responses, text.responses, event({ sequence_number: 7, type: "keepalive" })],
   ["states of Responses", responses, text.responses, event({ type: "response.in_progress", response: { id: "r" } })],
   ["equal counts of Gemini", gemini, text.gemini, event({ usageMetadata: { promptTokenCount: 4 } })],
+  [
+    "equal counts of Gemini with other ids",
+    gemini,
+    text.gemini,
+    (times) => event({ responseId: "a".repeat(times + 1), usageMetadata: { promptTokenCount: 4 } })
+  ],
   [
     "empty lines of Ollama",
     Ollama.layer({ model: "m", transport }),
@@ -114,13 +120,14 @@ for (const [what, layer, first, alive] of empty) {
   it.effect(`ten times betweenParts of nothing but ${what} end a stream [P1402]`, () =>
     Effect.gen(function* () {
       const { fiber, say } = yield* reading(layer)
+      const piece = (times: number) => (typeof alive === "string" ? alive : alive(times))
       yield* say(first)
       // the first counts are news
-      yield* say(alive)
+      yield* say(piece(0))
       for (let times = 0; times < 10; times++) {
         yield* pass(1900)
         assert.isFalse(isOver(fiber))
-        yield* say(alive)
+        yield* say(piece(times + 1))
       }
       yield* pass(1000)
       assert.isTrue(isOver(fiber))

@@ -290,7 +290,10 @@ describe("framing", () => {
     ["comments and blank lines", lines.map((line) => `: keep-alive\n\n\n${line}`).join("")],
     ["event names, ids and retry fields", lines.map((line) => `event: message\nid: 7\nretry: 3000\n${line}`).join("")],
     ["no blank after the colon", lines.join("").replaceAll("data: ", "data:")],
-    ["a byte order mark", `\uFEFF${lines.join("")}`]
+    ["a byte order mark", `\uFEFF${lines.slice(1).join("")}`],
+    ["JSON that is no event at the end", `${lines.slice(0, 3).join("")}${finishChunk().slice("data: ".length)}`],
+    ["a second byte order mark as part of a line", `\uFEFF\uFEFF${textChunk("never")}${lines.join("")}`],
+    ["text that begins like JSON between events", `{nope\n${lines.join("[nope\n")}`]
   ]
   for (const [what, text] of variants) {
     it.effect(`reads ${what}, whole and cut at every byte`, () =>
@@ -305,6 +308,15 @@ describe("framing", () => {
       }).pipe(Effect.tap(() => Effect.sync(() => parts.network.sent.splice(0))))
     )
   }
+
+  it.effect("takes no character of a text for a byte order mark, even if a piece of the network begins with it", () =>
+    Effect.gen(function* () {
+      const said = [role, textChunk("a\uFEFFb"), finishChunk(), done].join("")
+      const cut = said.indexOf("\uFEFF")
+      const { call } = using(streamText, [events(said.slice(0, cut), said.slice(cut))])
+      assert.strictEqual(textAndFailure(yield* finished(call)).text, "a\uFEFFb")
+    })
+  )
 
   it.effect("reads nothing after [DONE], and does not wait for the end of the connection", () =>
     Effect.gen(function* () {

@@ -72,6 +72,7 @@ class Messages {
   feed(chunk: Uint8Array): ReadonlyArray<Uint8Array> {
     this.#held.push(chunk)
     this.#size += chunk.length
+    // Mutant `false` survives: only speed
     if (this.#size < this.#needed) return []
     const messages: Array<Uint8Array> = []
     let rest = joined(this.#held, this.#size)

@@ -47,10 +47,10 @@ export const ofReply = ({ content }: Message.Reply): number => content.reduce((s
 
 const ofContent = (part: Message.Reply["content"][number]): number => {
   switch (part.type) {
-    case "text":
-      return ofPart({ type: "text-delta", text: part.text })
     case "reasoning":
       return ofPart({ ...part, type: "reasoning-delta" })
+    case "text":
+      return ofPart({ type: "text-delta", text: part.text })
     default:
       return ofPart(part)
   }

@@ -110,7 +110,7 @@ const fromClient = (
   const limit = Duration.toMillis(timeout)
   const forWhole = Send.accepting(target, "application/json")
   const forStream = Send.accepting(target, accepted)
-  const spanned = Span.spanning(url)
+  const spanned = Span.spanning(url, request.method)
 
   /**
    * Fails when the time limit is over. The limit is the first contender of the race, so an answer that arrives in the same instant is too

@@ -50,7 +50,7 @@ export class Events {
   /** Reads a complete line, which is given without its line end, and has so many bytes. */
   line(line: string, bytes = Size.ofText(line)): void {
     // No line of an event begins with a brace or a bracket, blanks aside.
-    if (this.#bare !== undefined && !field.test(line)) return this.#addBare(line, bytes)
+    if (this.#bare !== undefined && !field.test(line)) return this.#addBare(this.#bare, line, bytes)
     if (this.#bare !== undefined) {
       const json = this.#bare.take()
       this.#bare = undefined
@@ -58,7 +58,7 @@ export class Events {
       this.#heard.bare(json)
     } else if (opening.test(line)) {
       this.#bare = new Pieces()
-      return this.#addBare(line, bytes)
+      return this.#addBare(this.#bare, line, bytes)
     }
     if (line === "") this.#dispatch()
     else this.#field(line, bytes)
@@ -78,11 +78,11 @@ export class Events {
     return { bare: undefined, begun: this.#begun }
   }
 
-  #addBare(line: string, bytes: number): void {
+  #addBare(bare: Pieces, line: string, bytes: number): void {
     if (line.trim() === "") return
     if (!this.#admits(bytes + 1)) return
-    this.#bare?.add(line)
-    this.#bare?.add("\n")
+    bare.add(line)
+    bare.add("\n")
   }
 
   #dispatch(): void {

@@ -45,10 +45,12 @@ const unlimited = 1_000_000
 
 /** The header names that the limiter reads. The servers' own headers are translated into these names, which no server uses. */
 const names = {
+  // Mutant `""` survives: any name that no server uses will do
   limit: "x-kintsugi-limit",
   remaining: "x-kintsugi-left",
   reset: "x-kintsugi-reset-at",
   resetAfter: "x-kintsugi-reset",
+  // Mutant `""` survives: any name that no server uses will do
   retryAfter: "x-kintsugi-retry"
 }
 

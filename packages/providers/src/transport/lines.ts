@@ -36,12 +36,14 @@ export class Lines {
     let lf = text.indexOf("\n", from)
     let cr = this.#hasCr ? text.indexOf("\r", from) : -1
     while (lf !== -1 || cr !== -1) {
+      // Mutant `cr <= lf` survives: no character is both
       const isCr = cr !== -1 && (lf === -1 || cr < lf)
       const end = isCr ? cr : lf
       this.#end(text.slice(from, end), sizeOf)
       from = isCr && lf === end + 1 ? end + 2 : end + 1
       this.#isAfterCr = isCr && from === text.length && lf !== end + 1
       // Each search starts behind the previous match.
+      // Mutant `true` for `lf !== -1 && lf < from` survives: only speed
       if (lf !== -1 && lf < from) lf = text.indexOf("\n", from)
       if (isCr) cr = text.indexOf("\r", from)
     }

@@ -13,6 +13,7 @@ export class Pieces {
 
   add(piece: string): void {
     this.#last.push(piece)
+    // Mutants `false`, `this.#last.length >= most` survive: memory only
     if (this.#last.length < most) return
     this.#joined.push(this.#last.join(""))
     this.#last = []

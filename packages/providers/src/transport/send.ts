@@ -145,6 +145,7 @@ const withAsked = (target: Target, body: string): Effect.Effect<Target, Failure>
       ...target,
       request: HttpClientRequest.setHeaders(target.request, texts),
       hidden: [...target.hidden, ...secrets.map(([name]) => name)],
+      // Mutant `undefined` for `secret` survives: only a garbage collection would show the difference
       given: secrets.map(([, secret]) => secret)
     })
   })
@@ -251,7 +252,7 @@ const always = () => true
 
 const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<never, Failure> => {
   const location = incoming.answer.headers["location"]
-  if (incoming.answer.status >= 300 && incoming.answer.status < 400 && location !== undefined) {
+  if (incoming.answer.status < 400 && location !== undefined) {
     const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
     return Effect.fail({ error: redirected(endpoint.source, url, incoming.answer, to), resend: false })
   }

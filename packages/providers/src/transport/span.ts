@@ -8,10 +8,13 @@ import * as Fault from "./fault.ts"
 import type { Failure } from "./Failure.ts"
 
 /** Makes the function that wraps the attempts of one client. */
-export const spanning = (url: URL): (<A, R>(attempt: Effect.Effect<A, Failure, R>) => Effect.Effect<A, Failure, R>) => {
+export const spanning = (
+  url: URL,
+  method: string
+): (<A, R>(attempt: Effect.Effect<A, Failure, R>) => Effect.Effect<A, Failure, R>) => {
   const port = Fault.portOf(url)
   const attributes = {
-    "http.request.method": "POST",
+    "http.request.method": method,
     "server.address": url.hostname,
     ...(port === undefined ? {} : { "server.port": port }),
     "url.path": Redaction.own(url.pathname)

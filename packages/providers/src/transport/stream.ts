@@ -110,6 +110,7 @@ const watched = <A, Part>(
     const isAlive = Duration.isLessThan(left, duration)
     const limit = isAlive ? left : duration
     if (!Duration.isFinite(limit)) return bytes
+    // Mutant `""` for `"kept alive"` survives: each value but `silent` means keep-alives
     const orElse = () => Effect.fail(isAlive ? silent(most, "kept alive") : silent(duration, "silent"))
     return Effect.tap(Effect.timeoutOrElse(bytes, { duration: limit, orElse }), () =>
       Effect.map(Clock.currentTimeMillis, (now) => {
@@ -209,7 +210,7 @@ class Reader<Part> {
   /** The bytes of all parts, and of the data that the decoder holds back. */
   #taken = 0
   /** The last parts without bytes of their own, such as usage, as JSON. */
-  #light = "[]"
+  #light: string | undefined
   /** How many events and lines had news. All others only keep the connection alive. */
   heard = 0
   readonly #saying = new Saying()
@@ -225,6 +226,7 @@ class Reader<Part> {
     if (decoder.framing === "ndjson") {
       this.#lines = new Lines(
         (line) => this.#line(line.trim()),
+        // Mutant `""` survives: each value but `any` means LF
         "lf",
         (bytes) => this.#admits(bytes, this.#laidOut !== undefined)
       )
@@ -342,6 +344,7 @@ class Reader<Part> {
 
   /** Reads bare JSON at the end of the body: an answer that is not a stream, or an error after the events. Truncated JSON is ignored. */
   #readBare(json: string | undefined): void {
+    // Mutant `false` for `json === undefined` survives: `undefined` is no JSON
     if (this.ended || json === undefined || Result.isFailure(Json.parse(json))) return
     if (this.#hasSeen) return this.#accept(this.#decoder.push(json))
     this.#accept(this.#whole(json))

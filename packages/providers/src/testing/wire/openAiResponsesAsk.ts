@@ -97,7 +97,9 @@ export const read = (received: Received, earlier: Wire.Earlier): Result.Result<W
     const previous = body.previous_response_id
     const before = previous ? earlier(previous) : []
     if (before === undefined)
-      return Parts.invalid(`Previous response with id '${previous}' not found.`, "previous_response_not_found")
+      return Parts.invalid(`Previous response with id '${previous}' not found.`, {
+        code: "previous_response_not_found"
+      })
     const items: ReadonlyArray<Item> = Predicate.isString(body.input)
       ? [{ role: "user", content: body.input }]
       : body.input
@@ -229,6 +231,7 @@ const complaint = (items: ReadonlyArray<Item>, before: ReadonlyArray<Message.For
     }
   }
   for (const [index, item] of items.entries()) {
+    // Mutant `""` survives: only calls and outputs count
     const { type = "message" } = item
     if (item.type === "mcp_approval_request") asked.add(item.id)
     if (item.type === "mcp_approval_response" && !asked.has(item.approval_request_id)) return Waiting.unasked(item)

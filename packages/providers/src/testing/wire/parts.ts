@@ -18,8 +18,8 @@ export const decode = <A>(schema: Schema.ConstraintDecoder<A>, received: Receive
   }))
 }
 
-export const invalid = (message: string, code?: string): Result.Result<never, Wire.Failure> =>
-  Result.fail({ type: "invalid-request", message, ...(code === undefined ? {} : { code }) })
+export const invalid = (message: string, more: { readonly code?: string } = {}): Result.Result<never, Wire.Failure> =>
+  Result.fail({ type: "invalid-request", message, ...more })
 
 /** Returns `request`, or its refusal if there is a complaint. */
 export const unless = (
@@ -33,8 +33,13 @@ export const pathOf = ({ path }: Received): string => path.split("?")[0] ?? ""
 
 /** The API key in the header `Authorization: Bearer …`. */
 export const bearerOf = ({ authorization }: Received): string | undefined => {
-  const key = authorization === undefined ? "" : Redacted.value(authorization).replace(/^Bearer\s*/i, "")
-  return key.trim() === "" ? undefined : key.trim()
+  const key =
+    authorization === undefined
+      ? ""
+      : Redacted.value(authorization)
+          .replace(/^Bearer/i, "")
+          .trim()
+  return key === "" ? undefined : key
 }
 
 export const callsOf = ({ content }: Wire.BrainReply): ReadonlyArray<Message.ToolCall> =>
@@ -109,8 +114,8 @@ export const attachedAt = (
   url: string,
   mediaType: string
 ): { readonly type: string; readonly from: Parameters<typeof Message.image>[1] } => {
-  const [, type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? []
-  return type === undefined || data === undefined ? { type: mediaType, from: { url } } : { type, from: { data } }
+  const [, type = mediaType, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? []
+  return { type, from: data === undefined ? { url } : { data } }
 }
 
 /** The wait that a rate limit asks for, in milliseconds. */
