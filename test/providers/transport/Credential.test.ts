@@ -9,7 +9,7 @@ const names =
   "credential X-Amz-Credential credentials session sessionId session_id authId code cookie set-cookie"
 
 const words =
-  "alt monkey turkey keyword max_tokens tokens tokenizer author assign signal design encoding decode country_code statuscode " +
+  "alt monkey turkey keyword max_tokens tokens tokenizer author assign signal design encoding decode country_code codec codes statuscode " +
   "passenger compass secretary api-version deployment model v request-id"
 
 describe("a name", () => {

@@ -42,7 +42,7 @@ describe("the size", () => {
       { type: "tool-call", id: "c1", name: "f", arguments: { n: 15 }, opaque },
       9
     ],
-    [{ type: "provider-item", opaque }, { type: "provider-item", opaque }, 3]
+    [{ type: "provider-item", kind: "k", opaque }, { type: "provider-item", kind: "k", opaque }, 3]
   ]
   for (const [content, part, size] of contents) {
     it(`of a ${part.type} is ${size} bytes, in a stream and in a reply [P1401]`, () => {
@@ -52,7 +52,7 @@ describe("the size", () => {
   }
 
   it("of several parts is their sum, in which usage and the finish have none [P1401]", () => {
-    const finish = { type: "finish", reason: "stop", usage: Usage.empty } as const
+    const finish = { type: "finish", finish: "stop", usage: Usage.empty } as const
     const parts = contents.map(([, part]) => part)
     assert.strictEqual(Size.ofParts([...parts, { type: "usage", usage: Usage.empty }, finish]), 24)
     const content = contents.map(([one]) => one)

@@ -55,7 +55,7 @@ describe("lines", () => {
         const lines: Array<string> = []
         const reader = new Lines((line) => lines.push(line), ends)
         for (const piece of pieces) reader.feed(piece)
-        assert.deepStrictEqual([...lines, reader.rest()], expected, ends)
+        assert.deepStrictEqual<ReadonlyArray<string>>([...lines, reader.rest()], expected, ends)
       }
     }
   })

@@ -1,10 +1,10 @@
 /** One request: what is sent, and what each answer comes to. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { HttpClient } from "effect/http"
 import * as Send from "../../../packages/providers/src/transport/send.ts"
-import { fakeNetwork, type Reaction, respond } from "../../_support/network.ts"
+import { fakeNetwork, generate, ok, openAi, type Reaction, respond, streamParts } from "../../_support/network.ts"
 
 const limits = { maxBodyBytes: 100, maxEventBytes: 100, maxReplyBytes: 100 }
 
@@ -55,6 +55,17 @@ describe("a request", () => {
         )
         assert.strictEqual(one.headers["content-type"], method === "GET" ? undefined : "application/json")
       }
+    })
+  )
+
+  it.effect("asks for JSON, or for a stream of events or of lines [P1402]", () =>
+    Effect.gen(function* () {
+      const network = fakeNetwork([ok, ok])
+      yield* Effect.provide(Effect.andThen(generate, streamParts), Layer.provide(openAi(), network.layer))
+      assert.deepStrictEqual(
+        network.sent.map(({ headers }) => headers["accept"]),
+        ["application/json", "text/event-stream, application/x-ndjson"]
+      )
     })
   )
 

@@ -23,8 +23,7 @@ describe("the usage of a failed send", () => {
       return result === failed ? "as it is" : result.error.usage
     })
     assert.deepStrictEqual(usages, ["as it is", "as it is", sum(3, 1), sum(3, 1), sum(8, 2)])
-    const reply = { usage: used(1), resent: undefined }
-    assert.deepStrictEqual(spent.counted({ usage: reply.usage }), { usage: sum(9, 3), resent: sum(8, 2) })
+    assert.deepStrictEqual<object>(spent.counted({ usage: used(1) }), { usage: sum(9, 3), resent: sum(8, 2) })
   })
 
   it("is added to a reply, and to the parts with usage, but to none that is not sound [A810]", () => {
@@ -34,7 +33,7 @@ describe("the usage of a failed send", () => {
     spent.failed(failure())
     assert.strictEqual(spent.part(usage), usage)
     spent.failed(failure(used(3)))
-    const finish = { type: "finish", reason: "stop", usage: used(4) } as const
+    const finish = { type: "finish", finish: "stop", usage: used(4) } as const
     const text = { type: "text-delta", text: "a" } as const
     const unsound = { type: "usage", usage: used(-1) } as const
     assert.deepStrictEqual(

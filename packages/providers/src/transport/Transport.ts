@@ -198,6 +198,7 @@ const fromClient = (
     return Stream.unwrap(
       Effect.map(Effect.scope, (scope) => {
         const spent = new Spent()
+        // Mutant `["Stryker was here"]` survives: the opening replaces the whole value
         let read: ReturnType<typeof Parts.given> = { first: [], parts: Cause.done() }
         // usage parts go to the reader at once, while all other parts are held back until the reply can no longer be resent
         const opening = Stream.callback<Model.Part, LlmError.LlmError>((queue) => {

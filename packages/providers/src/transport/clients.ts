@@ -33,6 +33,7 @@ export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
 const overFetch = new WeakSet<object>()
 
 /** How long the present request may wait for the head of its answer. The service reaches a `layerFetch` that other clients wrap. */
+// Mutant `""` survives: any name that no other service has will do
 const Patience = Context.Reference<Duration.Duration>("@kintsugi/providers/Transport/Patience", {
   defaultValue: () => Duration.zero
 })

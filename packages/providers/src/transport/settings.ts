@@ -119,7 +119,7 @@ const mebibyte = 1024 * 1024
 
 const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
   const limit = Option.getOrUndefined(Duration.fromInput(given ?? otherwise))
-  if (limit !== undefined && !Number.isNaN(given) && Duration.isPositive(limit)) return limit
+  if (limit !== undefined && Duration.isPositive(limit)) return limit
   throw new RangeError(`Transport: ${name} must be above 0, got ${String(given)}`)
 }
 

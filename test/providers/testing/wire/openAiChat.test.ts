@@ -98,7 +98,7 @@ describe("a request", () => {
         isStreamed: false
       })
       const tools = [{ type: "function", function: { name: "f" } }]
-      for (const choice of ["none", "auto", "required"]) {
+      for (const choice of ["none", "auto", "required"] as const) {
         const { asked } = yield* served(sent({ model: "m", messages: [hello], tools, tool_choice: choice }))
         assert.strictEqual(asked?.toolChoice, choice)
       }

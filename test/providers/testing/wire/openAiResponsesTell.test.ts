@@ -17,8 +17,8 @@ const reply: Wire.BrainReply = {
     { type: "reasoning", text: "Let me see" },
     Message.text("so it is"),
     { type: "tool-call", id: "c1", name: "f", arguments: { a: 1 } },
-    { type: "provider-item", opaque: { provider: "openai", data } },
-    { type: "provider-item", opaque: { provider: "gemini", data } }
+    { type: "provider-item", kind: data.type, opaque: { provider: "openai", data } },
+    { type: "provider-item", kind: data.type, opaque: { provider: "gemini", data } }
   ],
   usage
 }

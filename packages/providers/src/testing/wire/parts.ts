@@ -33,12 +33,8 @@ export const pathOf = ({ path }: Received): string => path.split("?")[0] ?? ""
 
 /** The API key in the header `Authorization: Bearer …`. */
 export const bearerOf = ({ authorization }: Received): string | undefined => {
-  const key =
-    authorization === undefined
-      ? ""
-      : Redacted.value(authorization)
-          .replace(/^Bearer/i, "")
-          .trim()
+  const text = authorization === undefined ? "" : Redacted.value(authorization)
+  const key = text.replace(/^Bearer/i, "").trim()
   return key === "" ? undefined : key
 }
 
