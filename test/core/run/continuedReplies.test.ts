@@ -37,6 +37,10 @@ it.effect(
       assert.deepStrictEqual(AgentEvent.transcriptOf(events), [Message.user("go"), Message.assistant("all is well")])
       assert.deepStrictEqual(only(log.all, "model-end")[0]?.reply.content, [Message.text("all is well")])
       assert.deepStrictEqual(readAlong(events), ["all is well"])
+      assert.deepStrictEqual(
+        only(events, "attempt-continued").map((event) => "dropped" in event),
+        [false]
+      )
     })
 )
 
@@ -268,6 +272,15 @@ it.effect("a continuation that shows thoughts alone keeps the text [P1562 P1561]
     const { events } = yield* collect(agentWith().pipe(continuing(2)).stream("go").pipe(Stream.provide(model.layer)))
     assert.deepStrictEqual(seen(events), ["all ", "goes on 1: all ", "hm", "goes on 2: all ", "is w", "ell"])
     assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well" })
+  })
+)
+
+it.effect("thoughts amid a repeated text do not let it through [P1561]", () =>
+  Effect.gen(function* () {
+    const rest = { ...text(""), parts: [says("al"), thinks("hm"), says("l is"), says(" well")] }
+    const model = yield* scriptedGoingOn("whole", fails(overloaded(), says("all is")), rest)
+    const { events } = yield* collect(agentWith().pipe(continuing()).stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepStrictEqual(seen(events), ["all is", "goes on 1: all is", "hm", " well"])
   })
 )
 

@@ -1,15 +1,25 @@
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, Budget, Message, Recovery, Router, Skill } from "@kintsugi/core"
+import { Agent, AgentEvent, Budget, LlmError, Message, Recovery, Router, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Stream } from "effect"
 import { stopped } from "../../../packages/core/src/recovery/Render.ts"
 import { it } from "../../_support/run.ts"
-import { agentWith, done, eventLog, interruptedAt, lastTranscript, overADay, read } from "../../_support/dialogue.ts"
+import {
+  agentWith,
+  batch,
+  done,
+  eventLog,
+  interruptedAt,
+  lastTranscript,
+  overADay,
+  read,
+  scripted
+} from "../../_support/dialogue.ts"
 import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { continuing, cut, goingOn, readAlong, scriptedGoingOn } from "./_support/continued.ts"
 import { collect, overloaded, restarting, says } from "./_support/streamedEvents.ts"
 
-const { answers, fails, make, text } = ScriptedModel
+const { answers, fails, make, replies, reply, text } = ScriptedModel
 
 const from = [Message.user("go"), cut("all is ")]
 
@@ -77,6 +87,72 @@ it.run("behind new input, and with a last message that is whole, nothing is cont
       const resumed = run(Agent.resume(agentWith()), { from: whole, incomplete })
       assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "all is well")
     }
+  })
+)
+
+it.run("only an answer that broke off before the user's last word is continued [P1563 P1560]", (run) =>
+  Effect.gen(function* () {
+    const go = Message.user("go")
+    const stop = Message.user(stopped)
+    const withheld: Message.Assistant = { ...Message.assistant("all is "), withheld: true }
+    const cases: ReadonlyArray<Message.Transcript> = [
+      [],
+      [go],
+      [go, stop],
+      [go, withheld],
+      [go, Message.assistant("all is "), stop],
+      [go, cut(" \n")],
+      [go, cut("all is "), Message.system(stopped)],
+      [go, cut("all is "), stop, go]
+    ]
+    for (const from of cases) {
+      const log = eventLog()
+      const model = yield* goingOn(text("well"))
+      const resumed = run(Agent.resume(agentWith().pipe(log.listen)), { from, incomplete: "continue" })
+      assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "well", JSON.stringify(from))
+      assert.deepStrictEqual(log.of("attempt-continued"), [])
+    }
+  })
+)
+
+it.run("an error of a continued run has the text that was continued in front of its own [P1563 P1561]", (run) =>
+  Effect.gen(function* () {
+    for (const added of ["", "not "]) {
+      const error = added === "" ? overloaded() : LlmError.ModelOverloadedError.make({ model: "m", partial: added })
+      const step = run.isStreamed ? fails(overloaded(), ...(added === "" ? [] : [says(added)])) : fails(error)
+      const model = yield* goingOn(step)
+      const resumed = run(Agent.resume(agentWith()), { from, incomplete: "continue" })
+      assert.deepInclude(yield* Effect.flip(resumed.pipe(Effect.provide(model.layer))), {
+        _tag: "ModelOverloadedError",
+        partial: `all is ${added}`
+      })
+    }
+  })
+)
+
+it.run("a rest of thoughts alone leaves the text behind them [P1562]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const thoughts: Message.Reply["content"] = [{ type: "reasoning", text: "so" }]
+    const model = yield* goingOn(replies(reply({ content: thoughts })))
+    const resumed = run(Agent.resume(agentWith().pipe(log.listen)), { from, incomplete: "continue" })
+    assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "all is ")
+    assert.deepStrictEqual(log.of("model-end")[0]?.reply.content, [...thoughts, Message.text("all is ")])
+  })
+)
+
+it.effect("a whole run in a streamed one repeats an attempt that has added text [P1563]", () =>
+  Effect.gen(function* () {
+    const inner = yield* goingOn(fails(overloaded(), says("not ")), text("well"))
+    const expert = Agent.make("expert", { model: inner.layer }).pipe(
+      Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) })
+    )
+    const { tool } = scripted("ask", Effect.orDie(Agent.resume(expert)({ from, incomplete: "continue" })))
+    const model = yield* make(batch("ask"), done)
+    const { events } = yield* collect(agentWith(tool).stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepInclude(events.at(-1), { type: "run-completed", output: "done" })
+    assert.deepStrictEqual(read(model), ["result: well"])
+    assert.deepStrictEqual(inner.requests[1]?.messages, [Message.user("go")])
   })
 )
 

@@ -134,6 +134,7 @@ const behind = ({ continuation }: Model.Service, text: string): ReadonlyArray<Me
 /** What the model may repeat: the text, then the white space at its end, which the request did not have. */
 const mayRecur = ({ continuation }: Model.Service, text: string): ReadonlyArray<string> => {
   const sent = text.trimEnd()
+  // Mutant `"Stryker was here!"` survives: no reply begins with these words
   return [continuation === "whole" ? sent : "", text.slice(sent.length)]
 }
 
@@ -168,6 +169,7 @@ class Rest {
   textOf(text: string): string {
     let left = text
     while (this.#at < this.#expected.length) {
+      // Mutant `this.#expected[this.#at].slice` survives: the index is below the length, which the type does not say
       const expected = this.#expected[this.#at]?.slice(this.#come) ?? ""
       const same = sameStart(expected, left)
       this.#come += same
@@ -195,6 +197,7 @@ class Rest {
   partsOf(part: Model.Part): ReadonlyArray<Model.Part> {
     if (part.type === "text-delta") {
       const text = this.textOf(part.text)
+      // Mutant `["Stryker was here"]` survives: what has no type is no part
       return text === "" ? [] : [{ ...part, text }]
     }
     const held = part.type === "finish" ? this.end() : ""
@@ -202,19 +205,15 @@ class Rest {
   }
 
   contentOf(content: Message.Reply["content"]): Message.Reply["content"] {
-    const rest = content.flatMap((part): Message.Reply["content"] => {
-      if (part.type !== "text") return [part]
-      const text = this.textOf(part.text)
-      return text === "" ? [] : [{ ...part, text }]
-    })
-    const held = this.end()
-    return held === "" ? rest : [...rest, Message.text(held)]
+    const rest = content.map((part) => (part.type === "text" ? { ...part, text: this.textOf(part.text) } : part))
+    // the collected reply has no empty texts
+    return [...rest, Message.text(this.end())]
   }
 }
 
 const sameStart = (one: string, other: string): number => {
   let length = 0
-  while (length < one.length && length < other.length && one[length] === other[length]) length++
+  while (length < one.length && one[length] === other[length]) length++
   return length
 }
 
@@ -245,6 +244,7 @@ export const goingOn =
       prefix: (model, request) => {
         const [cut, word] = state.messages.slice(-2)
         if (cut?.role !== "assistant" || cut.incomplete !== true) return undefined
+        // Mutant `word.role` survives: a resumed run adds a message behind an incomplete one
         if (word?.role !== "user" || Message.textOf(word) !== Render.stopped) return undefined
         const text = Message.textOf(cut)
         if (!isAble(how.by, model, request, text)) return undefined
