@@ -61,3 +61,28 @@ it.run("a request that is sent as asked has no such event [P1410]", (run) =>
     assert.lengthOf(log.of("request-adapted"), 0)
   })
 )
+
+it.run("a prompt that its server may have cut is an event; no other item of the provider is [P1410]", (run) =>
+  Effect.gen(function* () {
+    const item = (kind: string): Message.ProviderItem => ({
+      type: "provider-item",
+      kind,
+      opaque: { provider: "p", data: 4096 }
+    })
+    const told = [{ option: "messages", sent: 4096 }]
+    for (const { changes, content } of [
+      { changes: [told], content: [Message.text("hi"), item("other"), item("truncated_prompt")] },
+      { changes: [], content: [item("other"), Message.text("hi")] },
+      { changes: [], content: [Message.text("hi")] }
+    ]) {
+      const log = eventLog()
+      const model = yield* namedModel("cutting", ScriptedModel.replies(ScriptedModel.reply({ content })))
+      const agent = Agent.make("clerk", {}).pipe(log.listen)
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "hi")
+      assert.deepStrictEqual(
+        log.of("request-adapted").map(({ changes, family, model, provider }) => ({ changes, family, model, provider })),
+        changes.map((changes) => ({ changes, family: "cutting", model: "cutting", provider: "of cutting" }))
+      )
+    }
+  })
+)

@@ -1,6 +1,6 @@
 /** `Agent.prepareTurn`: what several choices for a turn admit together, and what no choice may demand. */
 import { assert } from "@effect/vitest"
-import { Agent, Tool } from "@kintsugi/core"
+import { Agent, type Model, Router, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit } from "effect"
 import { it } from "../../_support/run.ts"
@@ -77,6 +77,68 @@ it.run("a demand for a tool that is left out is a defect, whichever function lea
       assert(Exit.isFailure(exit))
       assert.strictEqual(String(Cause.squash(exit.cause)), expected)
     }
+  })
+)
+
+it.run("of two choices of tools, those of both are left [P1550]", (run) =>
+  Effect.gen(function* () {
+    for (const [first, second, expected] of [
+      [["look", "send"], ["send"], ["send"]],
+      [["send"], ["look", "send"], ["send"]],
+      [["look"], ["send"], []]
+    ]) {
+      const model = yield* make(done)
+      yield* run(choosing({ tools: first }, { tools: second }), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(
+        model.requests[0]?.tools.map(({ name }) => name),
+        expected
+      )
+    }
+  })
+)
+
+it.run("a demand without the name of a tool is no choice, and a wrong name is one in any skill [P1550]", (run) =>
+  Effect.gen(function* () {
+    const defectOf = <E>(agent: Parameters<typeof run<string, string, E, Model.Model>>[0]) =>
+      Effect.gen(function* () {
+        const model = yield* make()
+        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+        assert(Exit.isFailure(exit))
+        return String(Cause.squash(exit.cause))
+      })
+    for (const toolChoice of [{}, { tool: 7 }, { name: "look" }]) {
+      assert.match(
+        yield* defectOf(choosing({ toolChoice })),
+        /The function of Agent.prepareTurn of agent 'clerk' returned/
+      )
+    }
+    // as from JavaScript
+    const wrong = Agent.prepareTurn(() => Effect.succeed({ tools: ["sned"] } as {}))
+    const error = "TypeError: Agent 'clerk': prepareTurn names 'sned', which is no tool of the agent;"
+    assert.strictEqual(yield* defectOf(Agent.make("clerk", {}).pipe(wrong)), `${error} it has no tools`)
+    const skills = [
+      Skill.deterministic("echo", { description: "Echoes.", run: (input) => Effect.succeed(input) }),
+      Skill.make("work", { description: "Works.", tools: [tools().look.tool] })
+    ]
+    const skilled = Agent.make("clerk", { skills }).pipe(Agent.route(Router.byRule(() => "work")), wrong)
+    assert.strictEqual(yield* defectOf(skilled), `${error} its tools are: look`)
+  })
+)
+
+it.run("an agent without a prompt has an empty one for the function [P1550]", (run) =>
+  Effect.gen(function* () {
+    const prompts: Array<string> = []
+    const agent = Agent.make("clerk", {}).pipe(
+      Agent.prepareTurn(({ prompt }) =>
+        Effect.as(
+          Effect.sync(() => prompts.push(prompt)),
+          {}
+        )
+      )
+    )
+    const model = yield* make(done)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(prompts, [""])
   })
 )
 

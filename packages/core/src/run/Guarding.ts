@@ -159,6 +159,7 @@ export class Guarding implements Guards {
   given(running: GuardedRun, value: unknown): Effect.Effect<unknown, unknown> {
     const guards = this.#options.outputs
     // only text is checked
+    // Mutant `false` for `guards.length === 0` survives: speed only
     if (guards.length === 0 || !Predicate.isString(value)) return Effect.succeed(value)
     const hold = new Holding(running, { guards, isAnswer: () => false })
     const reply: Message.Reply = { content: [Message.text(value)], finish: "stop", usage: Usage.empty }
@@ -183,9 +184,10 @@ export class Guarding implements Guards {
     isOnce: boolean,
     call: (hold: Hold) => Effect.Effect<Asked, unknown>
   ): Effect.Effect<Asked | Instead, unknown> {
-    const { inputs, outputs } = this.#options
+    const { outputs } = this.#options
+    // without a guardrail of the input, nothing is unchecked
     const memory = memoryOf(running)
-    const hasPassed = memory.unchecked.length === 0 || inputs.length === 0
+    const hasPassed = memory.unchecked.length === 0
     const passed = Deferred.makeUnsafe<void>()
     const gate = Deferred.await(passed)
     const isAnswer = (call: Message.ToolCall) => isBuiltIn(running.toolset, call)
@@ -211,6 +213,7 @@ export class Guarding implements Guards {
   /** Asks the guardrails one after the other about the user's words, and returns the first block. */
   #input(running: GuardedRun, guards: ReadonlyArray<InputGuard>): Effect.Effect<Blocked | undefined> {
     const memory = memoryOf(running)
+    // Mutants `false` for `guards.length === 0`, `false` for `memory.unchecked.length === 0` survive: speed only
     if (guards.length === 0 || memory.unchecked.length === 0) return Effect.undefined
     return Effect.gen({ self: this }, function* () {
       for (const words of memory.unchecked) {
@@ -364,6 +367,7 @@ const saying = (message: Message.User, text: string): Message.User => {
 
 /** The beginning of a run in which a guardrail has replaced words of the user. */
 const withReplaced = (begun: Begun, all: ReadonlyArray<Words>): Begun => {
+  // Mutant `false` survives: speed only
   if (all.every(({ message, original }) => message === original)) return begun
   const after = new Map<Message.Message, Message.User>(all.map(({ message, original }) => [original, message]))
   const { said } = begun

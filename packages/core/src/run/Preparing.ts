@@ -208,7 +208,7 @@ type ToolChoice = NonNullable<AnyChosen["toolChoice"]>
 const narrower = (agent: string, one: ToolChoice, other: ToolChoice): ToolChoice => {
   const either = (choice: ToolChoice) => one === choice || other === choice
   if (either("none")) return "none"
-  if (!Predicate.isObject(one)) return one === "required" && other === "auto" ? one : other
+  if (!Predicate.isObject(one)) return other === "auto" ? one : other
   if (!Predicate.isObject(other) || other.tool === one.tool) return one
   throw new TypeError(`Agent '${agent}': prepareTurn demands a call of '${other.tool}' after one of '${one.tool}'`)
 }

@@ -13,6 +13,7 @@ export const adapting = <A, E>(
   request: Model.Request,
   asked: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
+  // Mutant `false` survives: speed only
   if (run.emit === undefined) return asked
   return Effect.suspend(() => {
     const adaptation = adapts(request)
@@ -33,7 +34,9 @@ export const behindCut = <A, E>(
   { content }: Message.Reply,
   next: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
+  // Mutant `false` survives: speed only
   if (run.emit === undefined) return next
+  // Mutant `true` for `part.type === "provider-item"` survives: no other part has a kind
   const cut = content.find((part) => part.type === "provider-item" && part.kind === truncatedPrompt)
   if (cut?.type !== "provider-item") return next
   const changes = [{ option: "messages", sent: cut.opaque.data }]
