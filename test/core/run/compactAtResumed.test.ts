@@ -1,6 +1,6 @@
 /** `Agent.compactAt` at the first turn of a run that goes on. */
 import { assert } from "@effect/vitest"
-import { Agent, Compaction, Message, Model, Skill, Snapshot, Tool, Usage } from "@kintsugi/core"
+import { Agent, Budget, Compaction, Message, Model, Skill, Snapshot, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { it } from "../../_support/run.ts"
@@ -102,6 +102,29 @@ it.effect("the window is that of the model that was chosen for the turn before t
       assert.strictEqual(outcome._tag, "Completed")
       assert.lengthOf(log.of("compacted"), shortens ? 1 : 0, `${own} ${chosen}`)
     }
+  })
+)
+
+it.effect("what was shortened before the suspension is not measured by the reply before it [P1570]", () =>
+  Effect.gen(function* () {
+    const look = scripted("look", Effect.succeed("page"), Effect.succeed("page"))
+    const log = eventLog()
+    const agent = Agent.make("worker", { tools: [look.tool], budget: { maxDuration: "1 second" } }).pipe(
+      Agent.compactAt({ window: 1000, with: keepOne }),
+      Agent.onBudgetExceeded(() => Budget.checkpoint),
+      log.listen
+    )
+    const never = ScriptedModel.answers(() => Effect.never)
+    const model = yield* make(spending(1, 1, "look"), spending(900, 1, "look"), never, done)
+    const exit = yield* overADay(outcomeOf(agent, "go", model))
+    assert(Exit.isSuccess(exit))
+    const from = yield* snapshotOf(exit.value)
+    const outcome = yield* outcomeOf(Agent.resume(agent), { from, budget: { maxDuration: "7 days" } }, model)
+    assert.deepInclude(outcome, { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(
+      log.of("compacted").map(({ turn }) => turn),
+      [3]
+    )
   })
 )
 

@@ -1,11 +1,11 @@
 /** Deferred calls whose run goes on, and is suspended before their results are there. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Message, Recovery, Router, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Exit, Fiber, Schema } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { agentWith, type Declined, deferring } from "../tool/_support/deferring.ts"
-import { batch, calm, done, settlements } from "../../_support/dialogue.ts"
+import { batch, calm, done, scripted, settlements } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 
 const { call, calls, make, text } = ScriptedModel
@@ -45,6 +45,29 @@ it.effect("a run with an answer is suspended until the result is there, and is a
     assert.lengthOf(begun, 1)
     assert.deepStrictEqual(cancelled, [])
     assert.strictEqual((yield* Tool.settle(tokenOf(), Exit.succeed({ at: 1 })))._tag, "NotCounted")
+  })
+)
+
+it.effect("it goes on with no agent whose tool is gone or waits, and in no skill without the tool [P1524]", () =>
+  Effect.gen(function* () {
+    const { tool } = deferring({ wait: "continue" })
+    const model = yield* make(batch("order"), text("so far"))
+    const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+    const endOf = (agent: ReturnType<typeof agentWith>, input?: string) =>
+      Effect.map(
+        Effect.exit(outcomeOf(Agent.resume(agent), { from, ...(input === undefined ? {} : { input }) }, model)),
+        (exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : exit.value)
+      )
+    for (const other of [agentWith(), agentWith(scripted("order").tool), agentWith(deferring().tool)]) {
+      assert.match(String(yield* endOf(other)), /^SnapshotRefusedError: .*is about a run of another agent/)
+    }
+    const skills = [
+      Skill.make("work", { description: "Works.", tools: [tool] }),
+      Skill.make("talk", { description: "Talks." })
+    ]
+    const talking = Agent.make("worker", { skills }).pipe(Agent.route(Router.byRule(() => "talk")))
+    const defect = "TypeError: Agent 'worker' has no tool 'order' to go on with"
+    assert.strictEqual(yield* endOf(talking, "more"), defect)
   })
 )
 

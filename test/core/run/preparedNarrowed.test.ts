@@ -1,6 +1,7 @@
 /** `Agent.prepareTurn`: what several choices for a turn admit together, and what no choice may demand. */
 import { assert } from "@effect/vitest"
 import { Agent, type Model, Router, Skill, Tool } from "@kintsugi/core"
+import * as Interception from "@kintsugi/core/Interception"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit } from "effect"
 import { it } from "../../_support/run.ts"
@@ -122,6 +123,41 @@ it.run("a demand without the name of a tool is no choice, and a wrong name is on
     ]
     const skilled = Agent.make("clerk", { skills }).pipe(Agent.route(Router.byRule(() => "work")), wrong)
     assert.strictEqual(yield* defectOf(skilled), `${error} its tools are: look`)
+  })
+)
+
+it.effect("a choice is recorded without its model, which a replay has to choose once more [P1551]", () =>
+  Effect.gen(function* () {
+    const chosen = yield* make(done)
+    const recorded: Array<unknown> = []
+    const played = (model: typeof chosen.layer | undefined, intercept: Interception.Interceptor["intercept"]) =>
+      Effect.gen(function* () {
+        const own = yield* make(...(model === undefined ? [done] : []))
+        const agent = tools().agent.pipe(
+          Agent.prepareTurn(() => Effect.succeed({ toolChoice: "none", ...(model === undefined ? {} : { model }) }))
+        )
+        const run = agent("go").pipe(
+          Effect.provide(own.layer),
+          Effect.provideService(Interception.Current, { intercept })
+        )
+        return yield* Effect.exit(run)
+      })
+    const recording: Interception.Interceptor["intercept"] = (step, self) =>
+      step.type === "choice" ? Effect.tap(self, (value) => Effect.sync(() => recorded.push(value))) : self
+    assert.deepStrictEqual(yield* played(undefined, recording), Exit.succeed("done"))
+    assert.deepStrictEqual(yield* played(chosen.layer, recording), Exit.succeed("done"))
+    assert.deepStrictEqual(
+      recorded,
+      [false, true].map((hasModel) => ({ choice: { toolChoice: "none" }, hasModel }))
+    )
+    const replaying: Interception.Interceptor["intercept"] = (step, self) =>
+      step.type === "choice" ? Effect.succeed({ choice: {}, hasModel: true }) : self
+    const exit = yield* played(chosen.layer, replaying)
+    assert(Exit.isFailure(exit))
+    assert.match(
+      String(Cause.squash(exit.cause)),
+      /has chosen a model for this turn before, and chooses none in a replay/
+    )
   })
 )
 

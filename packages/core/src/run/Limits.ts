@@ -101,6 +101,7 @@ class Deadlines {
 
   add(deadline: Deadline, scheduler: Scheduler): void {
     this.#all.add(deadline)
+    // Mutant `this.#sleeping.until < deadline.at` survives: speed only
     if (this.#sleeping !== undefined && this.#sleeping.until <= deadline.at) return
     this.#sleeping?.fiber.interruptUnsafe()
     this.#sleep(deadline.at, scheduler)
@@ -127,6 +128,7 @@ class Deadlines {
   #wake(scheduler: Scheduler): void {
     this.#sleeping = undefined
     const now = this.#clock.currentTimeMillisUnsafe()
+    // Mutant `Array.from(this.#all)` survives: speed only. A run that is not late yet gets a watch of its own
     const reached = Array.from(this.#all).filter(({ at }) => at <= now)
     for (const deadline of reached) this.#all.delete(deadline)
     let next = Infinity

@@ -156,6 +156,7 @@ const capOf = (tools: ReadonlyArray<ToolDefinition>, tool: string, agents: Reado
 
 /** Notes that the run's spending already includes that of the sub-agents that are suspended with it. */
 const paid = (meter: Meter, { unfinished }: Snapshot): void => {
+  // Mutant `["Stryker was here"]` survives: what has no type is no agent
   for (const call of unfinished?.calls ?? []) {
     if (call.type !== "agent") continue
     const { snapshot } = call
@@ -196,7 +197,9 @@ const resumedLate = (running: Looping, late: ReadonlyArray<LateCheckpoint>): Eff
 
 const restoreLate = ({ run, start, state, toolset }: Looping, late: LateCheckpoint): Effect.Effect<void> => {
   const tool = toolset.entries.get(late.tool)?.tool
+  // Mutant `false` survives: only a run that goes on comes here, which the type does not say
   const decisions = start.kind === "input" ? undefined : start.decisions
+  // Mutant `tool?.deferral?.restore(tool, late, run, decisions)` survives: a snapshot with another tool of this name is refused before
   const restored = tool?.deferral?.restore?.(tool, late, run, decisions)
   return restored === undefined
     ? Effect.die(new TypeError(`Agent '${run.agent}' has no tool '${late.tool}' to go on with`))
@@ -207,12 +210,12 @@ const resumed = (running: Looping): Effect.Effect<End, unknown> => {
   const { beginning, run, start, state } = running
   const unfinished = beginning.from?.unfinished
   if (unfinished !== undefined) {
-    const wanted = Math.min(Message.callsOf(unfinished.reply).length, unfinished.admittedInARow)
+    const { admitted, admittedInARow, reply } = unfinished
     return settleAdmitted(
       running,
-      unfinished.reply,
+      reply,
       unfinished,
-      unfinished.admitted < wanted ? RunBudget.callsExceeded(run) : undefined
+      admitted < admittedInARow ? RunBudget.callsExceeded(run) : undefined
     )
   }
   const said = answeredBy(start, beginning.from, state.messages)
