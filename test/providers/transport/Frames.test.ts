@@ -43,7 +43,7 @@ describe("a body in Amazon's event stream format", () => {
   const said = ["data: one\n\n", "data: \n\n", "data: two  lines\n\n"]
   const [first = "", ...others] = said
 
-  it.effect("becomes server-sent events, in one chunk, in chunks with gaps, or byte by byte [P1404]", () =>
+  it.effect("becomes server-sent events, in one chunk, in chunks with gaps, or byte by byte", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* read([all], 26), Exit.succeed([said.join("")]))
       assert.deepStrictEqual(
@@ -73,7 +73,7 @@ describe("a body in Amazon's event stream format", () => {
     })
   )
 
-  it.effect("fails at a message that cannot be decoded, or is shorter than its frame [P1404]", () =>
+  it.effect("fails at a message that cannot be decoded, or is shorter than its frame", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* read([message("bad")], 100), Exit.fail(broken))
       assert.deepStrictEqual(yield* read([Uint8Array.of(0, 0, 0, 15)], 100), Exit.fail(broken))
@@ -82,7 +82,7 @@ describe("a body in Amazon's event stream format", () => {
   )
 })
 
-it.effect("a body of another type stays as it is [P1404]", () =>
+it.effect("a body of another type stays as it is", () =>
   Effect.gen(function* () {
     for (const type of ["text/event-stream", "", `x-${binary}`]) {
       assert.deepStrictEqual(

@@ -34,7 +34,7 @@ const exchanged = Effect.fnUntraced(function* (
 })
 
 describe("a request", () => {
-  it.effect("has a body unless its method is GET, and header values without blanks around them [P1402]", () =>
+  it.effect("has a body unless its method is GET, and header values without blanks around them", () =>
     Effect.gen(function* () {
       const headers = { "X-Team": " search ", authorization: Redacted.make("\tBearer k1\n") }
       for (const [method, body] of [
@@ -58,7 +58,7 @@ describe("a request", () => {
     })
   )
 
-  it.effect("asks for JSON, or for a stream of events or of lines [P1402]", () =>
+  it.effect("asks for JSON, or for a stream of events or of lines", () =>
     Effect.gen(function* () {
       const network = fakeNetwork([ok, ok])
       yield* Effect.provide(Effect.andThen(generate, streamParts), Layer.provide(openAi(), network.layer))
@@ -91,7 +91,7 @@ describe("an answer", () => {
     false
   ]
 
-  it.effect("with a location is a redirect only if its status is 3xx [P1402]", () =>
+  it.effect("with a location is a redirect only if its status is 3xx", () =>
     Effect.gen(function* () {
       for (const status of [300, 302, 399]) {
         for (const [location, to] of [
@@ -113,7 +113,7 @@ describe("an answer", () => {
     })
   )
 
-  it.effect("is read as well behind a client that fails for its status [P1402]", () =>
+  it.effect("is read as well behind a client that fails for its status", () =>
     Effect.gen(function* () {
       const { said } = yield* exchanged(respond(404, "page"), {}, HttpClient.filterStatusOk)
       assert.deepStrictEqual(said, ["UnknownLlmError", "404 page", false])

@@ -14,7 +14,7 @@ const failure = (usage?: Usage.Usage) => ({
 })
 
 describe("the usage of a failed send", () => {
-  it("is that of all sends so far, and without an earlier one the failure stays as it is [A810]", () => {
+  it("is that of all sends so far, and without an earlier one the failure stays as it is", () => {
     const spent = new Spent()
     const usages = [undefined, used(3), undefined, used(-1), used(5)].map((usage) => {
       const failed = failure(usage)
@@ -26,7 +26,7 @@ describe("the usage of a failed send", () => {
     assert.deepStrictEqual<object>(spent.counted({ usage: used(1) }), { usage: sum(9, 3), resent: sum(8, 2) })
   })
 
-  it("is added to a reply, and to the parts with usage, but to none that is not sound [A810]", () => {
+  it("is added to a reply, and to the parts with usage, but to none that is not sound", () => {
     const spent = new Spent()
     const usage = { type: "usage", usage: used(2) } as const
     assert.strictEqual(spent.part(usage), usage)
@@ -43,7 +43,7 @@ describe("the usage of a failed send", () => {
     assert.strictEqual(spent.part(unsound), unsound)
   })
 
-  it.effect("is added to the rest of a stream, and to the failure of the rest if that has its own [A810]", () =>
+  it.effect("is added to the rest of a stream, and to the failure of the rest if that has its own", () =>
     Effect.gen(function* () {
       const usage = { type: "usage", usage: used(2) } as const
       const { error: bare } = failure()

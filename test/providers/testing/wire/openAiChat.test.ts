@@ -105,10 +105,10 @@ describe("a request", () => {
     })
   )
 
-  it.effect("is refused with a field of another form, an open schema that is strict, or a result out of turn", () =>
+  it.effect("is refused with a field of another form, a lax schema that is strict, or a result out of turn", () =>
     Effect.gen(function* () {
       const said = (content: object) => ({ messages: [{ role: "user", content: [content] }] })
-      const open = { type: "object", properties: { a: { type: "string" } } }
+      const lax = { type: "object", properties: { a: { type: "string" } } }
       const defining = (parameters: object, strict = true) => ({
         messages: [hello],
         tools: [{ function: { name: "f", parameters, strict } }]
@@ -120,12 +120,12 @@ describe("a request", () => {
         additionalProperties: false,
         ...more
       })
-      assert.isDefined((yield* served(sent({ model: "m", ...defining(open, false) }))).asked)
+      assert.isDefined((yield* served(sent({ model: "m", ...defining(lax, false) }))).asked)
       const fine = closed({ a: { anyOf: [closed({}), { type: "null" }] } }, { $defs: { d: closed({ b: {} }) } })
       assert.isDefined((yield* served(sent({ model: "m", ...defining(fine) }))).asked)
       const formatted = (strict: boolean) => ({
         messages: [hello],
-        response_format: { type: "json_schema", json_schema: { name: "r", schema: open, strict } }
+        response_format: { type: "json_schema", json_schema: { name: "r", schema: lax, strict } }
       })
       assert.isDefined((yield* served(sent({ model: "m", ...formatted(false) }))).asked)
       const additional = (...at: ReadonlyArray<string>) =>
@@ -139,23 +139,23 @@ describe("a request", () => {
           { messages: [{ role: "tool", tool_call_id: "c", content: "" }] },
           "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
         ],
-        [defining(open), `Invalid schema for function 'f': ${additional()}`],
+        [defining(lax), `Invalid schema for function 'f': ${additional()}`],
         [
-          defining(closed({ a: { anyOf: [{}, open] } })),
+          defining(closed({ a: { anyOf: [{}, lax] } })),
           `Invalid schema for function 'f': ${additional("properties", "a", "anyOf", "1")}`
         ],
         [
-          defining(closed({ a: { prefixItems: [open] } })),
+          defining(closed({ a: { prefixItems: [lax] } })),
           `Invalid schema for function 'f': ${additional("properties", "a", "prefixItems", "0")}`
         ],
         [
-          defining(closed({ a: { items: open } })),
+          defining(closed({ a: { items: lax } })),
           `Invalid schema for function 'f': ${additional("properties", "a", "items")}`
         ],
         ...["$defs", "definitions"].map(
           (key) =>
             [
-              defining(closed({}, { [key]: { d: open } })),
+              defining(closed({}, { [key]: { d: lax } })),
               `Invalid schema for function 'f': ${additional(key, "d")}`
             ] as const
         ),
