@@ -8,7 +8,7 @@ describe("the options of resends", () => {
   it.effect("are known by each of their names, and are no table [A801]", () =>
     Effect.gen(function* () {
       const budget = yield* RetryBudget.make({ ratio: 0.25 })
-      const options: ReadonlyArray<NonNullable<Settings.Options["retry"]>> = [
+      const options: ReadonlyArray<Exclude<NonNullable<Settings.Options["retry"]>, false>> = [
         {},
         { retries: 2 },
         { maxAttempts: 2 },
