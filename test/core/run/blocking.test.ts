@@ -14,8 +14,6 @@ const guarded = Agent.make("clerk", {}).pipe(
   Agent.guardOutput(({ text }) => (text === "bad" ? Agent.guard.block("it is bad") : Agent.guard.pass))
 )
 
-type Render = NonNullable<Parameters<typeof Recovery.tell>[0]>
-
 it.run("a row that tells writes it itself; the usual text comes in the place of one that says nothing [P1598]", (run) =>
   Effect.gen(function* () {
     const cases: ReadonlyArray<readonly [unknown, string]> = [
@@ -29,7 +27,7 @@ it.run("a row that tells writes it itself; the usual text comes in the place of 
     ]
     for (const [said, expected] of cases) {
       // as from JavaScript
-      const render = (() => said) as Render
+      const render = (() => said) as () => string
       const model = yield* make(text("bad"), text("good"))
       const agent = guarded.pipe(Agent.onGuardrail({ output: Recovery.tell(render) }))
       assert.strictEqual(yield* run(agent, "hi").pipe(Effect.provide(model.layer)), "good")
@@ -41,7 +39,7 @@ it.run("a row that tells writes it itself; the usual text comes in the place of 
 it.run("the function that writes it counts the withheld answers, and has no other failures [P1598]", (run) =>
   Effect.gen(function* () {
     const contexts: Array<unknown> = []
-    const render: Render = (_, context) => {
+    const render = (_: unknown, context: unknown) => {
       contexts.push(context)
       return "Try again."
     }

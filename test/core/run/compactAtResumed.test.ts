@@ -7,6 +7,7 @@ import { it } from "../../_support/run.ts"
 import { agentWith, done, eventLog, overADay, scripted } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { keepOne, outline, requested } from "../recovery/_support/longConversations.ts"
+import { cut } from "./_support/continued.ts"
 import { spending } from "./_support/spending.ts"
 
 const { make } = ScriptedModel
@@ -57,6 +58,45 @@ it.run("a transcript without a reply has nothing to be measured by [P1570]", (ru
     yield* run(agent, { from, input: "three" }).pipe(Effect.provide(model.layer))
     assert.deepStrictEqual([...log.of("compacted"), ...log.of("not-compacted")], [])
     assert.lengthOf(model.requests[0]?.messages ?? [], 3)
+  })
+)
+
+it.run("a first message that is a reply is one to measure by, and a reply that broke off is none [P1570]", (run) =>
+  Effect.gen(function* () {
+    const long = "two ".repeat(100)
+    for (const { from, shortens } of [
+      { from: [Message.assistant(long), Message.user("one")], shortens: true },
+      { from: [Message.user("one"), cut(long)], shortens: false }
+    ]) {
+      const model = yield* make(done)
+      const log = eventLog()
+      const forget = Compaction.make("forget", () => [])
+      const agent = Agent.resume(agentWith().pipe(Agent.compactAt({ window: 10, with: forget }), log.listen))
+      yield* run(agent, { from, input: "three" }).pipe(Effect.provide(model.layer))
+      assert.lengthOf(log.of("compacted"), shortens ? 1 : 0)
+    }
+  })
+)
+
+it.run("of a chat that is forgotten, a last reply without calls goes too [P1571]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(done)
+    const forget = Compaction.make("forget", () => [])
+    const agent = Agent.resume(agentWith().pipe(Agent.compactAt({ window: 400, with: forget })))
+    yield* run(agent, { from: chat, input: "three" }).pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(model.requests[0]?.messages, [Message.user("three")])
+  })
+)
+
+it.run("a run is not measured by a reply of its sub-agent [P1570]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(spending(900))
+    const child = Agent.asTool(Agent.make("child", { model: inner.layer }), { name: "ask", description: "Asks." })
+    const log = eventLog()
+    const agent = agentWith(child).pipe(Agent.compactAt({ window: 1000, with: keepOne }), log.listen)
+    const model = yield* make(ScriptedModel.calls(ScriptedModel.call("ask", { input: "why?" })), done)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual([...log.of("compacted"), ...log.of("not-compacted")], [])
   })
 )
 

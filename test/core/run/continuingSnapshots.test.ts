@@ -53,13 +53,16 @@ it.effect("it goes on with no agent whose tool is gone or waits, and in no skill
     const { tool } = deferring({ wait: "continue" })
     const model = yield* make(batch("order"), text("so far"))
     const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
-    const endOf = (agent: ReturnType<typeof agentWith>, input?: string) =>
-      Effect.map(
-        Effect.exit(outcomeOf(Agent.resume(agent), { from, ...(input === undefined ? {} : { input }) }, model)),
-        (exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : exit.value)
-      )
-    for (const other of [agentWith(), agentWith(scripted("order").tool), agentWith(deferring().tool)]) {
-      assert.match(String(yield* endOf(other)), /^SnapshotRefusedError: .*is about a run of another agent/)
+    const endOf = <A, E>(outcome: Effect.Effect<A, E>) =>
+      Effect.map(Effect.exit(outcome), (exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : exit.value))
+    const others: ReadonlyArray<ReturnType<typeof agentWith>> = [
+      agentWith(),
+      agentWith(scripted("order").tool),
+      agentWith(deferring().tool)
+    ]
+    for (const other of others) {
+      const end = yield* endOf(outcomeOf(Agent.resume(other), { from }, model))
+      assert.match(String(end), /^SnapshotRefusedError: .*is about a run of another agent/)
     }
     const skills = [
       Skill.make("work", { description: "Works.", tools: [tool] }),
@@ -67,7 +70,7 @@ it.effect("it goes on with no agent whose tool is gone or waits, and in no skill
     ]
     const talking = Agent.make("worker", { skills }).pipe(Agent.route(Router.byRule(() => "talk")))
     const defect = "TypeError: Agent 'worker' has no tool 'order' to go on with"
-    assert.strictEqual(yield* endOf(talking, "more"), defect)
+    assert.strictEqual(yield* endOf(outcomeOf(Agent.resume(talking), { from, input: "more" }, model)), defect)
   })
 )
 

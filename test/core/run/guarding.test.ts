@@ -45,7 +45,7 @@ it.run("it reads a message as a whole, with the conversation up to it [P1595 P15
       const model = yield* make(text("fine"))
       const seen = yield* reading(run(agent, "hi"), model.layer)
       const transcript = [Message.user("hi")]
-      const runId = seen.events[0]?.runId
+      const runId = seen.events[0]?.runId ?? ""
       assert.deepStrictEqual(checked, [
         { agent: "clerk", runId, side: "input", text: "hi", reasoning: "", isWhole: true, transcript }
       ])
