@@ -69,9 +69,9 @@ it.run("a prompt that its server may have cut is an event; no other item of the 
       kind,
       opaque: { provider: "p", data: 4096 }
     })
-    const told = [{ option: "messages", sent: 4096 }]
+    const cutOff = [{ option: "messages", sent: 4096 }]
     for (const { changes, content } of [
-      { changes: [told], content: [Message.text("hi"), item("other"), item("truncated_prompt")] },
+      { changes: [cutOff], content: [Message.text("hi"), item("other"), item("truncated_prompt")] },
       { changes: [], content: [item("other"), Message.text("hi")] },
       { changes: [], content: [Message.text("hi")] }
     ]) {
