@@ -1,11 +1,10 @@
 /** The names by which another copy of the package in the same process finds what this one has made. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Backoff, Model, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Backoff, Model, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { Effect, Schema, Stream } from "effect"
 import { Approvals, Conversation } from "../../../packages/core/src/data/Grants.ts"
 import { Digest } from "../../../packages/core/src/data/Digest.ts"
 import { Signing } from "../../../packages/core/src/data/Signing.ts"
-import { Claims } from "../../../packages/core/src/event/claims.ts"
 import * as Room from "../../../packages/core/src/event/Room.ts"
 import * as RunContext from "../../../packages/core/src/event/RunContext.ts"
 import * as Interception from "../../../packages/core/src/model/Interception.ts"
@@ -46,7 +45,7 @@ it("a service has a key that every copy of the package knows", () => {
     [Interception.Current, "Interception/Current"],
     [RunContext.Current, "RunContext/Current"],
     [Room.Current, "Room"],
-    [Claims, "Snapshot/Claims"],
+    [Snapshot.Claims, "Snapshot/Claims"],
     [Signing, "Snapshot/Signing"],
     [Approvals, "Approval/Approvals"],
     [Conversation, "Approval/Conversation"],
