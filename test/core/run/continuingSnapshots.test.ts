@@ -15,6 +15,10 @@ const saidIn = (model: ScriptedModel.ScriptedModel) =>
     .flatMap((message) => (message.role === "user" ? [Message.textOf(message)] : []))
     .slice(1)
 
+const talk = Skill.make("talk", { description: "Talks." })
+const work = <T extends ReturnType<typeof deferring>["tool"]>(tool: T) =>
+  Skill.make("work", { description: "Works.", tools: [tool] })
+
 const settlementFor = (token: string, at = 7) => [{ token, exit: Exit.succeed({ at }) }]
 
 it.effect("a run with an answer is suspended until the result is there, and is asked again then [P1524 P1528]", () =>
@@ -64,13 +68,36 @@ it.effect("it goes on with no agent whose tool is gone or waits, and in no skill
       const end = yield* endOf(outcomeOf(Agent.resume(other), { from }, model))
       assert.match(String(end), /^SnapshotRefusedError: .*is about a run of another agent/)
     }
-    const skills = [
-      Skill.make("work", { description: "Works.", tools: [tool] }),
-      Skill.make("talk", { description: "Talks." })
-    ]
-    const talking = Agent.make("worker", { skills }).pipe(Agent.route(Router.byRule(() => "talk")))
+    // the tool is in another skill than before
+    const orders = Skill.make("orders", { description: "Orders.", tools: [tool] })
+    const moved = Agent.make("worker", { skills: [Skill.make("work", { description: "Works." }), orders] })
+    const routed = Agent.route(
+      Agent.make("worker", { skills: [talk, work(tool)] }),
+      Router.byRule(() => "work")
+    )
+    const ofWork = yield* snapshotOf(yield* outcomeOf(routed, "go", yield* make(batch("order"), text("so far"))))
     const defect = "TypeError: Agent 'worker' has no tool 'order' to go on with"
-    assert.strictEqual(yield* endOf(outcomeOf(Agent.resume(talking), { from, input: "more" }, model)), defect)
+    assert.strictEqual(yield* endOf(outcomeOf(Agent.resume(moved), { from: ofWork }, model)), defect)
+  })
+)
+
+it.effect("new input that comes while a call waits is read by the skill of the call [P1524]", () =>
+  Effect.gen(function* () {
+    for (const given of [{ input: "more" }, { say: "more" }]) {
+      const { tokenOf, tool } = deferring({ wait: "continue" })
+      let routedTo: "talk" | "work" = "work"
+      const agent = Agent.make("worker", { skills: [talk, work(tool)] }).pipe(
+        Agent.route(Router.byRule(() => routedTo))
+      )
+      const model = yield* make(batch("order"), text("so far"), text("read"), done)
+      const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+      routedTo = "talk"
+      const from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from: first, ...given }, model))
+      assert.deepStrictEqual([from.skill, saidIn(model)], ["work", ["more"]])
+      const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: settlementFor(tokenOf()) }, model)
+      assert.strictEqual(end._tag, "Completed")
+      assert.match(saidIn(model)[1] ?? "", /{"at":7}/)
+    }
   })
 )
 

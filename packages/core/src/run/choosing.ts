@@ -23,8 +23,9 @@ const choosing = Effect.fnUntraced(function* (
   // the chosen skill goes on with deferred calls whose results are to come
   const over = answer && beginning.from?.late === undefined ? yield* unlessSaid(running, answer, undefined) : undefined
   if (over !== undefined) return over.value
-  // new input is routed again: it may be about something else
-  const before = beginning.isNew ? undefined : beginning.from?.skill
+  // new input is routed again: it may be about something else. While deferred calls wait, their skill goes on with it
+  const isRouted = beginning.isNew && beginning.from?.late === undefined
+  const before = isRouted ? undefined : beginning.from?.skill
   if (before !== undefined) {
     const skilled = choice.works.get(before)
     if (skilled === undefined) {
