@@ -2,8 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Budget, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Layer, Logger } from "effect"
-import { TestClock } from "effect/testing"
+import { Effect, Layer } from "effect"
 import { it } from "../../_support/run.ts"
 import { done, eventLog, scripted } from "../../_support/dialogue.ts"
 
@@ -150,27 +149,6 @@ it.run(
       const free = yield* priced("reported", done)
       assert.strictEqual(yield* run(Agent.make("worker", {}), "go").pipe(Effect.provide(free.layer)), "done")
     })
-)
-
-it.effect(
-  "a price that is more than 90 days old is one warning of the process, where a run asks for costs [P1382]",
-  () => {
-    const lines: Array<unknown> = []
-    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
-    const own = { ...dollar, asOf: "1970-01-01" }
-    return Effect.gen(function* () {
-      const model = yield* priced(own, done, done, done, done)
-      const runs = (budget: Budget.Limits) => Agent.make("worker", { budget })("go").pipe(Effect.provide(model.layer))
-      yield* runs({ maxCost: 1e9 })
-      yield* TestClock.setTime(90 * 86_400_000 + 1)
-      yield* runs({})
-      assert.deepStrictEqual(lines, [])
-      yield* runs({ maxCost: 1e9 })
-      yield* runs({ maxCost: 1e9 })
-      assert.lengthOf(lines, 1)
-      assert.include(String(lines[0]), "A price of a model is of 1970-01-01, more than 90 days ago")
-    }).pipe(Effect.provide(logger))
-  }
 )
 
 it("what is no price is refused by name [P1382]", () => {

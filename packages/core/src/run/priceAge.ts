@@ -1,5 +1,6 @@
 /** A warning about old prices. */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Price } from "../budget/Price.ts"
 
@@ -7,19 +8,22 @@ const day = 86_400_000
 const most = 90 * day
 
 /** Whether this process has warned. */
-let isWarned = false
+export const Warned = Context.Reference<{ isSaid: boolean }>("@kintsugi/core/PriceAge/Warned", {
+  defaultValue: () => ({ isSaid: false })
+})
 
 /** Logs once per process that a price was read more than 90 days ago. */
-export const warnOfAge = (prices: ReadonlyArray<Price | "reported" | undefined>): Effect.Effect<void> => {
-  if (isWarned) return Effect.void
-  const dated = prices.flatMap((price) => (typeof price === "object" && price.asOf !== undefined ? [price.asOf] : []))
-  if (dated.length === 0) return Effect.void
-  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const old = dated.find((asOf) => now - Date.parse(asOf) > most)
-    if (old === undefined || isWarned) return Effect.void
-    isWarned = true
+export const warnOfAge = (prices: ReadonlyArray<Price | "reported" | undefined>): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const warned = fiber.getRef(Warned)
+    const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    const old = warned.isSaid ? undefined : prices.map(dateOf).find((date) => now - Date.parse(date) > most)
+    if (old === undefined) return Effect.void
+    warned.isSaid = true
     return Effect.logWarning(
       `A price of a model is of ${old}, more than 90 days ago: update @kintsugi/providers, or give your own in the budget's prices`
     )
   })
-}
+
+/** The day on which a price was read. A price without one is of no day, and so never old. */
+const dateOf = (price: Price | "reported" | undefined): string => (typeof price === "object" ? (price.asOf ?? "") : "")
