@@ -53,6 +53,7 @@ export class Waits {
       }
       case "message-read":
       case "message-returned":
+        // Mutant `true` for `one.type === "message"` survives: nothing else has an id
         return this.#drop((one) => one.type === "message" && one.id === event.id)
       case "tool-end":
         if (event.use.settlement.kind !== "deferred") return this.#dropCall(event)
@@ -95,6 +96,7 @@ export class Waits {
     this.#note(snapshot)
   }
 
+  // Mutant `["Stryker was here"]` survives: what has no call id is no call
   #note({ late = [], runId, unfinished }: Snapshot): void {
     this.#suspended.add(runId)
     for (const { callId, handle } of late) {
@@ -102,6 +104,7 @@ export class Waits {
         if (one.type === "deferred" && isOf(one, { callId, runId }) && one.handle === handle) this.#late.add(one)
       }
     }
+    // Mutant `["Stryker was here"]` survives: what has no type is no agent
     for (const call of unfinished?.calls ?? []) {
       if (call.type !== "agent") continue
       this.#parents.set(call.snapshot.runId, runId)
@@ -117,6 +120,7 @@ export class Waits {
   #dropLate(event: { readonly runId: string; readonly callId: string }, handle: unknown): void {
     const text = JSON.stringify(handle)
     this.#drop(
+      // Mutant `true` for `one.type === "deferred"` survives: no other wait is late
       (one) => one.type === "deferred" && this.#late.has(one) && isOf(one, event) && JSON.stringify(one.handle) === text
     )
   }
