@@ -4,6 +4,8 @@ import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { digestOfRequest } from "../../../packages/core/src/data/Digest.ts"
+import { deferring } from "../tool/_support/deferring.ts"
 import { it } from "../../_support/run.ts"
 import { agentWith, done, scripted } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
@@ -136,6 +138,65 @@ it.effect("a document whose numbers, places or requests no run could have fails,
       const error = yield* Effect.flip(Snapshot.fromJson(changed(document, path, value)))
       assert.isTrue(Schema.isSchemaError(error), path.join("."))
       if (value !== deep) assert.include(String(error), `["${path[0]}"]`)
+    }
+  })
+)
+
+it.effect(
+  "a request about another run, key, call or tool fails with its place, though its digest is right [P903]",
+  () =>
+    Effect.gen(function* () {
+      const { tool } = paying()
+      const model = yield* make(pay)
+      const helper = Agent.make("helper", { skills: [Skill.make("work", { description: "Works.", tools: [tool] })] })
+      const parent = agentWith(Agent.asTool(helper, { description: "Helps." }))
+      const nested = yield* make(calls(call("helper", { input: "go" }, "h1")), pay)
+      const own = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+      const around = yield* snapshotOf(yield* outcomeOf(parent, "go", nested))
+      const waiting = ["unfinished", "calls", 0] as const
+      for (const [from, path] of [
+        [own, waiting],
+        [around, [...waiting, "snapshot", ...waiting]]
+      ] as const) {
+        const document = Snapshot.toJson(from)
+        const [request] = Snapshot.requestsOf(from)
+        assert(request !== undefined)
+        const forgedBy = (change: Partial<Approval.ApprovalRequest>) =>
+          Effect.map(digestOfRequest({ ...request, ...change }, request.arguments), (digest) =>
+            changed(document, [...path, "request"], { ...request, ...change, digest })
+          )
+        // changed to what it was, it is read
+        yield* Snapshot.fromJson(yield* forgedBy({ key: request.key }))
+        for (const change of [{ runId: "another" }, { key: "another" }, { callId: "another" }, { tool: "look" }]) {
+          const error = yield* Effect.flip(Snapshot.fromJson(yield* forgedBy(change)))
+          const place = [...path, "request"].map((key) => `[${JSON.stringify(key)}]`).join("")
+          assert.strictEqual(
+            error.message,
+            `Expected a request as it was shown, about the call as it was made\n  at ${place}`,
+            JSON.stringify(change)
+          )
+        }
+      }
+    })
+)
+
+it.effect("a reply without calls, a foreign token and a refused document fail with their place and reason [P903]", () =>
+  Effect.gen(function* () {
+    const { tool, tokenOf } = deferring({ wait: "continue" })
+    const model = yield* make(calls(call("order", {}, "c1")), ScriptedModel.text("so far"))
+    const document = Snapshot.toJson(yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model)))
+    const suspended = Snapshot.toJson(
+      yield* snapshotOf(yield* outcomeOf(agentWith(paying().tool), "go", yield* make(pay)))
+    )
+    assert.include(JSON.stringify(document), tokenOf())
+    for (const [changedDocument, message] of [
+      [changed(document, ["late", 0, "key"], "another"), 'Expected the token of this call\n  at ["late"][0]["token"]'],
+      [
+        changed(suspended, ["unfinished", "reply", "content"], []),
+        'Expected a reply with calls\n  at ["unfinished"]["reply"]'
+      ]
+    ] as const) {
+      assert.strictEqual((yield* Effect.flip(Snapshot.fromJson(changedDocument))).message, message)
     }
   })
 )
