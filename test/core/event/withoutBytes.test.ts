@@ -126,6 +126,27 @@ it.effect("an event without bytes is the same event, and an error in it the same
   })
 )
 
+it.effect(
+  "a part without its bytes has its type, its name and their number, and a value that is no error is left [P1538]",
+  () =>
+    Effect.sync(() => {
+      const parts = [Message.file("text/csv", { data: marker }, "a.csv"), Message.file("text/csv", { data: marker })]
+      const given = { ...event, type: "tool-end", use: { settlement: { ...settlement, parts } } }
+      // the fields of the event that do not matter here are left out
+      const found = withoutBytes(given as unknown as AgentEvent.AgentEvent)
+      assert(found.type === "tool-end")
+      assert.deepStrictEqual(found.use.settlement, {
+        ...settlement,
+        parts: [
+          { type: "file", mediaType: "text/csv", name: "a.csv", bytes: 18 },
+          { type: "file", mediaType: "text/csv", bytes: 18 }
+        ]
+      })
+      const thrown = { ...event, type: "run-failed", error: { transcript } } as unknown as AgentEvent.AgentEvent
+      assert.strictEqual(withoutBytes(thrown), thrown)
+    })
+)
+
 const failed = (error: unknown) => {
   const given = { ...event, type: "run-failed", error, isDefect: false, transcript, usage, ledger: [] } as const
   const found = withoutBytes(given)

@@ -6,6 +6,7 @@ import type { AgentEvent } from "./AgentEvent.ts"
 
 /** The event without bytes; the same object if it has none. Snapshots keep their bytes, because the run resumes with them. */
 export const withoutBytes = (event: AgentEvent): AgentEvent =>
+  // Mutants `false` for `event.type === "text-delta"`, `false` for `event.type === "reasoning-delta"` survive: speed only
   event.type === "text-delta" || event.type === "reasoning-delta" ? event : light(event, ofEvent)
 
 /** A value without bytes; the same value if it has none. */
@@ -24,6 +25,7 @@ const changedIn = (value: object, fields: Fields): object | undefined => {
   for (const key in fields) {
     const field: unknown = Reflect.get(value, key)
     // each field has its function
+    // Mutant `fields[key](field as never)` survives: each key is one of the fields
     const other = field && fields[key]?.(field as never)
     if (other !== field) (changed ??= {})[key] = other
   }
@@ -63,9 +65,11 @@ const wholes = new WeakMap<Message.User, Message.User>()
 export const whole = (message: Message.User): Message.User => wholes.get(message) ?? message
 
 const message = (value: Message.Message): Message.Message => {
+  // Mutant `false` survives: a text has no parts
   if (value.role === "system") return value
   if (value.role === "assistant") return light(value, { content: each(call) })
   const found = light(value, { content: each(saidOf) })
+  // Mutant `true` survives: then the message is its own original
   if (found !== value) wholes.set(found, value)
   return found
 }
