@@ -1,9 +1,10 @@
 /** Parts of checkpoints and events that other processes read: other words and missing fields are refused. */
 import { assert, it } from "@effect/vitest"
-import { Usage } from "@kintsugi/core"
+import { Message, Usage } from "@kintsugi/core"
 import { Schema } from "effect"
 import { ForSettlement } from "../../../packages/core/src/event/Checkpoint.ts"
 import { schemas } from "../../../packages/core/src/event/Codec.ts"
+import { Waiting } from "../../../packages/core/src/event/waiting.ts"
 import { through } from "../_support/json.ts"
 
 const isRead = (schema: Schema.Codec<unknown, unknown>) => {
@@ -24,6 +25,42 @@ it("a deferred call keeps how it has ended [P903]", () => {
   const is = isRead(ForSettlement)
   for (const ended of [{}, { _tag: "" }, { _tag: "Success" }, { _tag: "Failure" }, { _tag: "", value: 1, error: 1 }])
     assert.isFalse(is({ ...call, ended }), JSON.stringify(ended))
+})
+
+it("what a run waits for is read with all of its fields, and under no other word [P1524 P903]", () => {
+  const of = { runId: "r", agent: "a" }
+  const call = { ...of, callId: "c", tool: "pay", expiresAt: 9 }
+  const request = {
+    ...call,
+    key: "k",
+    arguments: { cents: 5 },
+    reason: "needs approval",
+    schema: "s",
+    digest: "d",
+    requestedAt: 1
+  }
+  const { agent, runId, ...ofNone } = { ...of, type: "message", id: "m", message: Message.user("hi") }
+  const whole: ReadonlyArray<Record<string, unknown>> = [
+    { type: "approval", ...call, request },
+    { type: "ask", ...call, request },
+    { type: "deferred", ...call, handle: { job: 1 } },
+    { ...ofNone, runId, agent },
+    ofNone
+  ]
+  const is = isRead(Waiting)
+  for (const one of whole) {
+    const type = String(one["type"])
+    assert.deepStrictEqual(
+      Schema.encodeUnknownSync(Schema.toCodecJson(Waiting))(Schema.decodeUnknownSync(Schema.toCodecJson(Waiting))(one)),
+      one as Schema.Json
+    )
+    for (const word of ["", "other"]) assert.isFalse(is({ ...one, type: word }), type)
+    const optional = type === "message" ? ["runId", "agent"] : []
+    for (const key of Object.keys(one)) {
+      const { [key]: _, ...rest } = one
+      assert.strictEqual(is(rest), optional.includes(key), `${type} without ${key}`)
+    }
+  }
 })
 
 it("an event names the run above it, and its call [P1540]", () => {
