@@ -28,6 +28,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
         : []
   )
   const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
+  // Mutant `["Stryker was here"]` survives: what has no type does not wait
   const calls = (unfinished?.calls ?? []).flatMap((call, index): ReturnType<typeof waitingOf> => {
     switch (call.type) {
       case "agent":
@@ -37,6 +38,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
       case "deferred": {
         const { ended, expiresAt, handle, token } = call
         if (ended !== undefined) return []
+        // Mutant `made[index].id` survives: a snapshot has as many calls as its reply
         const [callId, tool] = [made[index]?.id ?? "", Token.partsOf(token)?.tool ?? ""]
         return [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
       }
