@@ -43,6 +43,7 @@ export const behind = (one: Numbered, after: number): Numbered | undefined => {
   const { ends, event, number } = one
   if (number <= after) return undefined
   const gone = after - firstOf(one) + 1
+  // Mutant `false` for `ends === undefined` survives: nothing of a single event is gone
   if (ends === undefined || gone <= 0 || !isDelta(event)) return one
   const start = ends[gone - 1] ?? 0
   const rest = ends.slice(gone).map((end) => end - start)
