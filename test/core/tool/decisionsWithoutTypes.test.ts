@@ -1,8 +1,8 @@
 /** Decisions of JavaScript, or of JSON that no schema has read: what cannot be read never admits more. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, type Approval, Recovery, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema } from "effect"
+import { Cause, Effect, Exit, Logger, Schema } from "effect"
 import { agentWith, busy, callingOnce, done, eventLog, read } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { deciding, only, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
@@ -46,6 +46,38 @@ it.run("an approval whose scope cannot be read holds for its call alone [P1531]"
         [{ type: "approve" }, { type: "approve" }]
       )
       assert.isTrue(decided.every((event) => isReadBack(event)))
+    }
+  })
+)
+
+it.run("the scope that cannot be read is one line of the log, with the name of the tool [P1531]", (run) =>
+  Effect.gen(function* () {
+    const lines: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(({ logLevel, message }) => void lines.push([logLevel, message]))
+    const { tool } = paying()
+    const { layer } = deciders(untyped({ type: "approve", for: "always" }))
+    const model = yield* ScriptedModel.make(pays(5), done)
+    yield* run(agentWith(tool), "go").pipe(Effect.provide([model.layer, layer]), Effect.provide(Logger.layer([logger])))
+    const alone = "The scope of an approval of tool 'pay' cannot be read: the approval holds for its call alone"
+    assert.deepStrictEqual(lines, [["Warn", [alone]]])
+  })
+)
+
+it.run("what an approver decides without a type is a defect that says what it is not [P1531]", (run) =>
+  Effect.gen(function* () {
+    for (const decide of [() => Effect.succeed(untyped(5)), () => untyped(5) as unknown as Effect.Effect<never>]) {
+      const { paid, tool } = paying()
+      const model = yield* ScriptedModel.make(pays(5))
+      const exit = yield* run(agentWith(tool), "go").pipe(
+        Effect.provide([model.layer, Approval.layer(decide)]),
+        Effect.exit
+      )
+      assert(Exit.isFailure(exit))
+      assert.match(
+        String(Cause.squash(exit.cause)),
+        /^TypeError: The decide of the Approver returned a number, not (?:a decision or )?an Effect/
+      )
+      assert.deepStrictEqual(paid, [])
     }
   })
 )
