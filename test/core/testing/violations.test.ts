@@ -10,7 +10,8 @@ const {
   "every run ends with one last event": ended,
   "interruption passes": passing,
   "no call without its settlement": oneSettlement,
-  "no unsafe tool runs twice": safe
+  "no unsafe tool runs twice": safe,
+  "the ledger is complete": booked
 } = Invariants.all
 
 /** An event with the parts that count here. */
@@ -174,7 +175,51 @@ it("the calls of a reply are in the message of its turn, and the messages in the
   const chosen = asks(1, Message.text("the first skill"))
   const later = [told, says(2, settled(result))].map((one) => ({ ...one, turn: 2 }))
   assert.deepStrictEqual(of(start, chosen, asks(2, call), ...later, done), [])
-  assert.deepStrictEqual(of(start, asks(1, call), asks(2, call), ...later, done), [
-    "'worker' has asked for calls in turn 1 that no message has"
-  ])
+  for (const reply of [asks(1, call), asks(1, Message.text("I pay."), call)]) {
+    assert.deepStrictEqual(of(start, reply, asks(2, call), ...later, done), [
+      "'worker' has asked for calls in turn 1 that no message has"
+    ])
+  }
+})
+
+it("a result and a refusal have an event of their own, what ends a call from outside has none [P401]", () => {
+  const of = (settlement: Message.Settlement) =>
+    oneSettlement(recordingOf({ events: [start, asks(1, call), says(1, settled(settlement)), done] }))
+  for (const kind of ["result", "denied"] as const) {
+    assert.deepStrictEqual(of({ kind, text: "" }), [`c1 is settled as '${kind}', and no event says so`])
+  }
+  for (const kind of ["interrupted", "skipped"] as const) assert.deepStrictEqual(of({ kind, text: "" }), [])
+})
+
+it("the ledger of a run has its attempts and those of its sub-agents, and no others [P703]", () => {
+  const usage = (inputTokens: number) => Usage.make({ inputTokens })
+  const attempt = (runId: string, inputTokens: number, parts: object = {}) => {
+    const entry = { runId, agent: "a", model: "m", turn: 1, attempt: 1, usage: usage(inputTokens) }
+    const begin = event("model-start", { model: "m", provider: "p", attempt: 1, runId, ...parts })
+    return { entry, events: [begin, event("model-end", { runId, attempt: 1, reply: {}, entry, ...parts })] }
+  }
+  const own = attempt("r", 1)
+  const inner = attempt("s", 2, ofChild)
+  const foreign = attempt("o", 4, { agent: "other" })
+  const ends = (parts: object, ...of: ReadonlyArray<typeof own>) => {
+    const all = of.reduce((sum, { entry }) => Usage.add(sum, entry.usage), Usage.empty)
+    return event("run-completed", { ...parts, ledger: of.map(({ entry }) => entry), usage: all })
+  }
+  const sound = [
+    ...own.events,
+    ...inner.events,
+    ends(ofChild, inner),
+    ends({}, own, inner),
+    ...foreign.events,
+    ends({ runId: "o", agent: "other" }, foreign)
+  ]
+  const sent = [usage(1), usage(2), usage(4)]
+  assert.deepStrictEqual(booked(recordingOf({ events: sound, sent })), [])
+  assert.lengthOf(booked(recordingOf({ events: sound, sent: sent.slice(1) })), 1)
+  assert.match(
+    booked(recordingOf({ events: sound.with(5, ends({}, own)), sent })).join(),
+    /^What is booked for 'worker' is/
+  )
+  // a run that has not ended has no ledger to compare
+  assert.deepStrictEqual(booked(recordingOf({ events: own.events, sent })), [])
 })

@@ -58,13 +58,14 @@ const oneSettlement: Invariant = ({ events }) =>
     const replies = ofType(run, "model-end")
     const turns = ofType(run, "turn-end")
     const routing = new Set(replies.map(({ turn }) => turn).filter((turn) => !turns.some((end) => end.turn === turn)))
-    const asked = new Map(replies.filter(({ turn }) => !routing.has(turn)).map(({ reply, turn }) => [turn, reply]))
+    const asked = new Map(replies.map(({ reply, turn }) => [turn, reply]))
     const unsettled = [...routing].filter((turn) =>
       replies.some((event) => event.turn === turn && event.reply.content.some(({ type }) => type === "tool-call"))
     )
     const start = ofType(run, "run-start")[0]?.transcript ?? []
     const end = run.at(-1)
     const stored =
+      // Mutant `end.type` survives: a run has an event
       end?.type === "run-failed" || end?.type === "run-interrupted"
         ? end.transcript.filter(({ role }) => role === "assistant").slice(assistants(start))
         : undefined
