@@ -53,6 +53,12 @@ const add = Tool.make("add", {
   success: Schema.Int,
   run: ({ n }) => Effect.succeed(n)
 })
+const cause = both(Arbitraries.cause)
+const ofModel = both(Arbitraries.errorOf("ServerError"))
+const ofRun = both(Arbitraries.errorOf("BudgetExceededError"))
+const ofTool = both(Arbitraries.errorOf("ToolExecutionError"))
+const said = both(Arbitraries.toolCall(add))
+const broken = both(Arbitraries.brokenArguments(add))
 const turns = both(Arbitraries.modelTurns(Arbitraries.toolCall(add), { failure: Arbitraries.modelError }))
 const answering = both(Arbitraries.modelTurns(Arbitraries.toolCall(add), { minCalls: 0, maxCalls: 0, cuts: [] }))
 const faultPlan = both(Arbitraries.faultPlan(3))
@@ -76,6 +82,18 @@ const shownBy = <T>(
     yield* check((value) => Effect.sync(() => show(value).forEach((one) => shown.add(one))), 400)
     return [...shown].toSorted()
   })
+
+/** Which of its kinds a drawn cause is. */
+const causeKind = (one: unknown): string => {
+  if (one === null) return "null"
+  if (typeof one !== "object") return one === undefined ? "none" : typeof one === "string" ? "text" : typeof one
+  if (LlmError.isLlmError(one)) return one._tag === "RateLimitError" ? "ours" : "another"
+  if (KintsugiError.isKintsugiError(one)) return "callId" in one && one.callId === "c" ? "nested" : "another"
+  if (one instanceof TypeError) return "error"
+  if (!(one instanceof Error)) return "status" in one && one.status === 500 ? "plain" : "another"
+  const { code, headers } = one as Error & { readonly code?: unknown; readonly headers?: { readonly secret?: unknown } }
+  return code === "E1" && headers?.secret === one.message && one.cause instanceof Error ? "coded" : "another"
+}
 
 const stepsOf = ({ rest, steps }: FailureScript.FailureScript): ReadonlyArray<FailureScript.FailureScript["rest"]> => [
   ...steps,
@@ -239,6 +257,59 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
         const names = ["maxDuration", "maxTokens", "maxToolCalls", "maxTurns", "toolConcurrency"]
         assert.deepStrictEqual(yield* shownBy(limits[side], Object.keys), names)
         holds(yield* limits[side]((limits) => Effect.sync(() => Budget.make(limits).maxTurns > 0), 100))
+      })
+    )
+
+    it.effect("draw each kind of cause that an error may have, beneath errors of each class [P1105]", () =>
+      Effect.gen(function* () {
+        const foreign = ["coded", "error", "null", "number", "plain", "text"]
+        const causesOf = (one: unknown) => [causeKind(one)]
+        assert.deepStrictEqual(yield* shownBy(cause[side], causesOf), [...foreign, "nested", "ours"].toSorted())
+        const kindsUnder = (check: (typeof ofModel)[typeof side]) =>
+          shownBy(check, (one) => ("cause" in one ? [causeKind(one.cause)] : ["none"]))
+        assert.deepStrictEqual(yield* kindsUnder(ofModel[side]), [...foreign, "none", "ours"].toSorted())
+        assert.deepStrictEqual(yield* kindsUnder(ofRun[side]), [...foreign, "none"].toSorted())
+        const optional = shownBy(ofTool[side], (one) => ["transcript", "attempts"].filter((name) => !(name in one)))
+        assert.deepStrictEqual(yield* optional, ["transcript"])
+      })
+    )
+
+    it.effect("draw calls of the tools, of a tool that there is not, and arguments that are cut off [P1105]", () =>
+      Effect.gen(function* () {
+        const calls = shownBy(said[side], ({ arguments: args, name }) => [
+          name,
+          typeof args === "object"
+            ? "object"
+            : Result.isSuccess(Result.try(() => JSON.parse(args)))
+              ? "text"
+              : "cut off"
+        ])
+        assert.deepStrictEqual(yield* calls, ["add", "cut off", "nothing", "object", "text"])
+        const fits = Schema.is(Schema.fromJsonString(Schema.Struct({ n: Schema.Int })))
+        const beginnings = shownBy(broken[side], (text) => [
+          /^(?:|\{|\{"|\{"n|\{"n"|\{"n":-?\d*)$/.test(text) && !fits(text) ? "a beginning" : text,
+          text === "" ? "empty" : "more"
+        ])
+        assert.deepStrictEqual(yield* beginnings, ["a beginning", "empty", "more"])
+      })
+    )
+
+    it.effect("draw messages of each role and part, with few ids [P1105]", () =>
+      Effect.gen(function* () {
+        const roles = shownBy(foreignMessage[side], ({ role }) => [role])
+        assert.deepStrictEqual(yield* roles, ["assistant", "system", "tool", "user"])
+        const parts = shownBy(foreignMessage[side], (message) =>
+          "content" in message && typeof message.content !== "string" ? message.content.map(({ type }) => type) : []
+        )
+        assert.deepStrictEqual(yield* parts, ["reasoning", "settled-call", "text", "tool-call"])
+        const ids = shownBy(foreignMessage[side], (message) => ("callId" in message ? [message.callId] : []))
+        assert.deepStrictEqual(yield* ids, ["a", "b", "c"])
+        const asked = shownBy(foreignMessage[side], (message) =>
+          "content" in message && typeof message.content !== "string"
+            ? message.content.flatMap((part) => (part.type === "tool-call" ? [`${part.name} ${part.arguments}`] : []))
+            : []
+        )
+        assert.deepStrictEqual(yield* asked, ["look {}"])
       })
     )
 
