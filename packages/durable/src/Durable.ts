@@ -38,6 +38,7 @@ import { Lines } from "./lines.ts"
 import { orLost } from "./losing.ts"
 import { Memory } from "./memory.ts"
 import type { DurableRequest, WorkflowOptions } from "./options.ts"
+import { patient } from "./patience.ts"
 import type { AtWork, Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
@@ -127,7 +128,7 @@ export const workflow = <
       const incarnation = `${yield* Random.nextInt}${yield* Random.nextInt}`
       const clock = yield* Clock.Clock
       const random = yield* Random.Random
-      const engine = yield* WorkflowEngine
+      const engine = patient(yield* WorkflowEngine, clock)
       const process = {
         scope,
         incarnation,

@@ -1,0 +1,159 @@
+/** Runs whose storage does not answer for a while. */
+import { assert, it } from "@effect/vitest"
+import { Agent, type AgentEvent, Message, Recovery, Tool } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
+import { Cause, Clock, Effect, Exit, Fiber, Layer, Logger, Schema } from "effect"
+import { PersistenceError } from "effect/cluster/ClusterError"
+import { TestClock } from "effect/testing"
+import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { calm } from "../_support/dialogue.ts"
+import { call, reading } from "./_support/readingModel.ts"
+import { Busy } from "./_support/scenarios.ts"
+
+type Engine = WorkflowEngine["Service"]
+type Method = "activityExecute" | "deferredResult" | "deferredDone" | "scheduleClock"
+const methods: ReadonlyArray<Method> = ["activityExecute", "deferredResult", "deferredDone", "scheduleClock"]
+
+/** How a call of the engine goes wrong: nothing was stored, or it was and the answer is lost. */
+type When = "before" | "after"
+
+/** The engine in memory; its storage fails as `failure` says, asked at each call. */
+const failingEngine = (failure: (method: Method) => { readonly when: When; readonly defect: unknown } | undefined) =>
+  Layer.effect(
+    WorkflowEngine,
+    Effect.map(WorkflowEngine, (engine): Engine => {
+      const failing = (method: Method) =>
+        // each of these methods gives an effect
+        ((...given: ReadonlyArray<never>) =>
+          Effect.suspend(() => {
+            const found = failure(method)
+            const self = (engine[method] as (...given: ReadonlyArray<never>) => Effect.Effect<unknown>)(...given)
+            if (found === undefined) return self
+            const dies = Effect.die(found.defect)
+            return found.when === "before" ? dies : Effect.andThen(self, dies)
+          })) as never
+      return { ...engine, ...Object.fromEntries(methods.map((method) => [method, failing(method)])) }
+    })
+  ).pipe(Layer.provide(Durable.layerMemory))
+
+const unreachable = new PersistenceError({ cause: new Error("Connection closed") })
+
+/** A tool that fails once, and is tried again two minutes later. */
+const story = () => {
+  const model = reading("outer", (turn) => (turn === 0 ? [call("pay")] : [Message.text("done")]))
+  const runs: Array<string> = []
+  const ends: Array<AgentEvent.AgentEvent["type"]> = []
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    failure: Busy,
+    sideEffects: "idempotent",
+    run: (_, { attempt }): Effect.Effect<string, Busy> => {
+      runs.push(`pay ${attempt}`)
+      return attempt === 1 ? Effect.fail(new Busy({ message: "busy" })) : Effect.succeed("paid")
+    }
+  }).pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1, initialBackoff: "2 minutes" }) }))
+  const agent = Agent.make("worker", { model: model.layer, budget: { maxDuration: "2 days" }, tools: [pay] }).pipe(
+    Agent.onEvent(({ type }) => Effect.sync(() => void (/^run-(?!start)/.test(type) && ends.push(type))))
+  )
+  const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
+  return { durable, runs, ends, asked: model.asked }
+}
+
+/** The exit of a run, after how many milliseconds it ended, and the warnings of the log. */
+const played = (engine: Layer.Layer<WorkflowEngine>) =>
+  Effect.gen(function* () {
+    const { durable, ...seen } = story()
+    const began = yield* Clock.currentTimeMillis
+    const lines: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(
+      ({ message }) => void lines.push(Array.isArray(message) ? message[0] : message)
+    )
+    const fiber = yield* Effect.forkChild(
+      Effect.flatMap(durable.workflow.execute({ id: "one", input: "go" }), (output) =>
+        Effect.map(Clock.currentTimeMillis, (at) => ({ output, took: at - began }))
+      ).pipe(Effect.provide(Layer.provideMerge(durable.layer, engine)), Effect.provide(Logger.layer([logger])))
+    )
+    for (let step = 0; step < 1200 && fiber.pollUnsafe() === undefined; step++) {
+      for (let turn = 0; turn < 4; turn++) yield* calm
+      yield* TestClock.adjust(250)
+    }
+    return { exit: yield* Fiber.await(fiber), lines, ...seen }
+  })
+
+const notice = "Durable: the storage of the engine does not answer. The run waits for it"
+
+it.effect.each(methods.flatMap((method) => (["before", "after"] as const).map((when) => ({ method, when }))))(
+  "a run waits for its storage, which fails twice $when each $method, and does nothing twice [P1113]",
+  ({ method, when }) =>
+    Effect.gen(function* () {
+      const failures = new Map<number, number>()
+      let calls = 0
+      let left = 0
+      const engine = failingEngine((called) => {
+        if (called !== method) return undefined
+        if (left === 0) {
+          calls += 1
+          left = 3
+        }
+        left -= 1
+        if (left === 0) return undefined
+        failures.set(calls, (failures.get(calls) ?? 0) + 1)
+        return { when, defect: unreachable }
+      })
+      const { asked, ends, exit, lines, runs } = yield* played(engine)
+      assert(Exit.isSuccess(exit), String(exit))
+      assert.strictEqual(exit.value.output, "done")
+      assert.deepStrictEqual([runs, ends, asked()], [["pay 1", "pay 2"], ["run-completed"], 2])
+      assert.isAbove(failures.size, 0)
+      // a warning at the first failure of each call
+      assert.lengthOf(
+        lines.filter((line) => line === notice),
+        failures.size
+      )
+    })
+)
+
+it.effect("it waits a quarter of a second, then twice as long each time, and ten seconds at most [P1113]", () =>
+  Effect.gen(function* () {
+    for (const [times, millis] of [
+      [1, 250],
+      [3, 250 + 500 + 1000],
+      [8, 250 + 500 + 1000 + 2000 + 4000 + 8000 + 10_000 + 10_000]
+    ] as const) {
+      let left = times
+      const engine = failingEngine((method) => {
+        if (method !== "activityExecute" || left === 0) return undefined
+        left -= 1
+        return { when: "before", defect: unreachable }
+      })
+      const sound = yield* played(failingEngine(() => undefined))
+      const waited = yield* played(engine)
+      assert(Exit.isSuccess(sound.exit) && Exit.isSuccess(waited.exit))
+      assert.strictEqual(waited.exit.value.took - sound.exit.value.took, millis)
+    }
+  })
+)
+
+it.effect(
+  "any other death of the engine ends the run, and so does an interruption beside that of the storage [P1113]",
+  () =>
+    Effect.gen(function* () {
+      for (const defect of [new Error("a bug"), { _tag: "MalformedMessage" }, undefined]) {
+        let isOver = false
+        const engine = failingEngine((method) => {
+          if (method !== "activityExecute" || isOver) return undefined
+          isOver = true
+          return { when: "before", defect }
+        })
+        const { exit, lines } = yield* played(engine)
+        assert(Exit.isFailure(exit))
+        assert.strictEqual(Cause.squash(exit.cause), defect)
+        assert.deepStrictEqual(
+          lines.filter((line) => line === notice),
+          []
+        )
+      }
+    })
+)
