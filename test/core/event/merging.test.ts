@@ -40,7 +40,7 @@ it("deltas of a model call are merged once the call has ended, each way that it 
   assert.lengthOf(merge(numbered(...texts, event("tool-start"))), 4)
 })
 
-it("only deltas of one text are merged: of one type, run, agent and turn, whatever their instants [P1542]", () => {
+it("only deltas of one text are merged: of one type, run, agent and turn, at any instants [P1542]", () => {
   const merged = (...events: ReadonlyArray<AgentEvent.AgentEvent>) =>
     short(merge(numbered(...events), { all: true })).map(([, text]) => text)
   assert.deepStrictEqual(merged(delta("a"), reasoning("b"), reasoning("c"), delta("d")), ["a", "bc", "d"])

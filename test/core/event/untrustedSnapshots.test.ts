@@ -169,10 +169,10 @@ it.effect(
         yield* Snapshot.fromJson(yield* forgedBy({ key: request.key }))
         for (const change of [{ runId: "another" }, { key: "another" }, { callId: "another" }, { tool: "look" }]) {
           const error = yield* Effect.flip(Snapshot.fromJson(yield* forgedBy(change)))
-          const place = [...path, "request"].map((key) => `[${JSON.stringify(key)}]`).join("")
+          const where = [...path, "request"].map((key) => `[${JSON.stringify(key)}]`).join("")
           assert.strictEqual(
             error.message,
-            `Expected a request as it was shown, about the call as it was made\n  at ${place}`,
+            `Expected a request as it was shown, about the call as it was made\n  at ${where}`,
             JSON.stringify(change)
           )
         }

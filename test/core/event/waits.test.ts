@@ -48,25 +48,25 @@ const short = ({ all }: Waits) =>
   all.map((one) => `${one.type} ${one.runId}.${one.type === "message" ? one.id : one.callId}`)
 
 it("each event of a call ends what that call waits for, and nothing else", () => {
-  const open = [asks("c1"), defers("c2"), says("m1"), asks("c1", "s", within("r")), says("c1")]
+  const begun = [asks("c1"), defers("c2"), says("m1"), asks("c1", "s", within("r")), says("c1")]
   const all = ["approval r.c1", "deferred r.c2", "message r.m1", "approval s.c1", "message r.c1"]
-  assert.deepStrictEqual(left(...open), all)
+  assert.deepStrictEqual(left(...begun), all)
   for (const type of ["approval-decided", "approval-expired", "tool-denied", "tool-skipped", "tool-failed"] as const) {
     for (const [callId, gone] of [
       ["c1", 0],
       ["c2", 1]
     ] as const) {
-      assert.deepStrictEqual(left(...open, event(type, { callId, tool: "pay" })), all.toSpliced(gone, 1), type)
+      assert.deepStrictEqual(left(...begun, event(type, { callId, tool: "pay" })), all.toSpliced(gone, 1), type)
     }
-    assert.deepStrictEqual(left(...open, event(type, { callId: "m1", tool: "pay" })), all, type)
+    assert.deepStrictEqual(left(...begun, event(type, { callId: "m1", tool: "pay" })), all, type)
   }
   const ended = event("tool-end", { callId: "c1", tool: "pay", use: { settlement: { kind: "result", text: "" } } })
-  assert.deepStrictEqual(left(...open, ended), all.slice(1))
+  assert.deepStrictEqual(left(...begun, ended), all.slice(1))
   for (const type of ["message-read", "message-returned"] as const) {
-    assert.deepStrictEqual(left(...open, event(type, { id: "m1" })), all.toSpliced(2, 1), type)
-    assert.deepStrictEqual(left(...open, event(type, { id: "m2" })), all, type)
+    assert.deepStrictEqual(left(...begun, event(type, { id: "m1" })), all.toSpliced(2, 1), type)
+    assert.deepStrictEqual(left(...begun, event(type, { id: "m2" })), all, type)
   }
-  assert.deepStrictEqual(left(...open, event("model-start")), all)
+  assert.deepStrictEqual(left(...begun, event("model-start")), all)
 })
 
 it("each entry has the data of its event, the message with its images, and no token", () => {
@@ -93,9 +93,9 @@ it("each entry has the data of its event, the message with its images, and no to
 
 it("a request that is made anew replaces the one before, and a call that waits again its wait", () => {
   assert.deepStrictEqual(left(asks("c1"), asks("c2"), asks("c1")), ["approval r.c2", "approval r.c1"])
-  const again = after(defers("c1", 1), defers("c2", 2), defers("c1", 3))
+  const renewed = after(defers("c1", 1), defers("c2", 2), defers("c1", 3))
   assert.deepStrictEqual(
-    again.all.map((one) => one.type === "deferred" && one.handle),
+    renewed.all.map((one) => one.type === "deferred" && one.handle),
     [2, 3]
   )
 })
@@ -141,10 +141,16 @@ it("a retried call whose run goes on waits with its new handle in the stead of t
 })
 
 it("the end of a run ends the waits of all runs in it, and of no other", () => {
-  const open = [asks("c1"), asks("c2", "s", within("r")), asks("c3", "t", within("s")), asks("c4", "o"), says("m", "s")]
+  const begun = [
+    asks("c1"),
+    asks("c2", "s", within("r")),
+    asks("c3", "t", within("s")),
+    asks("c4", "o"),
+    says("m", "s")
+  ]
   for (const type of ["run-completed", "run-failed", "run-interrupted"] as const) {
-    assert.deepStrictEqual(left(...open, event(type, {}, "s")), ["approval r.c1", "approval o.c4"], type)
-    assert.deepStrictEqual(left(...open, event(type)), ["approval o.c4"], type)
+    assert.deepStrictEqual(left(...begun, event(type, {}, "s")), ["approval r.c1", "approval o.c4"], type)
+    assert.deepStrictEqual(left(...begun, event(type)), ["approval o.c4"], type)
   }
 })
 

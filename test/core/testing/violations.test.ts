@@ -44,7 +44,7 @@ const asks = (turn: number, ...content: Message.Reply["content"]) =>
 const says = (turn: number, message: Message.Assistant, parts: object = {}) =>
   event("turn-end", { turn, message, ...parts })
 
-const settled = (settlement: Message.Settlement, one = call) =>
+const answeredWith = (settlement: Message.Settlement, one = call) =>
   Message.settle({ content: [one], finish: "tool-calls", usage: Usage.empty }, [settlement])
 
 type First = Recording["starts"][number]
@@ -61,19 +61,19 @@ it("an unsafe tool may run again in one case alone: it was cut off, and a lookup
         ]
       })
     )
-  const again = (end: string) => [`'pay' is unsafe and runs again in call c1 (k), after a run that ended: ${end}`]
+  const rerun = (end: string) => [`'pay' is unsafe and runs again in call c1 (k), after a run that ended: ${end}`]
   assert.deepStrictEqual(twice({ end: "cut off", lookedUp: "took none" }), [])
-  assert.deepStrictEqual(twice({ end: "cut off" }), again("cut off"))
-  assert.deepStrictEqual(twice({ end: "cut off", lookedUp: "took effect" }), again("cut off"))
-  assert.deepStrictEqual(twice({ end: "failure", lookedUp: "took none" }), again("failure"))
-  assert.deepStrictEqual(twice({ end: "success" }), again("success"))
+  assert.deepStrictEqual(twice({ end: "cut off" }), rerun("cut off"))
+  assert.deepStrictEqual(twice({ end: "cut off", lookedUp: "took effect" }), rerun("cut off"))
+  assert.deepStrictEqual(twice({ end: "failure", lookedUp: "took none" }), rerun("failure"))
+  assert.deepStrictEqual(twice({ end: "success" }), rerun("success"))
   // another key is another call, and another run has its own
   assert.deepStrictEqual(twice({}, { key: "other" }), [])
   assert.deepStrictEqual(twice({}, { runId: "s" }), [])
 })
 
 it("a call that may have taken effect is not settled as interrupted, any other may be [P602]", () => {
-  const undone = says(1, settled(interrupted))
+  const undone = says(1, answeredWith(interrupted))
   const of = (first: Partial<First>, events: ReadonlyArray<AgentEvent.AgentEvent> = [undone]) =>
     safe(recordingOf({ events, starts: [{ ...run, ...first }] }))
   const wrong = ["'pay' is unsafe and may have taken effect, but call c1 is settled as interrupted"]
@@ -83,13 +83,13 @@ it("a call that may have taken effect is not settled as interrupted, any other m
   assert.deepStrictEqual(of({ end: "failure", lookedUp: "took effect" }), wrong)
   assert.deepStrictEqual(of({ end: "cut off", lookedUp: "took none" }), [])
   assert.deepStrictEqual(of({ end: "failure" }), [])
-  assert.deepStrictEqual(of({}, [says(1, settled(result))]), [])
+  assert.deepStrictEqual(of({}, [says(1, answeredWith(result))]), [])
   assert.deepStrictEqual(of({}, []), [])
   // what settles another call says nothing of this one
-  assert.deepStrictEqual(of({}, [says(1, settled(interrupted), { runId: "s" })]), [])
-  assert.deepStrictEqual(of({}, [says(2, settled(interrupted))]), [])
-  assert.deepStrictEqual(of({}, [says(1, settled(interrupted, { ...call, id: "c2" }))]), [])
-  assert.deepStrictEqual(of({}, [says(1, settled(interrupted, { ...call, name: "look" }))]), [])
+  assert.deepStrictEqual(of({}, [says(1, answeredWith(interrupted), { runId: "s" })]), [])
+  assert.deepStrictEqual(of({}, [says(2, answeredWith(interrupted))]), [])
+  assert.deepStrictEqual(of({}, [says(1, answeredWith(interrupted, { ...call, id: "c2" }))]), [])
+  assert.deepStrictEqual(of({}, [says(1, answeredWith(interrupted, { ...call, name: "look" }))]), [])
 })
 
 it("each run ends once, the outermost last, and a reader sees what was emitted [A1202 A1205]", () => {
@@ -152,12 +152,12 @@ it("what begins belongs to a run that has begun [A1203]", () => {
 
 it("the calls of a reply are in the message of its turn, and the messages in the transcript of the end [P401]", () => {
   const of = (...events: ReadonlyArray<AgentEvent.AgentEvent>) => oneSettlement(recordingOf({ events }))
-  const told = event("tool-end", { callId: "c1", tool: "pay", use: { settlement: result } })
-  const whole = [start, asks(1, call), told, says(1, settled(result))]
+  const toolEnd = event("tool-end", { callId: "c1", tool: "pay", use: { settlement: result } })
+  const whole = [start, asks(1, call), toolEnd, says(1, answeredWith(result))]
   const failed = (transcript: Message.Transcript) => event("run-failed", { transcript })
   assert.deepStrictEqual(of(...whole, done), [])
-  assert.deepStrictEqual(of(...whole, failed([Message.user("go"), settled(result)])), [])
-  const shown = JSON.stringify([settled(result)])
+  assert.deepStrictEqual(of(...whole, failed([Message.user("go"), answeredWith(result)])), [])
+  const shown = JSON.stringify([answeredWith(result)])
   assert.deepStrictEqual(of(...whole, failed([Message.user("go")])), [
     `What the end of 'worker' has of the assistant is [], and should be ${shown}`
   ])
@@ -167,13 +167,13 @@ it("the calls of a reply are in the message of its turn, and the messages in the
   // what the run began with does not count, nor a run without a turn
   const before = Message.assistant("before")
   assert.deepStrictEqual(
-    of(event("run-start", { transcript: [before] }), ...whole.slice(1), failed([before, settled(result)])),
+    of(event("run-start", { transcript: [before] }), ...whole.slice(1), failed([before, answeredWith(result)])),
     []
   )
   assert.deepStrictEqual(of(start, failed([before])), [])
   // a turn without a message is one in which a skill was chosen: it has no calls
   const chosen = asks(1, Message.text("the first skill"))
-  const later = [told, says(2, settled(result))].map((one) => ({ ...one, turn: 2 }))
+  const later = [toolEnd, says(2, answeredWith(result))].map((one) => ({ ...one, turn: 2 }))
   assert.deepStrictEqual(of(start, chosen, asks(2, call), ...later, done), [])
   for (const reply of [asks(1, call), asks(1, Message.text("I pay."), call)]) {
     assert.deepStrictEqual(of(start, reply, asks(2, call), ...later, done), [
@@ -184,7 +184,7 @@ it("the calls of a reply are in the message of its turn, and the messages in the
 
 it("a result and a refusal have an event of their own, what ends a call from outside has none [P401]", () => {
   const of = (settlement: Message.Settlement) =>
-    oneSettlement(recordingOf({ events: [start, asks(1, call), says(1, settled(settlement)), done] }))
+    oneSettlement(recordingOf({ events: [start, asks(1, call), says(1, answeredWith(settlement)), done] }))
   for (const kind of ["result", "denied"] as const) {
     assert.deepStrictEqual(of({ kind, text: "" }), [`c1 is settled as '${kind}', and no event says so`])
   }
