@@ -111,6 +111,25 @@ const reasonOf = (reads: ReadonlyArray<Noted>, { cuttings, lifetimes }: Evidence
   return undefined
 }
 
+/**
+ * The end of a process that had the run shortly before. What it had read last may have been stored when the next process of the run was
+ * asking for the same reply, and then one of the two replies counts.
+ */
+const takenFrom = (
+  { at, process }: Noted,
+  ofRun: ReadonlyArray<Noted>,
+  { lifetimes }: Evidence
+): Pick<CutOff, "process" | "by"> | undefined => {
+  for (const before of ofRun) {
+    if (before.process === process || before.at > at) continue
+    const lifetime = lifetimes.find((one) => one.process === before.process)
+    if (lifetime?.sent === undefined || lifetime.ended === undefined) continue
+    if (lifetime.ended.at >= before.at && Math.abs(at - lifetime.ended.at) <= outage.after)
+      return { process: before.process, by: lifetime.sent }
+  }
+  return undefined
+}
+
 /** Each reply that was read to its end is booked once, or was cut off; a process that ends cuts off one reply of a run at most. */
 export const booksOf = (evidence: Evidence): Books => {
   const runs = byRun(evidence.runs)
@@ -129,10 +148,9 @@ export const booksOf = (evidence: Evidence): Books => {
     if (count > 1) faults.push(`${id} is booked ${count} times`)
     if (!asked.has(id)) faults.push(`${id} is booked, and was never asked for`)
   }
-  const reads = Map.groupBy(
-    evidence.noted.filter((one) => one.type === "read"),
-    ({ id }) => id
-  )
+  const allReads = evidence.noted.filter((one) => one.type === "read")
+  const reads = Map.groupBy(allReads, ({ id }) => id)
+  const ofRuns = Map.groupBy(allReads, ({ id }) => id.split("/")[0] ?? "")
   const [cutOff, ofProcess]: [Array<CutOff>, Set<string>] = [[], new Set()]
   let [read, found] = [0, 0]
   for (const { id, kind, run } of evidence.asked) {
@@ -144,15 +162,19 @@ export const booksOf = (evidence: Evidence): Books => {
       continue
     }
     const isStopped = runs.get(run)?.state === "stopped" && stoppers.has(run)
-    const by = isStopped ? "client" : reasonOf(readers, evidence)
-    const [{ process } = { process: "" }] = readers
-    if (by === undefined) {
+    const [reader] = readers
+    if (reader === undefined) continue
+    const own = isStopped ? "client" : reasonOf(readers, evidence)
+    const cut =
+      own === undefined ? takenFrom(reader, ofRuns.get(run) ?? [], evidence) : { process: reader.process, by: own }
+    if (cut === undefined) {
       faults.push(
-        `${id} was read by ${process}, is not booked by ${run} (${runs.get(run)?.state}), and nothing has cut it off`
+        `${id} was read by ${reader.process}, is not booked by ${run} (${runs.get(run)?.state}), and nothing has cut it off`
       )
       continue
     }
-    cutOff.push({ id, process, by })
+    const { by, process } = cut
+    cutOff.push({ id, ...cut })
     const pair = `${process} has cut off more than one reply of ${run}`
     if (!by.startsWith("SIG")) continue
     if (ofProcess.has(pair)) faults.push(pair)

@@ -131,6 +131,27 @@ describe("the books", () => {
     expect(booksOf(evidence({ ...lost, asked: requests })).faults).toEqual([])
   })
 
+  it("list a reply of a run that was taken over from a process that has just ended, and was asked for by both", () => {
+    const next = { type: "read", id: "r1/1", at: 3000, process: "p2" } as const
+    const of = (over: Partial<Evidence>) =>
+      booksOf(
+        evidence({ ...lost, noted: [read(0), next], lifetimes: [killed(1500), lifetime({ process: "p2" })], ...over })
+      )
+    expect(of({})).toEqual({ read: 2, booked: 1, cutOff: [{ id: "r1/1", process: "p1", by: "SIGKILL" }], faults: [] })
+    // a process that lives on, one that had ended before it could read, or long before, and one that comes later
+    expect(of({ lifetimes: [lifetime(), lifetime({ process: "p2" })] }).faults).toHaveLength(1)
+    expect(of({ lifetimes: [killed(999), lifetime({ process: "p2" })] }).faults).toHaveLength(1)
+    expect(of({ noted: [read(0), { ...next, at: 61_501 }] }).faults).toHaveLength(1)
+    expect(of({ noted: [{ ...read(0), at: 3001 }, next], lifetimes: [killed(3500)] }).faults).toHaveLength(1)
+    // one end, one reply
+    const both = { runs: [run({ booked: [] })], asked: [asked(0), asked(1), asked(2)] }
+    const noted = [read(0), next, { ...next, id: "r1/2" }]
+    expect(of({ ...both, noted }).faults).toEqual([
+      "p1 has cut off more than one reply of r1",
+      "p1 has cut off more than one reply of r1"
+    ])
+  })
+
   it("list a reply of a run that its client has stopped, and of no other run that was stopped", () => {
     const stopped = { runs: [run({ booked: [usageOf(0)], state: "stopped" })] }
     const clients = [{ run: "r1", isAccepted: true, hasStopped: true, breaches: [] }]
