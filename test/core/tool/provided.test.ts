@@ -1,6 +1,6 @@
 /** Tools whose calls the provider declares: `Tool.provider`. */
 import { assert } from "@effect/vitest"
-import { Agent, Skill, Tool } from "@kintsugi/core"
+import { Agent, Approval, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import { it } from "../../_support/run.ts"
@@ -58,5 +58,30 @@ it.run("two tools of one kind are refused, and so is one without a function [P14
     // @ts-expect-error only an approval needs no function
     assert.throws(() => Tool.provider("shell_call"), "Tool.provider of kind 'shell_call' must be given a function")
     assert.throws(() => Tool.provider("shell call", () => Effect.succeed("")), TypeError)
+  })
+)
+
+it.run(
+  "the tool has the side effects that it is given, takes its fields as they are, and asks for approvals alone [P1406]",
+  () =>
+    Effect.sync(() => {
+      const { definition } = shell
+      assert.deepInclude(definition, { sideEffects: "unsafe", coercion: [], isProvided: true })
+      assert.isUndefined(definition.approval)
+      assert.strictEqual(Tool.provider("bash", () => Effect.succeed("")).definition.sideEffects, "undeclared")
+      const asking = Tool.provider("mcp_approval_request").definition
+      assert.strictEqual(asking.approval?.reason, "the provider asks before it calls an MCP server")
+      assert.isTrue(asking.isProvided)
+      // with a function, the kind is like any other
+      assert.isUndefined(Tool.provider("mcp_approval_request", () => Effect.succeed({})).definition.approval)
+    })
+)
+
+it.run("an approved request of an MCP server goes back with its fields and `approve` [P1406]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(calls(call("mcp_approval_request", { name: "pay", approve: false }, "c1")), done)
+    const approve = Approval.layer(() => Effect.succeed(Approval.approve))
+    yield* run(agentWith(Tool.provider("mcp_approval_request")), "go").pipe(Effect.provide([model.layer, approve]))
+    assert.deepStrictEqual(read(model), ['result: {"name":"pay","approve":true}'])
   })
 )
