@@ -108,6 +108,74 @@ describe("a schema in the words of a model", () => {
     }
   })
 
+  it("titles, descriptions and the texts of checks are read where they belong, and once [P1334]", () => {
+    const sent = (schema: Schema.Codec<unknown, unknown>) => sentOf(schema)["properties"]
+    const fieldless = { type: "object", properties: {}, additionalProperties: false }
+    assert.deepStrictEqual(sent(Schema.Struct({})), { v: fieldless })
+    assert.deepStrictEqual(sent(Schema.Struct({}).annotate({ title: "Nothing", description: "No fields." })), {
+      v: { ...fieldless, title: "Nothing", description: "No fields." }
+    })
+    assert.deepStrictEqual(sent(Schema.Struct({ a: Schema.Struct({}).annotateKey({ description: "The a." }) })), {
+      v: { ...fieldless, properties: { a: { ...fieldless, description: "The a." } }, required: ["a"] }
+    })
+    assert.deepStrictEqual(sent(Schema.String.annotate({ title: "Name", description: "The name." })), {
+      v: { type: "string", title: "Name", description: "The name." }
+    })
+    const both = Schema.String.annotate({ description: "inner" }).annotateKey({ description: "outer" })
+    assert.deepStrictEqual(sent(Schema.Struct({ a: both })), {
+      v: { ...fieldless, properties: { a: { type: "string", description: "inner\nouter" } }, required: ["a"] }
+    })
+    const bounded = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })).annotateKey({ description: "k" })
+    assert.deepStrictEqual(sent(Schema.Struct({ a: bounded })), {
+      v: {
+        ...fieldless,
+        properties: { a: { type: "integer", minimum: 1, maximum: 3, description: "k" } },
+        required: ["a"]
+      }
+    })
+    // keys that no pattern admits have no place in a schema without fields
+    assert.deepStrictEqual(sent(Schema.Record(Schema.String, Schema.Never)), {
+      v: { type: "object", additionalProperties: false }
+    })
+    const even = Schema.makeFilter((n: number) => n % 2 === 0, { expected: "an even number" })
+    const round = Schema.makeFilter((n: number) => n % 5 === 0, { expected: "a multiple of 5" })
+    assert.deepStrictEqual(sent(Schema.Number.check(Schema.makeFilterGroup([even, round]))), {
+      v: { type: "number", description: "Wanted: an even number\nWanted: a multiple of 5" }
+    })
+    // checks of the value, and of the text that a model writes for it
+    const late = Schema.makeFilter((date: Date) => date.getTime() > 0, { expected: "a date after 1970" })
+    assert.deepStrictEqual(sent(Schema.Date.check(late)), {
+      v: { type: "string", format: "date-time", description: "Wanted: a date after 1970" }
+    })
+    const secure = Schema.makeFilter(({ protocol }: URL) => protocol === "https:", { expected: "an https URL" })
+    assert.deepStrictEqual(sent(Schema.URL.check(secure).annotate({ description: "The page." })), {
+      v: { type: "string", format: "uri", description: "The page.\nWanted: an https URL" }
+    })
+  })
+
+  it("a date has a time and an offset, in each form of RFC 3339, and nothing around it [P1334]", () => {
+    for (const text of [
+      "2026-11-24T09:30Z",
+      "2026-11-24T09:30:00Z",
+      "2026-11-24T09:30:00.125Z",
+      "2026-11-24t09:30:00z",
+      "2026-11-24 09:30:00+01:00",
+      "2026-11-24T09:30-0130"
+    ]) {
+      assert.deepStrictEqual(misfitsOf(Schema.Date, text), [], text)
+    }
+    for (const text of [
+      "x2026-11-24T09:30:00Z",
+      "2026-11-24T09:30:00Zx",
+      "2026-11-24T09:30:00.Z",
+      "2026-11-24T09:30:0Z",
+      "2026-11-24T09Z",
+      "26-11-24T09:30:00Z"
+    ]) {
+      assert.lengthOf(misfitsOf(Schema.Date, text), 1, text)
+    }
+  })
+
   it.effect("generated arguments are arguments that the tool takes [P1334]", () =>
     Effect.gen(function* () {
       for (const [name, [schema]] of Object.entries(schemaKinds)) {

@@ -31,8 +31,13 @@ const flat = (json: Schema.Json): Schema.Json => {
   const { allOf, ...others } = Object.fromEntries(
     Object.entries(json as Schema.JsonObject).map(([key, value]) => [key, flat(value)])
   )
-  if (isFieldless(others)) return { type: "object", properties: {}, additionalProperties: false, ...remarksOf(others) }
-  if (!Array.isArray(allOf)) return allOf === undefined ? others : { ...others, allOf }
+  const merged = Array.isArray(allOf) ? withRemarks(others, allOf) : allOf === undefined ? others : { ...others, allOf }
+  return isFieldless(merged)
+    ? { type: "object", properties: {}, additionalProperties: false, ...remarksOf(merged) }
+    : merged
+}
+
+const withRemarks = (others: Schema.JsonObject, allOf: ReadonlyArray<Schema.Json>): Schema.JsonObject => {
   const isRemark = (member: Schema.Json) => Predicate.isObject(member) && Object.keys(member).join() === "description"
   const remarks = allOf.filter(isRemark).map((member) => String(member["description"]))
   const rest = allOf.filter((member) => !isRemark(member))
