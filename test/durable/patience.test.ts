@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, type AgentEvent, Message, Recovery, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Cause, type Clock, Effect, Exit, Fiber, Layer, Logger, Schema } from "effect"
+import { Cause, type Clock, Duration, Effect, Exit, Fiber, Layer, Logger, Schema } from "effect"
 import { PersistenceError } from "effect/cluster/ClusterError"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
@@ -117,9 +117,11 @@ it.effect.each(methods.flatMap((method) => (["before", "after"] as const).map((w
 
 it.effect("it waits a quarter of a second, then twice as long each time, and ten seconds at most [P1113]", () =>
   Effect.gen(function* () {
-    const sleeps: Array<unknown> = []
+    const sleeps: Array<number> = []
     // nothing but its sleep is used
-    const clock = { sleep: (delay: unknown) => Effect.sync(() => void sleeps.push(delay)) } as unknown as Clock.Clock
+    const clock = {
+      sleep: (delay: Duration.Duration) => Effect.sync(() => void sleeps.push(Duration.toMillis(delay)))
+    } as unknown as Clock.Clock
     const answer = (dies: number) => {
       let left = dies
       const scheduleClock = Effect.suspend(() => (left-- > 0 ? Effect.die(unreachable) : Effect.void))

@@ -2,6 +2,7 @@
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 
@@ -17,8 +18,8 @@ export const patient = (engine: WorkflowEngine["Service"], clock: Clock.Clock): 
   const stored = <A, R>(self: Effect.Effect<A, never, R>, delay = first): Effect.Effect<A, never, R> =>
     Effect.catchCause(self, (cause) => {
       if (!isOfStorage(cause)) return Effect.failCause(cause)
-      const waits =
-        delay === first ? Effect.andThen(Effect.logWarning(notice, cause), clock.sleep(delay)) : clock.sleep(delay)
+      const sleeping = clock.sleep(Duration.millis(delay))
+      const waits = delay === first ? Effect.andThen(Effect.logWarning(notice, cause), sleeping) : sleeping
       return Effect.andThen(waits, stored(self, Math.min(2 * delay, longest)))
     })
   return {

@@ -143,7 +143,10 @@ it("what the dropped events said is the transcript so far, and the open text of 
   const discarded = event("attempt-discarded", { attempt: 1, text: "a" })
   assert.deepStrictEqual(lostOf([start, delta("a"), discarded]), [[go], undefined])
   // the text of a part of a composition is discarded: not this one
-  assert.deepStrictEqual(lostOf([start, delta("a"), { ...discarded, discardedRunId: "s" }]), [[go], "a"])
+  assert.deepStrictEqual(lostOf([start, delta("a"), { ...discarded, discardedRunId: "s" } as typeof discarded]), [
+    [go],
+    "a"
+  ])
   // the events of other runs say nothing of this one
   assert.deepStrictEqual(lostOf([start, delta("a", { runId: "s" }), { ...said("no"), runId: "s" }]), [[go], undefined])
 })

@@ -265,8 +265,8 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
         const foreign = ["coded", "error", "null", "number", "plain", "text"]
         const causesOf = (one: unknown) => [causeKind(one)]
         assert.deepStrictEqual(yield* shownBy(cause[side], causesOf), [...foreign, "nested", "ours"].toSorted())
-        const kindsUnder = (check: (typeof ofModel)[typeof side]) =>
-          shownBy(check, (one) => ("cause" in one ? [causeKind(one.cause)] : ["none"]))
+        const kindsUnder = <T extends object>(check: Parameters<typeof shownBy<T>>[0]) =>
+          shownBy(check, (one) => ["cause" in one ? causeKind(one.cause) : "none"])
         assert.deepStrictEqual(yield* kindsUnder(ofModel[side]), [...foreign, "none", "ours"].toSorted())
         assert.deepStrictEqual(yield* kindsUnder(ofRun[side]), [...foreign, "none"].toSorted())
         const optional = shownBy(ofTool[side], (one) => ["transcript", "attempts"].filter((name) => !(name in one)))
@@ -280,7 +280,7 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
           name,
           typeof args === "object"
             ? "object"
-            : Result.isSuccess(Result.try(() => JSON.parse(args)))
+            : Result.isSuccess(Result.try(() => JSON.parse(String(args))))
               ? "text"
               : "cut off"
         ])

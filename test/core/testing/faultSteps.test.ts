@@ -107,7 +107,7 @@ it.effect("an interruption comes before a step, while it waits, or after it; a l
             () => step,
             () => body
           ),
-          () => void done.push("next")
+          () => Effect.sync(() => void done.push("next"))
         )
         const fiber = yield* Effect.forkChild(
           FaultPlan.inject(FaultPlan.interruption(1, when))(program).pipe(

@@ -16,14 +16,14 @@ const pay = Tool.make("pay", { ...common, run: ({ n }) => Effect.as(Effect.sleep
 
 const agent = around(pay).pipe(Agent.onToolUse(() => Effect.void))
 
-const scenario: FaultSweep.Scenario<string, Approval.Approver> = {
+const scenario = {
   input: "go",
   script: [calls(call("pay", { n: 1 }, "c1")), text("done")],
   layer: Approval.layer(() => Effect.succeed(Approval.approve))
 }
 
 /** The faults at each kind of step, by the first lines of a report against an invariant that nothing holds. */
-const faultsOf = (given: Partial<typeof scenario>) =>
+const faultsOf = (given: { readonly latencies?: ReadonlyArray<"5 seconds"> }) =>
   Effect.gen(function* () {
     const sweep = FaultSweep.run(agent, { ...scenario, ...given, invariants: { never: () => ["no"] } })
     const error = yield* Effect.flip(sweep)

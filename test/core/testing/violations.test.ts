@@ -188,7 +188,7 @@ it("a result and a refusal have an event of their own, what ends a call from out
   for (const kind of ["result", "denied"] as const) {
     assert.deepStrictEqual(of({ kind, text: "" }), [`c1 is settled as '${kind}', and no event says so`])
   }
-  for (const kind of ["interrupted", "skipped"] as const) assert.deepStrictEqual(of({ kind, text: "" }), [])
+  for (const kind of ["interrupted", "truncated"] as const) assert.deepStrictEqual(of({ kind, text: "" }), [])
 })
 
 it("the ledger of a run has its attempts and those of its sub-agents, and no others [P703]", () => {

@@ -91,14 +91,12 @@ const outage = { before: 35_000, after: 60_000 }
 
 const byRun = (runs: ReadonlyArray<Seen>): ReadonlyMap<string, Seen> => new Map(runs.map((one) => [one.run, one]))
 
-/** Why a reply that was read is in no ledger; `undefined` if there is no reason. */
-const reasonOf = (reads: ReadonlyArray<Noted>, { cuttings, lifetimes }: Evidence): CutOff["by"] | undefined => {
-  for (const { at, process } of reads) {
+/** Why a reply that was read may be in no ledger: the end of its process, an outage of the database, both or neither. */
+const reasonsOf = (reads: ReadonlyArray<Noted>, { cuttings, lifetimes }: Evidence): ReadonlyArray<CutOff["by"]> =>
+  reads.flatMap(({ at, process }): ReadonlyArray<CutOff["by"]> => {
     const lifetime = lifetimes.find((one) => one.process === process)
-    if (lifetime?.sent !== undefined && lifetime.ended !== undefined && lifetime.ended.at >= at) {
-      const isNear = lifetime.ended.at - at <= outage.after
-      if (isNear) return lifetime.sent
-    }
+    const { ended, sent } = lifetime ?? {}
+    const isEnd = ended !== undefined && ended.at >= at && ended.at - at <= outage.after
     const isOut = cuttings.some(
       (one) =>
         one.link === "database" &&
@@ -106,10 +104,8 @@ const reasonOf = (reads: ReadonlyArray<Noted>, { cuttings, lifetimes }: Evidence
         one.at >= at - outage.before &&
         one.at <= at + outage.after
     )
-    if (isOut) return "database"
-  }
-  return undefined
-}
+    return [...(isEnd && sent !== undefined ? [sent] : []), ...(isOut ? (["database"] as const) : [])]
+  })
 
 /**
  * The end of a process that had the run shortly before. What it had read last may have been stored when the next process of the run was
@@ -164,7 +160,10 @@ export const booksOf = (evidence: Evidence): Books => {
     const isStopped = runs.get(run)?.state === "stopped" && stoppers.has(run)
     const [reader] = readers
     if (reader === undefined) continue
-    const own = isStopped ? "client" : reasonOf(readers, evidence)
+    const pairOf = (process: string) => `${process} has cut off more than one reply of ${run}`
+    const reasons = isStopped ? (["client"] as const) : reasonsOf(readers, evidence)
+    // an end cuts off one reply of a run: what was read before it may have been lost to the database
+    const own = reasons.find((one) => !one.startsWith("SIG") || !ofProcess.has(pairOf(reader.process))) ?? reasons[0]
     const cut =
       own === undefined ? takenFrom(reader, ofRuns.get(run) ?? [], evidence) : { process: reader.process, by: own }
     if (cut === undefined) {
@@ -175,7 +174,7 @@ export const booksOf = (evidence: Evidence): Books => {
     }
     const { by, process } = cut
     cutOff.push({ id, ...cut })
-    const pair = `${process} has cut off more than one reply of ${run}`
+    const pair = pairOf(process)
     if (!by.startsWith("SIG")) continue
     if (ofProcess.has(pair)) faults.push(pair)
     ofProcess.add(pair)

@@ -163,6 +163,17 @@ describe("the books", () => {
   it("break where one kill cuts off two replies of a run", () => {
     const both = evidence({ runs: [run({ booked: [] })], lifetimes: [killed(1500)] })
     expect(booksOf(both).faults).toEqual(["p1 has cut off more than one reply of r1"])
+    // unless the database was out of reach too: it may have cut off one of them
+    const cuttings = [{ slot: 0, link: "database", at: 1200 }] as const
+    expect(booksOf({ ...both, cuttings })).toEqual({
+      read: 2,
+      booked: 0,
+      cutOff: [
+        { id: "r1/0", process: "p1", by: "SIGKILL" },
+        { id: "r1/1", process: "p1", by: "database" }
+      ],
+      faults: []
+    })
   })
 
   it("take the usage of each reply for a bit of the sum", () => {

@@ -38,8 +38,9 @@ const flat = (json: Schema.Json): Schema.Json => {
 }
 
 const withRemarks = (others: Schema.JsonObject, allOf: ReadonlyArray<Schema.Json>): Schema.JsonObject => {
-  const isRemark = (member: Schema.Json) => Predicate.isObject(member) && Object.keys(member).join() === "description"
-  const remarks = allOf.filter(isRemark).map((member) => String(member["description"]))
+  const isRemark = (member: Schema.Json): member is { readonly description: Schema.Json } =>
+    Predicate.isObject(member) && Object.keys(member).join() === "description"
+  const remarks = allOf.filter(isRemark).map((member) => String(member.description))
   const rest = allOf.filter((member) => !isRemark(member))
   const description = [...(Predicate.isString(others["description"]) ? [others["description"]] : []), ...remarks]
   return {
