@@ -138,8 +138,8 @@ describe("a schema in the words of a model", () => {
       v: { type: "object", additionalProperties: false }
     })
     const even = Schema.makeFilter((n: number) => n % 2 === 0, { expected: "an even number" })
-    const round = Schema.makeFilter((n: number) => n % 5 === 0, { expected: "a multiple of 5" })
-    assert.deepStrictEqual(sent(Schema.Number.check(Schema.makeFilterGroup([even, round]))), {
+    const byFive = Schema.makeFilter((n: number) => n % 5 === 0, { expected: "a multiple of 5" })
+    assert.deepStrictEqual(sent(Schema.Number.check(Schema.makeFilterGroup([even, byFive]))), {
       v: { type: "number", description: "Wanted: an even number\nWanted: a multiple of 5" }
     })
     // checks of the value, and of the text that a model writes for it

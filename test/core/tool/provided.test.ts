@@ -69,9 +69,9 @@ it.run(
       assert.deepInclude(definition, { sideEffects: "unsafe", coercion: [], isProvided: true })
       assert.isUndefined(definition.approval)
       assert.strictEqual(Tool.provider("bash", () => Effect.succeed("")).definition.sideEffects, "undeclared")
-      const asking = Tool.provider("mcp_approval_request").definition
-      assert.strictEqual(asking.approval?.reason, "the provider asks before it calls an MCP server")
-      assert.isTrue(asking.isProvided)
+      const approving = Tool.provider("mcp_approval_request").definition
+      assert.strictEqual(approving.approval?.reason, "the provider asks before it calls an MCP server")
+      assert.isTrue(approving.isProvided)
       // with a function, the kind is like any other
       assert.isUndefined(Tool.provider("mcp_approval_request", () => Effect.succeed({})).definition.approval)
     })
