@@ -19,7 +19,12 @@ const methods: ReadonlyArray<Method> = ["activityExecute", "deferredResult", "de
 type When = "before" | "after"
 
 /** The engine in memory; its storage fails as `failure` says, asked at each call. */
-const failingEngine = (failure: (method: Method) => { readonly when: When; readonly defect: unknown } | undefined) =>
+const failingEngine = (
+  failure: (
+    method: Method,
+    options: { readonly deferredName?: string }
+  ) => { readonly when: When; readonly defect: unknown } | undefined
+) =>
   Layer.effect(
     WorkflowEngine,
     Effect.map(WorkflowEngine, (engine): Engine => {
@@ -27,7 +32,8 @@ const failingEngine = (failure: (method: Method) => { readonly when: When; reado
         // each of these methods gives an effect
         ((...given: ReadonlyArray<never>) =>
           Effect.suspend(() => {
-            const found = failure(method)
+            // the options of `deferredDone`
+            const found = failure(method, (given[1] ?? {}) as { readonly deferredName?: string })
             const self = (engine[method] as (...given: ReadonlyArray<never>) => Effect.Effect<unknown>)(...given)
             if (found === undefined) return self
             const dies = Effect.die(found.defect)
@@ -40,7 +46,7 @@ const failingEngine = (failure: (method: Method) => { readonly when: When; reado
 const unreachable = new PersistenceError({ cause: new Error("Connection closed") })
 
 /** A tool that fails once, and is tried again two minutes later. */
-const story = () => {
+const story = (isLogged: boolean) => {
   const model = reading("outer", (turn) => (turn === 0 ? [call("pay")] : [Message.text("done")]))
   const runs: Array<string> = []
   const ends: Array<AgentEvent.AgentEvent["type"]> = []
@@ -58,14 +64,19 @@ const story = () => {
   const agent = Agent.make("worker", { model: model.layer, budget: { maxDuration: "2 days" }, tools: [pay] }).pipe(
     Agent.onEvent(({ type }) => Effect.sync(() => void (/^run-(?!start)/.test(type) && ends.push(type))))
   )
-  const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
+  const durable = Durable.workflow(agent, {
+    name: "story",
+    input: Schema.String,
+    output: Schema.String,
+    events: isLogged
+  })
   return { durable, runs, ends, asked: model.asked }
 }
 
 /** The exit of a run, and the lines of the log. */
-const played = (engine: Layer.Layer<WorkflowEngine>) =>
+const played = (engine: Layer.Layer<WorkflowEngine>, isLogged = false) =>
   Effect.gen(function* () {
-    const { durable, ...seen } = story()
+    const { durable, ...seen } = story(isLogged)
     const lines: Array<unknown> = []
     const logger = Logger.make<unknown, void>(
       ({ message }) => void lines.push(Array.isArray(message) ? message[0] : message)
@@ -155,4 +166,23 @@ it.effect(
         )
       }
     })
+)
+
+it.effect("the log of a run does not wait: its batches stay in memory, and the run goes on [P1113 P1543]", () =>
+  Effect.gen(function* () {
+    let left = 2
+    const engine = failingEngine((method, { deferredName = "" }) => {
+      if (method !== "deferredDone" || !deferredName.startsWith("events/") || left === 0) return undefined
+      left -= 1
+      return { when: "before", defect: unreachable }
+    })
+    const { exit, lines, runs } = yield* played(engine, true)
+    assert(Exit.isSuccess(exit))
+    assert.deepStrictEqual([exit.value, runs, left], ["done", ["pay 1", "pay 2"], 0])
+    assert.notInclude(lines, notice)
+    assert.lengthOf(
+      lines.filter((line) => /^The events of run '.*' cannot be stored just now$/.test(String(line))),
+      1
+    )
+  })
 )

@@ -128,13 +128,14 @@ export const workflow = <
       const incarnation = `${yield* Random.nextInt}${yield* Random.nextInt}`
       const clock = yield* Clock.Clock
       const random = yield* Random.Random
-      const engine = patient(yield* WorkflowEngine, clock)
+      const direct = yield* WorkflowEngine
       const process = {
         scope,
         incarnation,
         clock,
         random,
-        engine,
+        engine: patient(direct, clock),
+        direct,
         failures: { schema: failures, isDeclared: Schema.is(failures) },
         atWork: new Map() satisfies AtWork,
         intents: new Set<string>(),

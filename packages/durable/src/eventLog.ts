@@ -31,7 +31,8 @@ const mostUnwritten = 4096
 const mostCharacters = 16 * 1024 * 1024
 
 /** The parts of a replay that the log uses to write its batches. */
-interface Replay extends Omit<Of, "workflow"> {
+interface Replay extends Pick<Of, "executionId"> {
+  readonly direct: Of["engine"]
   readonly instance: WorkflowInstance["Service"]
   readonly clock: Clock.Clock
   readonly scope: Scope.Scope
@@ -319,8 +320,9 @@ export class EventLog {
 /** Whether this is the terminal event of the outermost run. */
 const isEnd = (event: AgentEvent.AgentEvent): boolean => event.parent === undefined && AgentEvent.isTerminal(event)
 
-const ofReplay = ({ engine, executionId, instance }: Replay): Of => ({
-  engine,
+const ofReplay = ({ direct, executionId, instance }: Replay): Of => ({
+  // the log has its own way to wait: what is not written stays in memory, and the run goes on
+  engine: direct,
   executionId,
   workflow: instance.workflow
 })

@@ -5,6 +5,7 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 
 /** The first wait before another attempt, and the longest: each is twice as long as the one before. In milliseconds. */
 const first = 250
@@ -19,7 +20,8 @@ export const patient = (engine: WorkflowEngine["Service"], clock: Clock.Clock): 
     Effect.catchCause(self, (cause) => {
       if (!isOfStorage(cause)) return Effect.failCause(cause)
       const sleeping = clock.sleep(Duration.millis(delay))
-      const waits = delay === first ? Effect.andThen(Effect.logWarning(notice, cause), sleeping) : sleeping
+      const waits =
+        delay === first ? Effect.andThen(Effect.logWarning(notice, ErrorCause.logged(cause)), sleeping) : sleeping
       return Effect.andThen(waits, stored(self, Math.min(2 * delay, longest)))
     })
   return {

@@ -44,6 +44,8 @@ interface Working {
 export interface Replay {
   readonly executionId: string
   readonly engine: WorkflowEngine["Service"]
+  /** The same engine, which dies where `engine` waits for its storage. The log uses it: the run does not wait for its log. */
+  readonly direct: WorkflowEngine["Service"]
   readonly instance: WorkflowInstance["Service"]
   /** Whether the engine has taken the run from this process: it goes on in another process, or here later. */
   readonly taken: { isSo: boolean }

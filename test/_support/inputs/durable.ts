@@ -200,6 +200,7 @@ export const durable: Table = {
     })
   },
   "durable/src/outcomes.ts": each(reached, "outcomeOf"),
+  "durable/src/patience.ts": each(effectOnly, "patient"),
   "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
   "durable/src/recording.ts": {
     ...each(reached, "record", "underWay", "reading", "activity"),
