@@ -150,6 +150,13 @@ it.effect(
   "any other death of the engine ends the run, and so does an interruption beside that of the storage [P1113]",
   () =>
     Effect.gen(function* () {
+      // nothing but its sleep is used
+      const clock = { sleep: () => Effect.die("it waits") } as unknown as Clock.Clock
+      const both = Cause.combine(Cause.die(unreachable), Cause.interrupt(1))
+      const engine = patient({ scheduleClock: () => Effect.failCause(both) } as unknown as Engine, clock)
+      const cut = yield* Effect.exit(engine.scheduleClock(undefined as never, undefined as never))
+      assert(Exit.isFailure(cut))
+      assert.strictEqual(cut.cause, both)
       for (const defect of [new Error("a bug"), { _tag: "MalformedMessage" }, undefined]) {
         let isOver = false
         const engine = failingEngine((method) => {
