@@ -22,7 +22,7 @@ type When = "before" | "after"
 const failingEngine = (
   failure: (
     method: Method,
-    options: { readonly deferredName?: string }
+    options: { readonly deferredName?: string; readonly exit?: unknown; readonly name?: string }
   ) => { readonly when: When; readonly defect: unknown } | undefined
 ) =>
   Layer.effect(
@@ -32,8 +32,8 @@ const failingEngine = (
         // each of these methods gives an effect
         ((...given: ReadonlyArray<never>) =>
           Effect.suspend(() => {
-            // the options of `deferredDone`
-            const found = failure(method, (given[1] ?? {}) as { readonly deferredName?: string })
+            // the deferred, and the options of `deferredDone`
+            const found = failure(method, Object.assign({}, given[0], given[1]))
             const self = (engine[method] as (...given: ReadonlyArray<never>) => Effect.Effect<unknown>)(...given)
             if (found === undefined) return self
             const dies = Effect.die(found.defect)
@@ -191,5 +191,35 @@ it.effect("the log of a run does not wait: its batches stay in memory, and the r
       lines.filter((line) => /^The events of run '.*' cannot be stored just now$/.test(String(line))),
       1
     )
+  })
+)
+
+it.effect("a replay whose log cannot begin waits for the storage, so the log has all events [P1113 P1543]", () =>
+  Effect.gen(function* () {
+    let written = ""
+    let left = 3
+    let wasWritten = false
+    const engine = failingEngine((method, { deferredName = "", exit, name = "" }) => {
+      if (method === "deferredDone" && deferredName.startsWith("events/")) {
+        wasWritten = true
+        written += JSON.stringify(exit)
+      }
+      if (method !== "deferredResult" || !name.startsWith("events/")) return undefined
+      // a batch is read after it is written, and when a replay begins
+      const isBegin = !wasWritten
+      wasWritten = false
+      if (!isBegin || left === 0) return undefined
+      left -= 1
+      return { when: "before", defect: unreachable }
+    })
+    const { exit, lines, runs } = yield* played(engine, true)
+    assert(Exit.isSuccess(exit))
+    assert.deepStrictEqual([exit.value, runs, left], ["done", ["pay 1", "pay 2"], 0])
+    assert.deepStrictEqual(
+      lines.filter((line) => /log|stored/.test(String(line))),
+      []
+    )
+    assert.include(lines, notice)
+    assert.include(written, '"run-completed"')
   })
 )

@@ -163,17 +163,15 @@ export const workflow = <
             parents: new Map<string, string>(),
             format: { number: newest }
           }
-          const replay: Replay = { ...process, ...stored, ...memory.of(executionId), ...own }
+          const activation = Option.getOrUndefined(yield* Effect.serviceOption(Activation))
+          const replay: Replay = { ...process, ...stored, ...(yield* memory.of(executionId, activation)), ...own }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // runs in the context of the layer alone: an engine may wake this workflow in a fiber of another run, whose context must not leak
           // in
           const ended = watched(replay, asFailures(orLost(replay, running(replay, run, input, tell))))
-          return yield* Effect.updateContext(memory.behind(instance, ended), (around) =>
-            Option.match(Context.getOption(around, Activation), {
-              onNone: () => context,
-              onSome: (activation) => Context.add(context, Activation, activation)
-            })
+          return yield* Effect.updateContext(memory.behind(instance, ended), () =>
+            activation === undefined ? context : Context.add(context, Activation, activation)
           )
         })
       )
@@ -190,7 +188,7 @@ export const workflow = <
 }
 
 /** An internal service of `effect/cluster`, in which its engine keeps the state of a run in this process. It is found by its key alone. */
-class Activation extends Context.Service<Activation, object>()("effect/cluster/internal/CurrentActivationScope") {}
+class Activation extends Context.Service<Activation, Scope.Scope>()("effect/cluster/internal/CurrentActivationScope") {}
 
 /**
  * The default approver, which dies with a message that asks for a real one. A call within a recorded step cannot wait for a person without

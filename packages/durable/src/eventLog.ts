@@ -31,7 +31,7 @@ const mostUnwritten = 4096
 const mostCharacters = 16 * 1024 * 1024
 
 /** The parts of a replay that the log uses to write its batches. */
-interface Replay extends Pick<Of, "executionId"> {
+interface Replay extends Pick<Of, "executionId" | "engine"> {
   readonly direct: Of["engine"]
   readonly instance: WorkflowInstance["Service"]
   readonly clock: Clock.Clock
@@ -79,7 +79,8 @@ export class EventLog {
   /** Called when a replay begins. It first writes the events that retract what a crash cut off. */
   begin(replay: Replay, wasBegun: boolean): Effect.Effect<void> {
     const beginning = Effect.gen({ self: this }, function* () {
-      const of = ofReplay(replay)
+      // no events wait yet, and the run waits for its storage in its next step anyway
+      const of = ofReplay(replay, replay.engine)
       // if no earlier process has begun the run, no event is stored
       const isElsewhere = wasBegun && (this.#epoch === 0 || (yield* batchAt(of, this.#next)) !== undefined)
       if (isElsewhere) {
@@ -96,7 +97,7 @@ export class EventLog {
         // if another process had the run, a batch is written even without events: that process may still be alive, and finds this batch
         // when it writes
         if (cutOff.length === 0 && !isElsewhere) return
-        if (yield* this.#write(replay, cutOff, "takeover")) {
+        if (yield* this.#write(of, replay, cutOff, "takeover")) {
           for (const event of cutOff) this.#marks.settle(event)
           return
         }
@@ -249,7 +250,8 @@ export class EventLog {
       this.#some.closeUnsafe()
       this.#many.closeUnsafe()
       if (events.length === 0 || this.#state !== "open") return Effect.void
-      return Effect.matchCauseEffect(this.#write(replay, events), {
+      // what is not written stays in memory, and the run goes on
+      return Effect.matchCauseEffect(this.#write(ofReplay(replay, replay.direct), replay, events), {
         onSuccess: (isDone) => (isDone ? Effect.void : this.#leave()),
         onFailure: (cause) => this.#failed(events, replay, cause)
       })
@@ -278,12 +280,12 @@ export class EventLog {
 
   /** Writes a batch. Returns whether this batch is stored, and not one of another process under the same number. */
   #write(
-    replay: Replay,
+    of: Of,
+    { incarnation: writer, instance }: Replay,
     events: ReadonlyArray<AgentEvent.AgentEvent>,
     kind?: "takeover"
   ): Effect.Effect<boolean, UnreadableStepError> {
     return Effect.suspend(() => {
-      const { incarnation: writer, instance } = replay
       const made = { writer, epoch: this.#epoch, first: this.#number }
       const storable = events.flatMap((event) => {
         const json = encoded(event)
@@ -301,7 +303,7 @@ export class EventLog {
       const { length } = JSON.stringify(whole)
       const isFull = this.#characters + length > this.#limit
       const batch: Batch = isFull ? { ...made, events: [], kind: "full" } : whole
-      return Effect.map(write(ofReplay(replay), instance, this.#next, batch), (stored) => {
+      return Effect.map(write(of, instance, this.#next, batch), (stored) => {
         if (stored === undefined || stored.writer !== writer || stored.epoch !== made.epoch) return false
         this.#next++
         this.#characters += length
@@ -320,9 +322,8 @@ export class EventLog {
 /** Whether this is the terminal event of the outermost run. */
 const isEnd = (event: AgentEvent.AgentEvent): boolean => event.parent === undefined && AgentEvent.isTerminal(event)
 
-const ofReplay = ({ direct, executionId, instance }: Replay): Of => ({
-  // the log has its own way to wait: what is not written stays in memory, and the run goes on
-  engine: direct,
+const ofReplay = ({ executionId, instance }: Replay, engine: Of["engine"]): Of => ({
+  engine,
   executionId,
   workflow: instance.workflow
 })

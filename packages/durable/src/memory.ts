@@ -1,6 +1,7 @@
 /** Keeps the log and the streamed text of each run that is at work in this process, over all of its replays. */
 import type { WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import { EventLog } from "./eventLog.ts"
 import type { Replay } from "./recording.ts"
 import { Written } from "./words.ts"
@@ -16,14 +17,24 @@ export class Memory {
     this.#events = events
   }
 
-  of(executionId: string): Pick<Replay, "log" | "words"> {
-    const before = this.#runs.get(executionId)
-    if (before !== undefined) return before
-    const events = this.#events
-    const log = events === false ? undefined : new EventLog(events === true ? undefined : events.maxCharacters)
-    const made = { log, words: new Written() }
-    this.#runs.set(executionId, made)
-    return made
+  /**
+   * `activation` is the scope in which an engine of a cluster keeps the state of the run in this process. When it closes, the run is
+   * forgotten: it may go on in another process, and a later replay here reads the log like that process.
+   */
+  of(executionId: string, activation: Scope.Scope | undefined): Effect.Effect<Pick<Replay, "log" | "words">> {
+    return Effect.suspend(() => {
+      const before = this.#runs.get(executionId)
+      if (before !== undefined) return Effect.succeed(before)
+      const events = this.#events
+      const log = events === false ? undefined : new EventLog(events === true ? undefined : events.maxCharacters)
+      const made = { log, words: new Written() }
+      this.#runs.set(executionId, made)
+      if (activation === undefined) return Effect.succeed(made)
+      const forgetting = Effect.sync(() => {
+        if (this.#runs.get(executionId) === made) this.#runs.delete(executionId)
+      })
+      return Effect.as(Scope.addFinalizer(activation, forgetting), made)
+    })
   }
 
   /** Forgets a run at the end of a replay, unless another replay in this process may follow. */
