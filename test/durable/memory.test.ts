@@ -41,6 +41,25 @@ it.effect("a scope that closes late leaves the next state of its run alone [P154
   })
 )
 
+/** The types of the events of a run with one tool call that is tried twice. */
+const expected = [
+  "run-start",
+  "turn-start",
+  "model-start",
+  "model-end",
+  "tool-start",
+  "tool-failed",
+  "verdict",
+  "tool-end",
+  "turn-end",
+  "turn-start",
+  "model-start",
+  "text-delta",
+  "model-end",
+  "turn-end",
+  "run-completed"
+]
+
 it.effect("a run that waits for longer than its runner remembers it has each event once in its log [P1541 P1543]", () =>
   Effect.gen(function* () {
     const model = reading("outer", (turn) => (turn === 0 ? [call("pay")] : [Message.text("done")]))
@@ -63,10 +82,7 @@ it.effect("a run that waits for longer than its runner remembers it has each eve
     const events = yield* Effect.provideContext(Stream.runCollect(Durable.events(durable, id)), context)
     assert.deepStrictEqual(
       events.map(({ type }) => type),
-      [
-        ...["run-start", "turn-start", "model-start", "model-end", "tool-start", "tool-failed", "verdict", "tool-end"],
-        ...["turn-end", "turn-start", "model-start", "text-delta", "model-end", "turn-end", "run-completed"]
-      ]
+      expected
     )
     assert.strictEqual(new Set(events.map(({ cursor }) => cursor)).size, events.length)
     // the runner has read the log anew, as another process would

@@ -4,11 +4,17 @@ import type { Lifetime, Sample } from "./lifetime.ts"
 
 /** A process has loaded and compiled what it needs after so many milliseconds. */
 const warm = 30_000
-/** Fewer samples after that say nothing. */
-const enough = 12
+/** Fewer samples after that, one in 10 seconds, say nothing: the load of a few minutes is not that of the next few. */
+const enough = 60
+
+/**
+ * Descriptors that a process may open once there is work, and keep at rest: ten connections to the database, two to and from each of the
+ * other two processes, and some of clients, which end with their keep-alive.
+ */
+const pools = 10 + 8 + 4
 
 /** How much of each a process may have more in the last third of its life than in the first, besides a tenth. */
-const slack = { heap: 4 * 2 ** 20, descriptors: 6, spans: 20 } as const
+const slack = { heap: 4 * 2 ** 20, descriptors: pools, spans: 20 } as const
 
 type Held = keyof typeof slack
 
@@ -35,12 +41,6 @@ export const growthOf = ({
   })
 }
 
-/**
- * Descriptors that a process may open once there is work, and keep at rest: ten connections to the database, two to and from each of the
- * other two processes, and some of clients, which end with their keep-alive.
- */
-const pools = 10 + 8 + 4
-
 /** At rest, a process has no more spans than one that has just begun, and no more descriptors than those of its pools. */
 export const leftAtRest = (
   process: string,
@@ -48,7 +48,7 @@ export const leftAtRest = (
   rest: Pick<Sample, "spans" | "descriptors">
 ): ReadonlyArray<string> =>
   (["descriptors", "spans"] as const)
-    .filter((held) => rest[held] > begun[held] + (held === "descriptors" ? pools : slack[held]))
+    .filter((held) => rest[held] > begun[held] + slack[held])
     .map((held) => `${process} has ${rest[held]} ${names[held]} at rest, and had ${begun[held]} at its start`)
 
 export const growing = (all: ReadonlyArray<Growth>): ReadonlyArray<string> =>

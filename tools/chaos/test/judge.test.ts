@@ -218,16 +218,16 @@ describe("growth", () => {
     growing(growthOf({ process: "p1", begun: 0, samples: samples(count, of) }))
 
   it("is a fault of a process that lives long enough, and is measured after it has warmed up", () => {
-    expect(over(30, () => 50)).toEqual([])
-    expect(over(30, (nth) => 50 + 5 * nth)).toEqual(
+    expect(over(60, () => 50)).toEqual([])
+    expect(over(60, (nth) => 50 + 5 * nth)).toEqual(
       [
-        "p1 has grown from 72.5 to 172.5 descriptors",
-        "p1 has grown from 72.5 to 172.5 open spans",
-        `p1 has grown from ${72.5 * 2 ** 20} to ${172.5 * 2 ** 20} bytes of heap`
+        "p1 has grown from 97.5 to 297.5 descriptors",
+        "p1 has grown from 97.5 to 297.5 open spans",
+        `p1 has grown from ${97.5 * 2 ** 20} to ${297.5 * 2 ** 20} bytes of heap`
       ].toSorted((one, other) => Number(other.includes("heap")) - Number(one.includes("heap")))
     )
-    expect(over(5, (nth) => 50 * nth)).toEqual([])
-    const early = growthOf({ process: "p1", begun: 1, samples: samples(1, () => 1) })
+    expect(over(59, (nth) => 50 * nth)).toEqual([])
+    const early = growthOf({ process: "p1", begun: 1, samples: samples(60, (nth) => nth) })
     expect(early).toEqual([])
   })
 
