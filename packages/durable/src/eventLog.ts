@@ -179,7 +179,13 @@ export class EventLog {
           fiber.interruptUnsafe()
           if (replay.scope.state._tag === "Closed") return Effect.void
           const isCut = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause) && !replay.stopping.isSo
-          return this.#last(replay, isCut ? 1 : mostTries)
+          if (!isCut) return this.#last(replay, mostTries)
+          const { abandoned, suspended } = replay.instance
+          const once = this.#last(replay, 1)
+          // a run that waits may have no other replay for days: what is left is written beside it, and holds nothing up
+          return suspended && !abandoned
+            ? Effect.andThen(once, Effect.forkIn(this.#last(replay, mostTries), replay.scope))
+            : once
         })
       )
     )

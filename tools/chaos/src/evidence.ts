@@ -23,7 +23,7 @@ export interface Seen {
 }
 
 /** How long the events of a run may take to be read. Those of one that waits never end. */
-const patience = "2 seconds"
+const patience = "10 seconds"
 
 const decodePayload = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ id: Schema.String })))
 /** The subject and the run, as `DurableRuns` makes the id of a workflow of them. */

@@ -12,7 +12,7 @@ export interface Needed {
 
 /** The path of a module's file. If its package is not installed, the defect has the command that installs it. */
 export const find = ({ layer, packages }: Needed, module: string): Effect.Effect<string> => {
-  const owner = packages.find((name) => module === name || module.startsWith(`${name}/`)) ?? module
+  const owner = packages.find((name) => module.startsWith(`${name}/`)) ?? module
   return Effect.try({
     try: () => createRequire(import.meta.url).resolve(module),
     catch: (cause) => {

@@ -1,0 +1,324 @@
+/** The log of one run in one process: when it writes its batches, what another process has written, and what it gives up. */
+import { assert, it } from "@effect/vitest"
+import type { AgentEvent } from "@kintsugi/core"
+import { Usage } from "@kintsugi/core"
+import { Clock, Effect, Exit, Fiber, Logger, Option, Schema, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Workflow from "effect/workflow/Workflow"
+import { type WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import { EventLog } from "../../packages/durable/src/eventLog.ts"
+import { type Words, Written } from "../../packages/durable/src/words.ts"
+import { calm } from "../_support/dialogue.ts"
+
+interface Stored {
+  readonly writer: string
+  readonly epoch: number
+  readonly first: number
+  readonly events: ReadonlyArray<{ readonly type: string; readonly text?: string }>
+  readonly kind?: string
+  readonly unreplayed?: ReadonlyArray<number>
+  readonly continuing?: ReadonlyArray<string>
+}
+
+/** The rows of a run, and how its storage fails: `before` it writes, or `after` it. */
+const storage = () => {
+  const rows = new Map<string, unknown>()
+  const state: { fails: "before" | "after" | undefined; writes: number } = { fails: undefined, writes: 0 }
+  // an engine with only what the log uses
+  const engine = {
+    deferredResult: ({ name }: { readonly name: string }) => Effect.sync(() => Option.fromNullishOr(rows.get(name))),
+    deferredDone: (_: unknown, { deferredName, exit }: { readonly deferredName: string; readonly exit: unknown }) =>
+      Effect.suspend(() => {
+        state.writes += 1
+        const { fails } = state
+        if (fails !== "before" && !rows.has(deferredName)) rows.set(deferredName, exit)
+        return fails === undefined ? Effect.void : Effect.die(new Error("storage"))
+      })
+  } as unknown as WorkflowEngine["Service"]
+  const batches = () =>
+    [...rows.values()].map((exit) => {
+      // the log stores successes, which hold the batch
+      const { value } = exit as { readonly value: Stored }
+      return JSON.parse(JSON.stringify(value)) as Stored
+    })
+  return { batches, engine, state }
+}
+
+const workflow = Workflow.make("story", {
+  payload: Schema.Struct({ id: Schema.String }),
+  idempotencyKey: ({ id }) => id
+})
+
+const processOf = ({ engine }: ReturnType<typeof storage>, incarnation = "me") =>
+  Effect.map(Clock.Clock, (clock) => ({
+    engine,
+    direct: engine,
+    executionId: "run",
+    instance: WorkflowInstance.initial(workflow, "run"),
+    clock,
+    scope: Scope.makeUnsafe(),
+    incarnation,
+    words: new Written(),
+    stopping: { isSo: false }
+  }))
+
+const event = (type: string, parts: object = {}): AgentEvent.AgentEvent =>
+  // the fields of the type are in the parts
+  ({ type, runId: "r", agent: "a", turn: 1, at: 0, ...parts }) as unknown as AgentEvent.AgentEvent
+const turn = event("turn-start")
+const start = event("model-start", { model: "m", provider: "p", attempt: 1 })
+const text = (text: string) => event("text-delta", { text })
+const end = event("run-interrupted", { usage: Usage.empty, cost: 0, ledger: [], transcript: [] })
+
+const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
+const shown = (batches: ReadonlyArray<Stored>) =>
+  batches.map(({ events }) => events.map(({ text, type }) => (text === undefined ? type : `${type} ${text}`)))
+const silent = Effect.provide(Logger.layer([]))
+
+it.effect("a batch has the events of a quarter of a second, or 32 deltas [P1543]", () =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const process = yield* processOf(rows)
+    const log = new EventLog()
+    const writing = yield* Effect.forkChild(log.during(process, Effect.never))
+    yield* quiet
+    log.add(turn)
+    log.add(start)
+    yield* quiet
+    yield* TestClock.adjust(249)
+    yield* quiet
+    assert.lengthOf(rows.batches(), 0)
+    yield* TestClock.adjust(1)
+    yield* quiet
+    assert.deepStrictEqual(shown(rows.batches()), [["turn-start", "model-start"]])
+    for (let nth = 0; nth < 32; nth++) log.add(text("x"))
+    yield* quiet
+    assert.lengthOf(rows.batches(), 2)
+    log.add(text("y"))
+    yield* quiet
+    assert.lengthOf(rows.batches(), 2)
+    yield* TestClock.adjust(250)
+    yield* quiet
+    assert.deepStrictEqual(shown(rows.batches()), [
+      ["turn-start", "model-start"],
+      [`text-delta ${"x".repeat(32)}`],
+      ["text-delta y"]
+    ])
+    assert.deepStrictEqual(
+      rows.batches().map(({ epoch, first, writer }) => [writer, epoch, first]),
+      [
+        ["me", 0, 1],
+        ["me", 0, 3],
+        ["me", 0, 4]
+      ]
+    )
+    yield* Fiber.interrupt(writing)
+  })
+)
+
+it.effect("the end of a replay writes the rest, and tries for half a minute if the storage fails [P1113 P1543]", () =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const process = yield* processOf(rows)
+    const log = new EventLog()
+    yield* log.begin(process, false)
+    rows.state.fails = "before"
+    log.add(turn)
+    const ending = yield* Effect.forkChild(log.during(process, Effect.void))
+    for (let second = 0; second < 60; second++) {
+      yield* TestClock.adjust("1 second")
+      yield* quiet
+    }
+    yield* Fiber.join(ending)
+    assert.strictEqual(rows.state.writes, 12)
+    // what is left comes with the next replay
+    rows.state.fails = undefined
+    yield* log.begin(process, true)
+    assert.deepStrictEqual(shown(rows.batches()), [["turn-start"]])
+  }).pipe(silent)
+)
+
+it.effect(
+  "a replay that is interrupted tries to write its rest once, and twelve times if its run was stopped [P1543]",
+  () =>
+    Effect.gen(function* () {
+      for (const isStopped of [false, true]) {
+        const rows = storage()
+        const process = { ...(yield* processOf(rows)), stopping: { isSo: isStopped } }
+        const log = new EventLog()
+        rows.state.fails = "before"
+        const running = yield* Effect.forkChild(log.during(process, Effect.never))
+        yield* quiet
+        log.add(turn)
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
+        for (let second = 0; second < 60; second++) {
+          yield* TestClock.adjust("1 second")
+          yield* quiet
+        }
+        yield* Fiber.join(stopping)
+        assert.strictEqual(rows.state.writes, isStopped ? 12 : 1)
+      }
+    }).pipe(silent)
+)
+
+it.effect(
+  "a batch that was stored although its write failed counts, and what came later has the next one [P1543]",
+  () =>
+    Effect.gen(function* () {
+      const rows = storage()
+      const process = yield* processOf(rows)
+      const log = new EventLog()
+      yield* log.begin(process, false)
+      rows.state.fails = "after"
+      for (const one of [turn, start, text("ab")]) log.add(one)
+      const ending = yield* Effect.forkChild(log.end(process, []))
+      yield* quiet
+      log.add(text("cd"))
+      rows.state.fails = undefined
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(ending)
+      const both = [["turn-start", "model-start", "text-delta ab"], ["text-delta cd"]]
+      assert.deepStrictEqual(shown(rows.batches()), both)
+      yield* log.end(process, [end])
+      assert.deepStrictEqual(shown(rows.batches()), [...both, ["run-interrupted"]])
+    }).pipe(silent)
+)
+
+it.effect("a log whose next batch another process has written is left to that process [P1543]", () =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const [mine, other] = [new EventLog(), new EventLog()]
+    const [me, them] = [yield* processOf(rows), yield* processOf(rows, "other")]
+    mine.add(turn)
+    yield* mine.end(me, [])
+    yield* other.begin(them, true)
+    assert.deepInclude(rows.batches()[1], { writer: "other", kind: "takeover", epoch: 1, first: 1, events: [] })
+    mine.add(start)
+    yield* mine.end(me, [])
+    const { writes } = rows.state
+    mine.add(text("a"))
+    yield* mine.end(me, [end])
+    assert.strictEqual(rows.state.writes, writes)
+    assert.lengthOf(rows.batches(), 2)
+  })
+)
+
+it.effect("a log ends at its limit, which all batches share [P1543]", () =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const process = yield* processOf(rows)
+    const log = new EventLog(700)
+    for (const nth of [1, 2, 3, 4]) {
+      log.add(event("tool-progress", { callId: "1", tool: "t", args: {}, data: `${nth}`.repeat(150) }))
+      yield* log.end(process, [])
+    }
+    const kinds = rows.batches().map(({ events, kind }) => kind ?? events.length)
+    assert.deepStrictEqual(kinds, [1, 1, "full"])
+  })
+)
+
+it.effect(
+  "a process that takes a log over retracts the text that was cut off, and a replay's own events stay new [P1371 P1543]",
+  () =>
+    Effect.gen(function* () {
+      const rows = storage()
+      const dead = new EventLog()
+      yield* dead.begin(yield* processOf(rows, "dead"), false)
+      for (const one of [turn, start, text("ab")]) dead.add(one)
+      yield* dead.end(yield* processOf(rows, "dead"), [])
+      const process = yield* processOf(rows)
+      const log = new EventLog()
+      yield* log.begin(process, true)
+      assert.deepInclude(rows.batches()[1], { kind: "takeover", epoch: 2 })
+      assert.deepStrictEqual(shown(rows.batches())[1], ["attempt-discarded ab"])
+      assert.deepStrictEqual([log.add(turn), log.add(start), log.add(text("abc"))], [false, false, true])
+      // another process that reads the takeover does not count its event as one of the run
+      const third = new EventLog()
+      yield* third.begin(yield* processOf(rows, "third"), true)
+      assert.deepStrictEqual([third.add(turn), third.add(start)], [false, false])
+      assert.isTrue(third.add(event("attempt-discarded", { attempt: 1, text: "x" })))
+    })
+)
+
+it.effect(
+  "a replay in the same process retracts a text only if its model call is not at work any more [P1371 P1543]",
+  () =>
+    Effect.gen(function* () {
+      for (const isAtWork of [true, false]) {
+        const rows = storage()
+        const process = yield* processOf(rows)
+        const log = new EventLog()
+        yield* log.begin(process, false)
+        for (const one of [turn, start, text("ab")]) log.add(one)
+        yield* log.end(process, [])
+        const words: Words = process.words.of("r", "step")
+        if (isAtWork) words.begin()
+        yield* log.begin(process, true)
+        assert.deepStrictEqual(shown(rows.batches()).slice(1), isAtWork ? [] : [["attempt-discarded ab"]])
+      }
+    })
+)
+
+it.effect("what becomes of a text that was cut off is marked as an event that no replay emits [P1543]", () =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const dead = new EventLog()
+    yield* dead.begin(yield* processOf(rows, "dead"), false)
+    dead.continues("r", true)
+    for (const one of [turn, start, text("ab")]) dead.add(one)
+    yield* dead.end(yield* processOf(rows, "dead"), [])
+    assert.deepStrictEqual(rows.batches()[0]?.continuing, ["r"])
+    const process = yield* processOf(rows)
+    const log = new EventLog()
+    yield* log.begin(process, true)
+    assert.deepStrictEqual([log.add(turn), log.add(start), log.cutOffOf("r")], [false, false, "ab"])
+    log.settle("r", 5, "ab")
+    yield* log.end(process, [])
+    const last = rows.batches().at(-1)
+    assert.deepStrictEqual([last?.events.map(({ type }) => type), last?.unreplayed], [["attempt-continued"], [0]])
+  })
+)
+
+it.effect("a log that is over takes no batch and no event of a later replay [P1541 P1543]", () =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const log = new EventLog()
+    yield* log.end(yield* processOf(rows), [turn, end])
+    assert.isTrue(log.isOver)
+    const { writes } = rows.state
+    const later = new EventLog()
+    yield* later.begin(yield* processOf(rows, "later"), true)
+    assert.deepStrictEqual([later.isOver, later.add(turn), log.add(start)], [true, false, false])
+    yield* later.end(yield* processOf(rows, "later"), [turn])
+    assert.strictEqual(rows.state.writes, writes)
+  })
+)
+
+it.effect(
+  "the last events of a run that begins to wait are written when the storage answers, beside it [P1113 P1543]",
+  () =>
+    Effect.gen(function* () {
+      for (const state of [{ suspended: true }, { suspended: true, abandoned: true }, {}]) {
+        const rows = storage()
+        const scope = yield* Scope.make()
+        const process = { ...(yield* processOf(rows)), scope }
+        Object.assign(process.instance, state)
+        const log = new EventLog()
+        yield* log.begin(process, false)
+        rows.state.fails = "before"
+        const running = yield* Effect.forkChild(log.during(process, Effect.never))
+        yield* quiet
+        log.add(turn)
+        // it does not wait for the storage
+        yield* Fiber.interrupt(running)
+        assert.strictEqual(rows.state.writes, 1)
+        rows.state.fails = undefined
+        yield* TestClock.adjust("1 second")
+        yield* quiet
+        const isTried = "suspended" in state && !("abandoned" in state)
+        assert.deepStrictEqual(shown(rows.batches()), isTried ? [["turn-start"]] : [])
+        // and ends with its process
+        yield* Scope.close(scope, Exit.void)
+      }
+    }).pipe(silent)
+)
