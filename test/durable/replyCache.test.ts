@@ -84,7 +84,12 @@ it.effect("without the name of a tenant no reply is shared: the layer throws, an
     for (const missing of ["", undefined]) {
       // cast: a program in JavaScript, or a header that is missing, gives what the type does not have
       const tenant = missing as string
-      assert.throws(() => caching(model, { tenant }), TypeError, "ReplyCache: tenant must be a text")
+      const got = missing === "" ? "an empty one" : "undefined"
+      assert.throws(
+        () => caching(model, { tenant }),
+        TypeError,
+        `ReplyCache: tenant must be a text that is not empty, got ${got}`
+      )
       const exit = yield* Effect.exit(caching(model, { tenant: Effect.succeed(tenant) })("hi"))
       assert.instanceOf(Exit.isFailure(exit) && Cause.squash(exit.cause), TypeError)
     }
@@ -261,6 +266,28 @@ it.effect("calls of tools on demand count by the names of the tools, and options
     for (const _ of [1, 2]) yield* ask({ afterTools: ["look"] }, "pay")
     assert.lengthOf(scripted.requests, 3)
     yield* ask({ afterTools: ["look"], options: { temperature: 1 } }, "look")
+    assert.lengthOf(scripted.requests, 4)
+  }).pipe(Effect.provide(Persistence.layerMemory))
+)
+
+it.effect("a reply from the cache is what was said, by which model; one without a character is not kept [P1710]", () =>
+  Effect.gen(function* () {
+    const said = { type: "text", text: "sent" } as const
+    const answer = (reply: Partial<Message.Reply>) =>
+      ScriptedModel.answers(() => Effect.succeed(ScriptedModel.reply({ content: [said], finish: "stop", ...reply })))
+    const used = { usage: Usage.make({ inputTokens: 3 }), cost: 1, responseId: "r" }
+    const empty = { content: [{ type: "text", text: "" }] } as const
+    const scripted = yield* make(answer({ ...used, model: "m-2" }), answer(used), answer(empty), answer(empty))
+    const services = yield* Layer.build(ReplyCache.layer(scripted.layer, acme))
+    const { generate } = Context.get(services, Model.Model)
+    const twice = (text: string) => {
+      const asked = generate({ messages: [Message.user(text)], tools: [], toolChoice: "auto" })
+      return Effect.andThen(asked, asked)
+    }
+    const free = { content: [said], finish: "stop", usage: Usage.empty, cost: 0 } as const
+    assert.deepStrictEqual(yield* twice("named"), { ...free, model: "m-2" })
+    assert.deepStrictEqual(yield* twice("unnamed"), free)
+    yield* twice("empty")
     assert.lengthOf(scripted.requests, 4)
   }).pipe(Effect.provide(Persistence.layerMemory))
 )

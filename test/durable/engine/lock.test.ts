@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
@@ -24,6 +24,8 @@ it.effect("a folder is made and taken until the scope closes, and leaves no file
     const scope = yield* Scope.make()
     yield* Scope.provide(lock(folder), scope)
     assert.strictEqual(held(folder).pid, process.pid)
+    // the boot of the machine, and when the process began
+    if (existsSync("/proc/self/stat")) assert.match(held(folder).since, /^[0-9a-f-]{36}\/\d+$/)
     assert.deepStrictEqual(readdirSync(folder), ["kintsugi.lock"])
     yield* Scope.close(scope, Exit.void)
     assert.deepStrictEqual(readdirSync(folder), [])
@@ -83,5 +85,17 @@ it.effect("a folder that cannot be made fails with its path", () =>
     const error = yield* Effect.flip(Effect.scoped(lock(join(file, "folder"))))
     assert.strictEqual(error._tag, "SqlError")
     assert.include(error.message, `PGlite cannot open '${join(file, "folder")}': ENOTDIR`)
+  })
+)
+
+it.effect("a lock that is no file fails with the folder", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    mkdirSync(join(folder, "kintsugi.lock"))
+    const error = yield* Effect.flip(Effect.scoped(lock(folder)))
+    assert.strictEqual(error._tag, "SqlError")
+    assert.include(error.message, `PGlite cannot open '${folder}'`)
+    assert(error._tag === "SqlError")
+    assert.strictEqual(error.reason.operation, "open")
   })
 )

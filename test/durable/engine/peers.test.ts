@@ -12,6 +12,8 @@ it.effect("a package that is not installed is a sentence with the line that inst
     const whole = yield* defectOf(find(needed, "@kintsugi/nothing"))
     const part = yield* defectOf(load(needed, "@kintsugi/nothing/Part"))
     for (const defect of [whole, part]) {
+      assert(defect instanceof Error && defect.cause instanceof Error)
+      assert.include(defect.cause.message, "Cannot find module '@kintsugi/nothing")
       assert.include(
         String(defect),
         "Durable.layerOther needs the package @kintsugi/nothing, which is not installed: npm install @kintsugi/nothing effect"

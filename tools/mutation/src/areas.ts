@@ -12,8 +12,13 @@ export interface Area {
 /** What the tests of each area share. */
 export const sharedTests = "test/_support"
 
+/** The tests of replies in the background play a provider, since no other model has them. */
+const background = ["background", "backgroundLate", "backgroundOwned"].map(
+  (name) => `test/providers/service/${name}.test.ts`
+)
+
 export const areas: ReadonlyArray<Area> = [
-  { name: "core", tests: ["test/core", "test/laws"], least: 93 },
+  { name: "core", tests: ["test/core", "test/laws", ...background], least: 93 },
   { name: "providers", tests: ["test/providers", "test/laws", "test/repository/providersPage.test.ts"], least: 93 },
   { name: "durable", tests: ["test/durable"], least: 80 },
   { name: "interop", tests: ["test/interop"], least: 80 },
@@ -26,9 +31,14 @@ export const LEAST = { overall: 90, file: 80 }
 /** Written by a command, from sources that are mutated. */
 const generated = /\/page\/script\.ts$/
 
+/** All tests of these start a database, and so another process. `tools/durable-lab` has them. */
+export const ofDatabases: ReadonlyArray<string> = ["pglite", "postgres", "server"].map(
+  (name) => `packages/durable/src/engine/${name}.ts`
+)
+
 /** The area that a source file belongs to, if it is mutated. */
 export const areaOf = (path: string): Area | undefined =>
-  path.endsWith(".ts") && !generated.test(path)
+  path.endsWith(".ts") && !generated.test(path) && !ofDatabases.includes(path)
     ? areas.find(({ name }) => path.startsWith(`packages/${name}/src/`))
     : undefined
 
