@@ -49,7 +49,11 @@ describe("the problems of lines [P1215]", () => {
   })
 
   it("name the last line as cut off while no other line follows [P1215]", () => {
-    const cut = { line: 3, kind: "cut", says: "The last line is no JSON: the file was cut off there, or is broken." }
+    const cut = {
+      line: 3,
+      kind: "cut",
+      says: "The last line is no JSON: the file was cut off there, or is broken."
+    } as const
     assert.deepStrictEqual(Recording.fromLines([...whole, "{"]).problems, [cut])
     assert.deepStrictEqual(Recording.fromLines([...whole, "{", ""]).problems, [cut])
     const recorder = Recording.start()

@@ -105,7 +105,11 @@ describe("why no row has stopped a failure", () => {
   })
 
   it("is the last verdict about the same call, after the failure, and not of the transport [P1701]", () => {
-    const decided = { why: "decided", reason: "the row of pay for Busy ends the run (raise)", verdict: "raise" }
+    const decided: Explained = {
+      why: "decided",
+      reason: "the row of pay for Busy ends the run (raise)",
+      verdict: "raise"
+    }
     const raise = verdict({ verdict: "raise" })
     assert.deepStrictEqual(explained([toolFailed, verdict({ verdict: "tell" }), raise]), decided)
     const others = [verdict({ verdict: "fix", layer: "transport" }), verdict({ verdict: "fix", callId: "d" })]
