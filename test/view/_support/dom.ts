@@ -60,6 +60,12 @@ export class PageElement extends PageNode {
   nodes: Array<PageNode> = []
   selectedIndex = 0
   scrollTop = 0
+  readonly clientWidth = 300
+  readonly clientHeight = 520
+  readonly scrollHeight = 520
+  readonly offsetWidth = 300
+  /** Markup that a script has set, which is not read. */
+  innerHTML = ""
   #value: string | undefined
   #isChecked: boolean | undefined
 
@@ -94,6 +100,10 @@ export class PageElement extends PageNode {
       this.attributes.set("class", [...others, ...(wanted ? [name] : [])].join(" "))
       return wanted
     }
+  }
+
+  get parentElement(): PageElement | null {
+    return this.parent ?? null
   }
 
   get children(): ReadonlyArray<PageElement> {
@@ -244,7 +254,7 @@ export class PageElement extends PageNode {
   }
 
   override toString(): string {
-    const inner = this.nodes.join("")
+    const inner = `${this.nodes.join("")}${this.innerHTML}`
     if (this.name === "") return inner
     const attributes = [...this.attributes].map(([key, value]) =>
       value === "" ? ` ${key}` : ` ${key}="${escaped(value)}"`
