@@ -134,6 +134,14 @@ export class PageElement extends PageNode {
     this.attributes.set("title", title)
   }
 
+  set className(name: string) {
+    this.attributes.set("class", name)
+  }
+
+  set hidden(isHidden: boolean) {
+    this.toggleAttribute("hidden", isHidden)
+  }
+
   set id(id: string) {
     this.attributes.set("id", id)
   }
@@ -243,6 +251,8 @@ export class PageElement extends PageNode {
   }
 
   querySelectorAll(selector: string): ReadonlyArray<PageElement> {
+    const own = [...selector.matchAll(/:scope > (\w+)/g)].map(([, name]) => name)
+    if (own.length > 0) return this.children.filter(({ name }) => own.includes(name))
     const [last = "", ...around] = selector.split(" ").toReversed()
     return this.within.filter(
       (one) => matches(one, last) && around.every((outer) => one.parent?.closest(outer) !== null)
@@ -321,6 +331,7 @@ export const withPage = (): void => {
     const made = (name: string) => new PageElement(name)
     const globals = {
       document: {
+        title: "",
         body,
         createElement: made,
         createElementNS: (_: string, name: string) => made(name),

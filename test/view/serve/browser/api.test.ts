@@ -11,8 +11,7 @@ beforeAll(async () => {
     asked.push([path, init])
     return Promise.resolve(answers.shift() ?? Response.json({ id: "r1" }))
   })
-  // the page reads its token when it is loaded
-  vi.resetModules()
+  // the page reads its token when it is loaded, and all tests of a worker have one copy of it
   api = await import("../../../../packages/view/src/serve/browser/api.ts")
 })
 afterAll(() => vi.unstubAllGlobals())
