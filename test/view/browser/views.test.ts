@@ -152,6 +152,25 @@ describe("the comparison of two runs [P1273]", () => {
     expect(steps()).toHaveLength(2)
   })
 
+  it("compares with a run of the same agent, if there is one, with one that completed if there is one [P1273]", () => {
+    const run = (runId: string, agent: string, type: string) => [
+      { runId, agent, turn: 0, type: "run-start" },
+      { runId, agent, turn: 1, type }
+    ]
+    const chosen = (...all: ReadonlyArray<object>) =>
+      shown([...run("first", "desk", "run-failed"), ...all])
+        .section.querySelectorAll("option")
+        .flatMap((one) => (one.attributes.has("selected") ? [one.getAttribute("value")] : []))
+    const [other, own, completed] = [
+      run("other", "clerk", "run-completed"),
+      run("own", "desk", "run-interrupted"),
+      run("completed", "desk", "run-completed")
+    ]
+    expect(chosen(...other, ...own, ...completed)).toEqual(["first", "completed"])
+    expect(chosen(...other, ...own)).toEqual(["first", "own"])
+    expect(chosen(...other)).toEqual(["first", "other"])
+  })
+
   it("shows a thousand steps at most, and the settings that differ [P1274]", () => {
     const many = Array.from({ length: 1001 }, (_, id) => ({
       runId: "s",
@@ -268,6 +287,7 @@ describe("the inspector [P1218]", () => {
     const { section, store, tabs } = shown()
     store.select(store.outline.branches.find(({ name }) => name === "look")?.id)
     expect(tabs()).toEqual(["Error *", "Arguments", "Decisions", "Context", "Raw"])
+    expect(section.querySelector(".panel")?.textContent).not.toContain("It ended the run")
     buttonIn(section, "Decisions").click()
     expect(tabs()[2]).toBe("Decisions *")
     expect(page.activeElement?.textContent).toBe("Decisions")

@@ -106,6 +106,23 @@ describe("kintsugi explain", () => {
     expect(out).toContain("at worst: 7 attempts")
   })
 
+  it("takes none of two policies without a name, and a composition that is the default export [P1238]", async () => {
+    const two = file(
+      "two.js",
+      'import { Recovery } from "@kintsugi/core"\nexport const a = Recovery.tell()\nexport const b = Recovery.tell()\n'
+    )
+    const { code, err } = await kintsugi(["explain", two])
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/two\.js has several policies, name one as .*two\.js#a: the policies in /)
+    ])
+    const composed = file(
+      "composed.js",
+      'import { Agent } from "@kintsugi/core"\nexport default Agent.deterministic("shout", () => undefined)\n'
+    )
+    expect((await kintsugi(["explain", composed])).out).toMatch(/^a run of .*composed\.js, at worst: 0 model calls/)
+  })
+
   it("lists the policies if it does not know the named one [P1238 P1240]", async () => {
     const path = policies.slice(root.length + 1)
     // modules list their exports in an order of their own

@@ -60,6 +60,7 @@ describe("the folder of runs [P1285]", () => {
     const outside = join(folderOf("runs"), "outside")
     writeFileSync(`${outside}.json`, JSON.stringify(record("outside")))
     writeFileSync(`${outside}.jsonl`, "{}\n")
+    writeFileSync(join(folderOf("runs"), "runs", `${"a".repeat(121)}.json`), JSON.stringify(record("long")))
     for (const id of ["../outside", "-a", "", "a/b", "a.b", "a".repeat(121)])
       expect([store.read(id), store.linesOf(id)]).toEqual([undefined, []])
     store.keep(record("a".repeat(120)))
