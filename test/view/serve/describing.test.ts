@@ -119,6 +119,18 @@ suite("a tool before a run [P1281]", () => {
     })
   })
 
+  it("says how often a fixer may run, if that is more than once [P1281]", () => {
+    const fixer = () => Effect.succeed("{}")
+    const guarded = Tool.onError(lookUp, {
+      StaleIndex: Recovery.fix(fixer),
+      Locked: Recovery.fix(fixer, { retries: 2 })
+    })
+    expect(toolOf(guarded)?.rows).toEqual([
+      { key: "StaleIndex", verdicts: "fix fixer" },
+      { key: "Locked", verdicts: "fix fixer 2" }
+    ])
+  })
+
   it("misses no row where one takes all other errors [P1281]", () => {
     expect(toolOf(Tool.onError(lookUp, { orElse: Recovery.tell() }))?.missing).toEqual([])
     expect(toolOf(Tool.onError(lookUp, { ExecutionError: Recovery.tell() }))?.missing).toEqual(["InvalidArgs"])
