@@ -23,24 +23,6 @@ file("hanging.ts", "await new Promise(() => undefined)\nexport const a = 1\n")
 const timeout = 120_000
 
 describe("the command line", () => {
-  it.each([["report"], ["explain"], ["stats"]])("%s --help has examples of it [P1242]", async (name) => {
-    const { code, err, out } = await kintsugi([name, "--help"])
-    expect([code, err]).toEqual([0, ""])
-    expect(out).toContain("EXAMPLES")
-    expect(out).toContain(`kintsugi ${name} `)
-    expect(out).toContain("--output, -o <file>")
-  })
-
-  it("prints its commands and exit codes, and its version [P1242]", { timeout }, async () => {
-    const { code, out } = await kintsugi(["--help"])
-    expect(code).toBe(0)
-    expect(out).toMatch(/report .*\n +test .*\n +explain .*\n +stats /)
-    expect(out).toMatch(/0 it is done, 1 it cannot be done, 2 it was asked/)
-    expect(await kintsugi(["--version"])).toEqual({ code: 0, out: "1.2.3\n", err: "" })
-    // asked for nothing at all
-    expect(await kintsugi([])).toMatchObject({ code: 2, out: "", err: expect.stringContaining("SUBCOMMANDS") })
-  })
-
   it("completes the words of shells [P1242]", { timeout }, () => {
     for (const name of ["bash", "zsh", "fish"]) {
       const { code, err, out } = shell(`kintsugi --completions ${name}`)

@@ -1,5 +1,4 @@
-/** `kintsugi explain`. */
-import { readFileSync } from "node:fs"
+/** `kintsugi explain` as a process: what Node says of the modules. */
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
@@ -42,58 +41,6 @@ const at = (name: string) => `${policies}#${name}`
 const timeout = 120_000
 
 describe("kintsugi explain", () => {
-  it.each([
-    [
-      "search",
-      "NetworkError  1 retry  2      0s–1s, 0s–2s",
-      "attempt  earliest  latest\n1             0 s     0 s\n2             0 s     1 s\n3             0 s     3 s"
-    ],
-    ["http", "at worst: 3 attempts", "250 ms"],
-    ["again", "orElse  1 retry  2", "3"],
-    ["schedule", "orElse  1 retry  3      1s, 1s, 1s", "3 s"],
-    ["tools.find", "InvalidArgs  1 retry  1", "at worst: 2 attempts"],
-    ["clerk", "tool find", "a run of clerk, at worst: 8 turns, 32 tool calls, 24 model calls"],
-    ["team", "a run of team, at worst: 24 model calls", "waits and timeouts"]
-  ])("explains %s [P1238]", async (name, first, second) => {
-    const { code, err, out } = await kintsugi(["explain", at(name)])
-    expect([code, err]).toEqual([0, ""])
-    expect(out).toContain(first)
-    expect(out).toContain(second)
-  })
-
-  it("stacks what is named, outermost first, and multiplies [P1238]", async () => {
-    const stacked = await kintsugi(["explain", at("search"), at("http"), at("again")])
-    expect(stacked).toMatchObject({ code: 0, err: "" })
-    expect(stacked.out).toContain("3 × 3 × 3 = 27 attempts")
-    const agent = await kintsugi(["explain", at("clerk"), at("http")])
-    expect(agent.out).toContain("3 × 3 = 9 attempts")
-    expect(agent.out).toContain("24 model calls, 72 requests")
-    expect((await kintsugi(["explain", at("team"), at("http")])).out).toContain("24 model calls, 72 requests")
-  })
-
-  it("shows the row that is named, if a table has it [P1238]", async () => {
-    const rows = file(
-      "rows.js",
-      `import { Recovery } from "@kintsugi/core"\nexport const table = { A: Recovery.retry({ retries: 3 }), B: Recovery.retry({ retries: 1 }) }\n`
-    )
-    expect((await kintsugi(["explain", rows])).out).toContain("table meets A")
-    expect((await kintsugi(["explain", rows, "--row", "B"])).out).toContain("table meets B")
-    const { code, err } = await kintsugi(["explain", rows, "--row", "C"])
-    expect([code, err]).toEqual([1, expect.stringContaining("no table has a row 'C'; the rows are A, B")])
-  })
-
-  it("draws it as SVG or as a page, by the ending [P1238]", async () => {
-    for (const [name, begins] of [
-      ["search.svg", "<svg "],
-      ["search.html", "<!doctype html>"],
-      ["search.txt", "search\nrow"]
-    ] as const) {
-      const target = join(folder, name)
-      expect(await kintsugi(["explain", at("search"), "-o", target])).toEqual({ code: 0, out: "", err: "" })
-      expect(readFileSync(target, "utf8").startsWith(begins)).toBe(true)
-    }
-  })
-
   it("takes the default export, or the only policy of a module [P1238]", { timeout }, async () => {
     const head = 'import { Recovery } from "@kintsugi/core"\n'
     const lone = file(
@@ -145,12 +92,5 @@ describe("kintsugi explain", () => {
       expect(err).toMatch(says)
       expect(err).not.toMatch(/^\s+at /m)
     }
-  })
-
-  it("takes an agent as the outermost layer alone [P1238 P1240]", async () => {
-    const { code, err } = await kintsugi(["explain", at("http"), at("clerk")])
-    expect(code).toBe(2)
-    expect(err).toContain("'clerk' is an agent: it is outermost, so name it first")
-    expect((await kintsugi(["explain"])).code).toBe(2)
   })
 })

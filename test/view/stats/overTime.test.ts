@@ -2,7 +2,15 @@
 import { Recording, Stats, StatsPage, StatsSvg, StatsText } from "@kintsugi/view"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { overTime } from "../../../packages/view/src/stats/overTime.ts"
+import {
+  addMinutes,
+  barsOf,
+  instant,
+  minuteKey,
+  minuteOf,
+  overTime,
+  textOf
+} from "../../../packages/view/src/stats/overTime.ts"
 
 const start = Date.UTC(2026, 10, 21, 22, 39)
 const hour = 3_600_000
@@ -68,5 +76,101 @@ describe("statistics over time", () => {
     expect(StatsText.format(well)).not.toContain("│")
     expect(StatsSvg.draw(well)).toContain("Over time")
     expect(StatsSvg.draw(statsOf([NaN, "run-failed"], [8.64e15 + 6e4, "run-failed"]))).not.toContain("NaN")
+  })
+})
+
+describe("a minute [P1703]", () => {
+  it("has the run that ended in it, by how it ended [P1703]", () => {
+    const none = { completed: 0, failed: 0, others: 0 }
+    expect(minuteOf(119_999, "completed")).toEqual([{ ...none, minute: 1, completed: 1 }])
+    expect(minuteOf(120_000, "failed")).toEqual([{ ...none, minute: 2, failed: 1 }])
+    expect(minuteOf(-1, "suspended")).toEqual([{ ...none, minute: -1, others: 1 }])
+    expect(minuteOf(Infinity, "failed")).toEqual([])
+  })
+
+  it("adds up with the same minute [P1230]", () => {
+    const [one, other] = [
+      { minute: 7, completed: 1, failed: 2, others: 3 },
+      { minute: 7, completed: 10, failed: 20, others: 30 }
+    ]
+    expect(addMinutes(one, other)).toEqual({ minute: 7, completed: 11, failed: 22, others: 33 })
+    expect(minuteKey(one)).toBe("7")
+  })
+
+  it("is an instant in words, if it is on the calendar [P1703]", () => {
+    expect([0, 59_999, start, NaN, 8.64e15 + 1].map(instant)).toEqual([
+      "1970-01-01 00:00 UTC",
+      "1970-01-01 00:00 UTC",
+      "2026-11-21 22:39 UTC",
+      "?",
+      "?"
+    ])
+  })
+})
+
+describe("steps of time [P1703]", () => {
+  const one = { completed: 1, failed: 0, others: 0 }
+  const between = (first: number, last: number, most: number) =>
+    overTime(
+      [first, last].map((minute) => ({ minute, ...one })),
+      most
+    )
+
+  it("are as short as their number admits, and whole days beyond a day [P1703]", () => {
+    const steps = [1, 8, 9, 17, 18, 44, 45, 12_959, 12_960, 25_920].map(
+      (last) => (between(0, last, 10)?.step ?? 0) / 60_000
+    )
+    expect(steps).toEqual([1, 1, 2, 2, 5, 5, 10, 1440, 2880, 4320])
+    expect(between(5, 5, 10)).toBeUndefined()
+    expect(overTime([], 10)).toBeUndefined()
+    // one step would have no end
+    expect(between(0, 100, 1)?.step).toBe(120 * 60_000)
+  })
+
+  it("begin at whole steps of the epoch [P1703]", () => {
+    expect(between(7, 16, 6)).toEqual({
+      from: 6 * 60_000,
+      to: 18 * 60_000,
+      step: 2 * 60_000,
+      bins: [
+        one,
+        { ...one, completed: 0 },
+        { ...one, completed: 0 },
+        { ...one, completed: 0 },
+        { ...one, completed: 0 },
+        one
+      ]
+    })
+  })
+
+  const bins = [
+    { completed: 2, failed: 1, others: 1 },
+    { completed: 0, failed: 0, others: 0 },
+    { completed: 0, failed: 0, others: 1 },
+    { completed: 0, failed: 8, others: 0 },
+    { completed: 1, failed: 0, others: 0 }
+  ]
+  const time = { from: 0, to: 300_000, step: 60_000, bins }
+
+  it("are blocks of a text, by how many runs failed [P1703]", () => {
+    expect(textOf(time)).toBe("Failed runs per 1 min, at most 8:\n1970-01-01 00:00 UTC │▁ ·█·│ 1970-01-01 00:05 UTC")
+  })
+
+  it("are bars of a drawing, with others on failed on completed runs [P1703]", () => {
+    const drawn = barsOf({ ...time, to: 180_000, bins: bins.slice(0, 3) }, 10, 20, 30)
+    expect(drawn).toBe(
+      [
+        "<g><title>1970-01-01 00:00 UTC: 2 completed, 1 failed, 1 others</title>",
+        '<rect class="k-tool" x="20" y="32" width="9" height="22"/>',
+        '<rect class="k-failed" x="20" y="21" width="9" height="11"/>',
+        '<rect class="k-run" x="20" y="10" width="9" height="11"/></g>',
+        "<g><title>1970-01-01 00:02 UTC: 0 completed, 0 failed, 1 others</title>",
+        '<rect class="k-run" x="40" y="43" width="9" height="11"/></g>',
+        '<path class="k-line" d="M20 54.5H50"/>',
+        '<text class="k-quiet k-small" x="20" y="68">1970-01-01 00:00 UTC</text>',
+        '<text class="k-quiet k-small" x="50" y="68" text-anchor="end">1970-01-01 00:03 UTC</text>'
+      ].join("")
+    )
+    expect(barsOf({ ...time, bins }, 0, 0, 5)).toContain('width="1"')
   })
 })

@@ -44,21 +44,26 @@ const find = (named: Named) =>
     const file = yield* shown(named.file)
     const exported = yield* load(named.file)
     const core = yield* coreOf(named.file)
-    const read = (value: unknown) =>
+    // a getter of the module may throw
+    const tried = <A>(make: () => A) =>
       Effect.try({
-        try: () => policyOf(value, core),
+        try: make,
         catch: (error) =>
           new Failed({
             message: `${file}#${named.name ?? "default"} cannot be explained: ${error instanceof Error ? error.message : String(error)}`
           })
       })
+    const read = (value: unknown) => tried(() => policyOf(value, core))
     const names = Object.keys(exported)
     const explained = new Map<string, Policy>()
     for (const [name, value] of Object.entries(exported)) {
       const policy = yield* Effect.orElseSucceed(read(value), () => undefined)
       if (policy !== undefined) explained.set(name, policy)
       else {
-        for (const [field, one] of fieldsOf(value)) {
+        for (const [field, one] of yield* Effect.orElseSucceed(
+          tried(() => fieldsOf(value)),
+          () => []
+        )) {
           const inner = yield* Effect.orElseSucceed(read(one), () => undefined)
           if (inner !== undefined) explained.set(`${name}.${field}`, inner)
         }
@@ -77,11 +82,12 @@ const find = (named: Named) =>
       }
       return { name: name === "default" ? file : name, policy }
     }
-    const [value, isThere] = valueAt(exported, named.name)
-    if (!isThere) return yield* new Failed({ message: `${file} exports no '${named.name}': ${there}` })
+    const { name } = named
+    const [value, isThere] = yield* tried(() => valueAt(exported, name))
+    if (!isThere) return yield* new Failed({ message: `${file} exports no '${name}': ${there}` })
     const policy = yield* read(value)
-    if (policy === undefined) return yield* new Failed({ message: `'${named.name}' in ${file} is no policy: ${there}` })
-    return { name: named.name, policy }
+    if (policy === undefined) return yield* new Failed({ message: `'${name}' in ${file} is no policy: ${there}` })
+    return { name, policy }
   })
 
 /** The entries of a plain object; empty for any other value. */

@@ -149,12 +149,12 @@ export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): unknown =>
 /** The schema of the errors with this tag, among those of a union. */
 const memberWith = (tag: string, schema: unknown): unknown => {
   const $defs = fieldOf(schema, "$defs")
-  const ways = itemsAt(schema, "anyOf").map((way) => {
-    const target = textAt(way, "$ref")?.split("/").at(-1)
-    return target === undefined ? way : fieldOf($defs, target)
-  })
-  const found = (ways.length === 0 ? [{ ...Object(schema), $defs: undefined }] : ways).find((way) =>
-    tagsIn(way).includes(tag)
-  )
+  const ways = itemsAt(schema, "anyOf")
+  const found = (ways.length === 0 ? [{ ...Object(schema), $defs: undefined }] : ways)
+    .map((way) => {
+      const target = textAt(way, "$ref")?.split("/").at(-1)
+      return target === undefined ? way : fieldOf($defs, target)
+    })
+    .find((way) => tagsIn(way).includes(tag))
   return found === undefined ? undefined : { ...Object(found), $defs }
 }

@@ -31,6 +31,8 @@ export class RunPane {
   #isFollowing = false
   #status: RunShown["status"] | undefined
   #prompt = ""
+  /** The box for another prompt, which may be there before the events have come. */
+  #promptBox: HTMLTextAreaElement | undefined
 
   constructor(id: string, acts: Acts) {
     this.#id = id
@@ -118,6 +120,7 @@ export class RunPane {
     })
     const prompt = element("textarea", { rows: 3 })
     prompt.value = this.#prompt
+    this.#promptBox = prompt
     const input = element("input", { type: "text", placeholder: "as it was" })
     const go = () => {
       const change = {
@@ -167,6 +170,7 @@ export class RunPane {
     if (type === "run-start" && this.#prompt === "") {
       const [first] = itemsOf(at(event, "transcript"))
       if (textAt(first, "role") === "system") this.#prompt = textAt(first, "text") ?? ""
+      if (this.#promptBox?.value === "") this.#promptBox.value = this.#prompt
     }
     const digest = textAt(event, "request", "digest")
     if (type === "approval-requested" && digest !== undefined) {

@@ -1,0 +1,370 @@
+/** A small document for the scripts of pages: its elements are data, which are written as HTML. It has what these scripts use, and no layout. */
+import { afterAll, beforeAll, vi } from "vitest"
+
+type Listener = (event: PageEvent) => void
+
+/** An event, as far as the scripts read one. */
+export class PageEvent {
+  readonly type: string
+  readonly key: string
+  readonly shiftKey: boolean
+  readonly ctrlKey: boolean
+  readonly metaKey = false
+  readonly altKey = false
+  target: unknown
+  currentTarget: unknown
+  defaultPrevented = false
+  isStopped = false
+
+  constructor(type: string, { ctrlKey = false, key = "", shiftKey = false } = {}) {
+    this.type = type
+    this.key = key
+    this.shiftKey = shiftKey
+    this.ctrlKey = ctrlKey
+  }
+
+  preventDefault(): void {
+    this.defaultPrevented = true
+  }
+
+  stopPropagation(): void {
+    this.isStopped = true
+  }
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+
+class PageNode {
+  parent: PageElement | undefined
+  textContent = ""
+
+  remove(): void {
+    if (this.parent !== undefined) this.parent.nodes = this.parent.nodes.filter((node) => node !== this)
+    this.parent = undefined
+  }
+
+  toString(): string {
+    return escaped(this.textContent)
+  }
+}
+
+const textNode = (text: string): PageNode => Object.assign(new PageNode(), { textContent: text })
+
+/** An element; a fragment has an empty name. */
+export class PageElement extends PageNode {
+  readonly name: string
+  readonly attributes = new Map<string, string>()
+  readonly listeners: Array<readonly [string, Listener]> = []
+  readonly style: Record<string, unknown> = { setProperty: () => undefined }
+  nodes: Array<PageNode> = []
+  selectedIndex = 0
+  scrollTop = 0
+  readonly clientWidth = 300
+  readonly clientHeight = 520
+  readonly scrollHeight = 520
+  readonly offsetWidth = 300
+  /** Markup that a script has set, which is not read. */
+  innerHTML = ""
+  #value: string | undefined
+  #isChecked: boolean | undefined
+
+  constructor(name: string) {
+    super()
+    this.name = name
+    Object.defineProperty(this, "textContent", {
+      get: () => this.nodes.map((node) => node.textContent).join(""),
+      set: (text: string) => {
+        this.replaceChildren(text)
+      }
+    })
+    Object.defineProperty(this, "open", { get: () => this.isShown })
+  }
+
+  readonly dataset: Record<string, string | undefined> = new Proxy<Record<string, string | undefined>>(
+    {},
+    {
+      get: (_, key) => this.attributes.get(`data-${String(key)}`),
+      set: (_, key, value) => this.attributes.set(`data-${String(key)}`, String(value)) !== undefined,
+      deleteProperty: (_, key) => this.attributes.delete(`data-${String(key)}`) || true
+    }
+  )
+
+  readonly classList = {
+    all: (): Array<string> => (this.attributes.get("class") ?? "").split(" ").filter((one) => one !== ""),
+    contains: (name: string): boolean => this.classList.all().includes(name),
+    add: (name: string): boolean => this.classList.toggle(name, true),
+    remove: (name: string): boolean => this.classList.toggle(name, false),
+    toggle: (name: string, wanted = !this.classList.contains(name)): boolean => {
+      const others = this.classList.all().filter((one) => one !== name)
+      this.attributes.set("class", [...others, ...(wanted ? [name] : [])].join(" "))
+      return wanted
+    }
+  }
+
+  get parentElement(): PageElement | null {
+    return this.parent ?? null
+  }
+
+  get children(): ReadonlyArray<PageElement> {
+    return this.nodes.filter((node) => node instanceof PageElement)
+  }
+
+  get value(): string {
+    if (this.name !== "select") return this.#value ?? this.attributes.get("value") ?? ""
+    const option = this.children[this.selectedIndex]
+    return option?.attributes.get("value") ?? option?.textContent ?? ""
+  }
+
+  set value(value: string) {
+    this.#value = value
+    if (this.name === "select")
+      this.selectedIndex = this.children.findIndex((option) => option.attributes.get("value") === value)
+  }
+
+  get checked(): boolean {
+    return this.#isChecked ?? this.attributes.has("checked")
+  }
+
+  set checked(isChecked: boolean) {
+    this.#isChecked = isChecked
+  }
+
+  set title(title: string) {
+    this.attributes.set("title", title)
+  }
+
+  set className(name: string) {
+    this.attributes.set("class", name)
+  }
+
+  set hidden(isHidden: boolean) {
+    this.toggleAttribute("hidden", isHidden)
+  }
+
+  set id(id: string) {
+    this.attributes.set("id", id)
+  }
+
+  setAttribute(name: string, value: string): void {
+    this.attributes.set(name, value)
+  }
+
+  getAttribute(name: string): string | null {
+    return this.attributes.get(name) ?? null
+  }
+
+  /** Whether it is a dialog that is shown. */
+  get isShown(): boolean {
+    return this.attributes.has("open")
+  }
+
+  removeAttribute(name: string): void {
+    this.attributes.delete(name)
+  }
+
+  toggleAttribute(name: string, wanted: boolean): void {
+    if (wanted) this.attributes.set(name, "")
+    else this.attributes.delete(name)
+  }
+
+  append(...added: ReadonlyArray<PageNode | string>): void {
+    for (const one of added) this.insertBefore(typeof one === "string" ? textNode(one) : one, null)
+  }
+
+  prepend(...added: ReadonlyArray<PageNode>): void {
+    for (const one of added.toReversed()) this.insertBefore(one, this.nodes[0] ?? null)
+  }
+
+  replaceChildren(...added: ReadonlyArray<PageNode | string>): void {
+    this.nodes = []
+    this.append(...added)
+  }
+
+  insertBefore(added: PageNode, before: PageNode | null): void {
+    const nodes = added instanceof PageElement && added.name === "" ? [...added.nodes] : [added]
+    for (const node of nodes) {
+      node.remove()
+      node.parent = this
+      this.nodes.splice(before === null ? this.nodes.length : this.nodes.indexOf(before), 0, node)
+    }
+  }
+
+  addEventListener(type: string, listener: Listener): void {
+    this.listeners.push([type, listener])
+  }
+
+  dispatch(event: PageEvent): PageEvent {
+    event.target ??= this
+    event.currentTarget = this
+    for (const [type, listener] of this.listeners) if (type === event.type) listener(event)
+    if (this.parent !== undefined && !event.isStopped) this.parent.dispatch(event)
+    return event
+  }
+
+  click(): void {
+    this.dispatch(new PageEvent("click"))
+  }
+
+  focus(): void {
+    page.activeElement = this
+  }
+
+  blur(): void {
+    page.activeElement = undefined
+  }
+
+  select(): void {
+    this.dataset["selected"] = "text"
+  }
+
+  scrollIntoView(): void {
+    page.scrolledTo = this
+  }
+
+  /** There is no layout: each element is as large as the window. */
+  getBoundingClientRect(): {
+    readonly left: number
+    readonly top: number
+    readonly bottom: number
+    readonly width: number
+  } {
+    return { left: 0, top: 0, bottom: 520, width: 100 }
+  }
+
+  showModal(): void {
+    this.attributes.set("open", "")
+  }
+
+  close(): void {
+    this.attributes.delete("open")
+    this.dispatch(new PageEvent("close"))
+  }
+
+  closest(selector: string): PageElement | null {
+    return matches(this, selector) ? this : (this.parent?.closest(selector) ?? null)
+  }
+
+  /** All elements within this one, in order. */
+  get within(): ReadonlyArray<PageElement> {
+    return this.children.flatMap((child) => [child, ...child.within])
+  }
+
+  querySelectorAll(selector: string): ReadonlyArray<PageElement> {
+    const own = [...selector.matchAll(/:scope > (\w+)/g)].map(([, name]) => name)
+    if (own.length > 0) return this.children.filter(({ name }) => own.includes(name))
+    const [last = "", ...around] = selector.split(" ").toReversed()
+    return this.within.filter(
+      (one) => matches(one, last) && around.every((outer) => one.parent?.closest(outer) !== null)
+    )
+  }
+
+  querySelector(selector: string): PageElement | null {
+    return this.querySelectorAll(selector)[0] ?? null
+  }
+
+  override toString(): string {
+    const inner = `${this.nodes.join("")}${this.innerHTML}`
+    if (this.name === "") return inner
+    const attributes = [...this.attributes].map(([key, value]) =>
+      value === "" ? ` ${key}` : ` ${key}="${escaped(value)}"`
+    )
+    return `<${this.name}${attributes.join("")}>${inner}</${this.name}>`
+  }
+}
+
+/** Whether an element has a name, a class and an attribute: `dialog[open]`, `.heading`, `[aria-selected="true"]`. */
+const matches = (one: PageElement, selector: string): boolean => {
+  const [, name = "", kind, key, value] = /^(\w*)(?:\.([\w-]+))?(?:\[([\w-]+)(?:="([^"]*)")?\])?$/.exec(selector) ?? []
+  return (
+    (name === "" || one.name === name) &&
+    (kind === undefined || one.classList.contains(kind)) &&
+    (key === undefined || (one.attributes.has(key) && (value === undefined || one.attributes.get(key) === value)))
+  )
+}
+
+/** Nothing changes its size or comes into view by itself. */
+class Observer {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}
+
+const kindOf = (name: string) => ({
+  [Symbol.hasInstance]: (one: unknown) => one instanceof PageElement && one.name === name
+})
+
+/** The page of the tests of one file. */
+export const page: {
+  readonly body: PageElement
+  activeElement: PageElement | undefined
+  scrolledTo: PageElement | undefined
+  readonly copied: Array<string>
+  refusesCopies: boolean
+} = {
+  body: new PageElement("body"),
+  activeElement: undefined,
+  scrolledTo: undefined,
+  copied: [],
+  refusesCopies: false
+}
+
+const body = page.body
+
+/** Presses a key, anywhere or on an element. */
+export const press = (key: string, on: PageElement = body): PageEvent => on.dispatch(new PageEvent("keydown", { key }))
+
+/** The element behind the type that the scripts give it. */
+// cast: every element of a test is one of this document
+export const elementOf = (made: unknown): PageElement => made as PageElement
+
+/** The button with this text, anywhere within an element. */
+export const buttonIn = (made: unknown, text: string): PageElement => {
+  const found = elementOf(made).within.find((one) => one.name === "button" && one.textContent === text)
+  if (found === undefined) throw new Error(`there is no button '${text}'`)
+  return found
+}
+
+/** Has the document there during the tests of a file. */
+export const withPage = (): void => {
+  beforeAll(() => {
+    const made = (name: string) => new PageElement(name)
+    const globals = {
+      document: {
+        title: "",
+        body,
+        createElement: made,
+        createElementNS: (_: string, name: string) => made(name),
+        createDocumentFragment: () => made(""),
+        querySelector: (selector: string) => body.querySelector(selector),
+        get activeElement() {
+          return page.activeElement
+        }
+      },
+      Element: PageElement,
+      HTMLElement: PageElement,
+      HTMLInputElement: kindOf("input"),
+      HTMLTextAreaElement: kindOf("textarea"),
+      addEventListener: (type: string, listener: Listener) => body.addEventListener(type, listener),
+      ResizeObserver: Observer,
+      IntersectionObserver: Observer,
+      matchMedia: () => ({ matches: false }),
+      innerHeight: 520,
+      requestAnimationFrame: (act: () => void) => act(),
+      scrollBy: () => undefined,
+      navigator: {
+        clipboard: {
+          writeText: (text: string) =>
+            page.refusesCopies ? Promise.reject(new Error("no")) : Promise.resolve(void page.copied.push(text))
+        }
+      }
+    }
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value)
+  })
+  afterAll(() => {
+    vi.unstubAllGlobals()
+    body.replaceChildren()
+    body.listeners.splice(0)
+    page.activeElement = undefined
+  })
+}

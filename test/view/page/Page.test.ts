@@ -1,0 +1,89 @@
+/** A page for a reader without scripts, and the data of the page. */
+import { Page, Recording } from "@kintsugi/view"
+import { describe, expect, it } from "vitest"
+
+const recordingOf = (...events: ReadonlyArray<object>) =>
+  Recording.fromEvents(
+    events.map((event, index) => ({ runId: "r", agent: "desk", turn: 1, at: index * 1000, ...event }))
+  )
+
+const start = { type: "run-start", input: "Pay." }
+const call = { callId: "c", tool: "pay" }
+const error = { _tag: "NetworkError", message: "<lost>" }
+const failing = recordingOf(
+  start,
+  { ...call, type: "tool-failed", attempt: 1, error },
+  { ...call, type: "verdict", layer: "tool", tag: "NetworkError", verdict: "retry", attempt: 1, gaveUp: true },
+  { type: "run-failed", error }
+)
+
+/** What is in the page for a reader without scripts, before the sums and the picture. */
+const still = (...of: Parameters<typeof Page.make>) =>
+  /<div class="still">(.*?)<p>[^<]*from beginning to end/s.exec(Page.make(...of))?.[1]
+
+const dataOf = (page: string): unknown =>
+  JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? "")
+
+describe("a page without its script [P1700]", () => {
+  it("has the answer of a run, its time and its spending [P1700]", () => {
+    expect(still(recordingOf(start, { type: "run-completed", output: "<Paid>" }))).toBe(
+      "<h2>Completed</h2><p>1 s · $0</p><p>&lt;Paid&gt;</p>"
+    )
+    expect(still(Recording.fromEvents([]))).toBe("")
+    expect(still(recordingOf(start))).toBe("<h2>No end</h2><p>0 ms · $0</p>")
+  })
+
+  it("has the failure of a run, its code, its last verdict and the row that would have gone on [P1701]", () => {
+    expect(still(failing)).toBe(
+      "<h2>NetworkError: &lt;lost&gt;</h2><p>3 s · 1 failure: 0 healed, 1 lost · $0</p><p><code>KINTSUGI-NETWORK</code> · <code>retry</code></p>"
+    )
+    expect(still(failing, { links: { docs: "https://d.example", trace: "https://t.example/{runId}" } })).toContain(
+      '<p><a href="https://d.example/errors#networkerror">KINTSUGI-NETWORK</a> · <a href="https://d.example/guide/recovery#how-retries-are-counted">retry</a> · <a href="https://t.example/r">Open the trace</a></p>'
+    )
+    const busy = { name: "Busy", message: "later" }
+    const bare = recordingOf(
+      start,
+      { ...call, type: "tool-failed", attempt: 1, error: busy },
+      { type: "run-failed", error: busy }
+    )
+    expect(still(bare)).toBe(
+      "<h2>Busy: later</h2><p>2 s · 1 failure: 0 healed, 1 lost · $0</p><p>A row that would have gone on: <code>Tool.onError({ Busy: Recovery.tell() })</code></p>"
+    )
+    expect(still(bare, { links: { docs: "https://d.example" } })).toContain(
+      '</p><p><a href="https://d.example/guide/tool-recovery#which-verdict-for-which-failure">About this row</a></p>'
+    )
+  })
+})
+
+describe("the data of a page [P1217]", () => {
+  it("are the events without snapshots, the problems, the links and the test [P1217]", () => {
+    const recording = recordingOf(start, { type: "run-suspended", snapshot: { secret: 1 }, more: 2 })
+    expect(dataOf(Page.make(recording))).toEqual({
+      events: [
+        { runId: "r", agent: "desk", turn: 1, at: 0, ...start },
+        { runId: "r", agent: "desk", turn: 1, at: 1000, type: "run-suspended", more: 2 }
+      ],
+      problems: [],
+      links: {}
+    })
+    const all = { title: "<Mine>", links: { docs: "https://d.example" }, test: "the test" }
+    const page = Page.make(recording, all)
+    expect(dataOf(page)).toMatchObject(all)
+    expect(page).toContain("<title>&lt;Mine&gt;</title>")
+    expect(page).toContain('<header><div class="line"><h1>&lt;Mine&gt;</h1></div></header>')
+    expect(page).toContain("; connect-src 'none'; base-uri 'none'; form-action 'none'\">")
+  })
+
+  it("of a run at work are the address of its events [P1219]", () => {
+    const page = Page.live({ url: "/events" })
+    expect(dataOf(page)).toEqual({ url: "/events" })
+    expect(page).toContain("<title>A run at work</title>")
+    expect(page).toContain("; connect-src 'self'; base-uri")
+    expect(page).toContain('<main id="report"><div class="still"></div></main>')
+    expect(dataOf(Page.live({ url: "/events", title: "Mine", body: { a: 1 } }))).toEqual({
+      url: "/events",
+      title: "Mine",
+      body: { a: 1 }
+    })
+  })
+})
