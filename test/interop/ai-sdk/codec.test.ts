@@ -1,7 +1,7 @@
 /** The codec of the models of the AI SDK: requests, and replies with their errors. */
 import { assert, describe, it } from "@effect/vitest"
 import { LlmError } from "@kintsugi/core"
-import { Result } from "effect"
+import { Duration, Result } from "effect"
 import * as Codec from "../../../packages/interop/src/ai-sdk/codec.ts"
 
 const source = { provider: "p.chat", model: "m", secrets: [] }
@@ -23,7 +23,9 @@ const codec = codecOf()
 const answer = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
   status: 200,
   headers,
-  body: typeof body === "string" ? body : JSON.stringify(body)
+  body: typeof body === "string" ? body : JSON.stringify(body),
+  at: 0,
+  elapsed: Duration.zero
 })
 
 const request = { messages: [], tools: [], toolChoice: "auto" as const }

@@ -1,6 +1,7 @@
 /** What models of the AI SDK throw, as plain data, and that data as errors of this library. */
 import { assert, describe, it } from "@effect/vitest"
 import { LlmError } from "@kintsugi/core"
+import { Duration } from "effect"
 import type { JsonObject } from "effect/Schema"
 import { asJson, ended, failureOf, thrown } from "../../../packages/interop/src/ai-sdk/failure.ts"
 
@@ -118,7 +119,7 @@ it("any value is JSON, or null if it is not [P1381]", () => {
 })
 
 const source = { provider: "p", model: "m", secrets: [] }
-const answer = { status: 200, headers: {}, body: "" }
+const answer = { status: 200, headers: {}, body: "", at: 0, elapsed: Duration.zero }
 
 describe("a finish reason that is a failure", () => {
   const usage = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
@@ -164,14 +165,14 @@ describe("the data of a failure", () => {
     const failed = { status: 429, body: "slow", headers: { b: "2", c: 3 } }
     assert.deepStrictEqual(of(failed), {
       error: marker,
-      classified: [{ status: 429, headers: { b: "2" }, body: "slow" }]
+      classified: [{ ...answer, status: 429, headers: { b: "2" }, body: "slow" }]
     })
-    assert.deepStrictEqual(of({ status: 429, body: "slow" }).classified, [{ status: 429, headers: {}, body: "slow" }])
+    assert.deepStrictEqual(of({ status: 429, body: "slow" }).classified, [{ ...answer, status: 429, body: "slow" }])
     const data = { error: { type: "overloaded_error" } }
     for (const failure of [{ data }, { data, status: 429 }, { data, body: "x" }, { data, status: 429, body: "" }])
       assert.deepStrictEqual(of(failure), {
         error: marker,
-        classified: [{ status: 200, headers: { a: "1" }, body: JSON.stringify(data) }]
+        classified: [{ ...answer, headers: { a: "1" }, body: JSON.stringify(data) }]
       })
   })
 
@@ -191,14 +192,14 @@ describe("the data of a failure", () => {
     for (const [name, tag] of Object.entries(names)) {
       const { classified, error } = of({ name, message: "oh no", data: null })
       assert.deepStrictEqual(classified, [])
-      assert.deepInclude(error, { _tag: tag, model: "m", provider: "p" })
+      assert.deepInclude(Object(error), { _tag: tag, model: "m", provider: "p" })
       assert.include(error.message, "oh no")
     }
     const unreadable = of({ name: "AI_TypeValidationError", message: "oh no" }).error
     assert.include(unreadable.message, "The reply of model 'm' could not be read")
     assert.deepInclude(Object(unreadable.cause), { name: "AI_TypeValidationError", message: "oh no" })
     const unsupported = of({ name: "AI_UnsupportedFunctionalityError", message: "audio" }).error
-    assert.deepInclude(unsupported, { capability: "other", detail: "audio" })
+    assert.deepInclude(Object(unsupported), { capability: "other", detail: "audio" })
     assert.notInclude(of({ name: "RangeError", message: "oh no" }).error.message, "could not be read")
     assert.strictEqual(of({}).error._tag, "UnknownLlmError")
   })

@@ -82,7 +82,9 @@ describe("a copy", () => {
   })
 
   it("of any other value is the value itself [P1396]", () => {
-    class Own {}
+    class Own {
+      readonly name = "own"
+    }
     class List extends Array<number> {}
     for (const value of [1, "x", null, undefined, true, Symbol.iterator, Math.max, new Date(0), new Own(), new List()])
       assert.strictEqual(copyOf(value), value)

@@ -247,8 +247,15 @@ describe("the result of a call", () => {
     assert.isTrue(taken(pdf("application/pdf")))
     for (const type of ["application/pdfx", "image/png"]) assert.isFalse(taken(pdf(type)))
     for (const provider of [
-      ...["anthropic", "anthropic.messages", "google.generative-ai", "vertex.x", "amazon-bedrock", "bedrock"],
-      ...["openai.responses", "azure.responses", "vertex2.anthropic.messages"]
+      "anthropic",
+      "anthropic.messages",
+      "google.generative-ai",
+      "vertex.x",
+      "amazon-bedrock",
+      "bedrock",
+      "openai.responses",
+      "azure.responses",
+      "vertex2.anthropic.messages"
     ])
       assert.isTrue(taken(png, "v4", provider), provider)
     for (const provider of ["openai.chat", "openai", "xanthropic", "googlex", "my.google", "responses", "a.responsesx"])

@@ -135,8 +135,15 @@ describe("any other part", () => {
     assert.deepStrictEqual(kindOf({ type: "custom" }), ["custom"])
     assert.deepStrictEqual(kindOf({ type: "source" }), ["source"])
     for (const skipped of [
-      ...["tool-input-start", "tool-input-delta", "tool-input-end", "stream-start", "response-metadata"],
-      ...["ping", "raw", "finish", "error"]
+      "tool-input-start",
+      "tool-input-delta",
+      "tool-input-end",
+      "stream-start",
+      "response-metadata",
+      "ping",
+      "raw",
+      "finish",
+      "error"
     ])
       assert.deepStrictEqual(kindOf({ type: skipped, providerMetadata: { a: { x: 1 } } }), [])
   })

@@ -48,14 +48,14 @@ describe("the JSON Schema of a tool", () => {
     const says =
       "AiSdk: the JSON Schema of tool 'look' is not available synchronously; give it as the option jsonSchema (asSchema of 'ai' has it)"
     const input = (made: unknown) => ({ "~standard": { jsonSchema: { input: made } } })
-    for (const schema of [
-      ...[undefined, null, "x", {}, () => undefined, { jsonSchema: "x" }, { jsonSchema: Promise.resolve(json) }],
-      ...[{ "~standard": {} }, { "~standard": { jsonSchema: {} } }, input(json), input(() => "x")],
-      ...[input(() => Promise.resolve(json)), input(() => ({ a: 5n }))],
-      input(() => {
-        throw new Error("no such target")
-      })
-    ])
+    const throwing = () => {
+      throw new Error("no such target")
+    }
+    const values = [undefined, null, "x", {}, () => undefined]
+    const own = [{ jsonSchema: "x" }, { jsonSchema: Promise.resolve(json) }]
+    const standard = [{ "~standard": {} }, { "~standard": { jsonSchema: {} } }, input(json), input(() => "x")]
+    const made = [input(() => Promise.resolve(json)), input(() => ({ a: 5n })), input(throwing)]
+    for (const schema of [...values, ...own, ...standard, ...made])
       assert.throws(() => shownOf(schema), TypeError, says)
   })
 })

@@ -78,7 +78,13 @@ const citing = (data: Schema.Json, kind = "citations") => sourcesOf([item(kind, 
 
 it("each kind of item that names sources is read, and no other [P1407]", () => {
   for (const kind of [
-    ...["annotations", "sources", "message", "citations", "groundingMetadata", "citationMetadata", "source"]
+    "annotations",
+    "sources",
+    "message",
+    "citations",
+    "groundingMetadata",
+    "citationMetadata",
+    "source"
   ])
     assert.deepStrictEqual(citing({ url }, kind), [{ url }])
   for (const kind of ["text", "web_search_tool_result", ""]) assert.deepStrictEqual(citing({ url }, kind), [])

@@ -9,7 +9,11 @@ const where = { api: "shop", operation: "buy" }
 const head = "operation 'buy' of the API 'shop': "
 
 /** The error for a status, without the fields that all of them have, and with its wait in milliseconds. */
-const ofStatus = (status: number, text = "", retryAfter?: string) => {
+const ofStatus = (
+  status: number,
+  text = "",
+  retryAfter?: string
+): { readonly said: string; readonly [field: string]: unknown } => {
   const { _tag, api, message, operation, suggestedDelay, ...more } = {
     suggestedDelay: undefined,
     ...(fieldsOf(Failure.fromStatus(where, { status, text, retryAfter }, 0)) as {

@@ -28,7 +28,10 @@ const toolOf = (document: object, options: Partial<DocumentTools.Options> = {}) 
 const askedOf = (document: object, params: object, options?: Partial<DocumentTools.Options>) =>
   Effect.gen(function* () {
     const { asked, layer } = served(() => Response.json("so"))
-    assert.strictEqual(yield* Effect.provide(Tool.call(yield* toolOf(document, options), params), layer), "so")
+    assert.strictEqual(
+      yield* Effect.provide(Tool.call(yield* toolOf(document, options), JSON.stringify(params)), layer),
+      "so"
+    )
     const [one, ...more] = asked
     assert(one !== undefined)
     assert.lengthOf(more, 0)
@@ -37,9 +40,14 @@ const askedOf = (document: object, params: object, options?: Partial<DocumentToo
   })
 
 /** The cause of the failure of a call, without the names that all have. */
-const causeOf = (error: unknown) => {
+const causeOf = (error: unknown): Readonly<Record<string, unknown>> => {
   assert(error instanceof ToolError.ExecutionError && error.cause instanceof Error)
-  const { api, message, operation, ...more } = fieldsOf(error.cause) as Readonly<Record<string, unknown>>
+  const {
+    api: _api,
+    message,
+    operation: _operation,
+    ...more
+  } = fieldsOf(error.cause) as Readonly<Record<string, unknown>>
   return { ...more, said: String(message).replace("operation 'things' of the API 'pets': ", "") }
 }
 

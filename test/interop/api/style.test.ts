@@ -91,9 +91,17 @@ describe("what tools of all APIs share", () => {
   it("is what each method does [P1791]", () => {
     const methods = ["GET", "HEAD", "OPTIONS", "QUERY", "TRACE", "PUT", "DELETE", "POST", "PATCH", "get", ""]
     assert.deepStrictEqual(methods.map(effectOf), [
-      ...["none", "none", "none", "none", "none"],
-      ...["idempotent", "idempotent"],
-      ...["unsafe", "unsafe", "unsafe", "unsafe"]
+      "none",
+      "none",
+      "none",
+      "none",
+      "none",
+      "idempotent",
+      "idempotent",
+      "unsafe",
+      "unsafe",
+      "unsafe",
+      "unsafe"
     ])
   })
 

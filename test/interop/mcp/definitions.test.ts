@@ -125,13 +125,11 @@ it("a connection is lost once it is closed, and a process also once its output c
 })
 
 describe("a session", () => {
-  const responseOf = (status: number, session?: string) =>
-    HttpClientResponse.fromWeb(
-      HttpClientRequest.post("http://mcp.test").pipe(
-        session === undefined ? same : HttpClientRequest.setHeader("mcp-session-id", session)
-      ),
-      new Response(null, { status })
-    )
+  const responseOf = (status: number, session?: string) => {
+    const headers = session === undefined ? {} : { "mcp-session-id": session }
+    const request = HttpClientRequest.post("http://mcp.test", { headers })
+    return HttpClientResponse.fromWeb(request, new Response(null, { status }))
+  }
 
   it("is unknown by status 404 to a request in it [P1380]", () => {
     assert.deepStrictEqual(
@@ -155,8 +153,9 @@ describe("a session", () => {
   it.effect("counts the requests of a call that the server may have begun [P1380]", () =>
     Effect.gen(function* () {
       const begun = new Session.Begun()
-      const counted = (responding: Parameters<typeof Session.counted>[0]) =>
-        Effect.provideService(Effect.exit(Session.counted(responding)), Session.Current, begun)
+      const counted = (
+        responding: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+      ) => Effect.provideService(Effect.exit(Session.counted(responding)), Session.Current, begun)
       const counts: Array<number> = []
       const statusOf = (response: HttpClientResponse.HttpClientResponse) =>
         Effect.fail(

@@ -83,22 +83,28 @@ const digging = (called: (program: Program, id: number, args: object) => void) =
   spawning((program) => (message) => serving(program, message, (id, args) => called(program, id, args)))
 
 const inherited = [
-  ...[
-    "HOME",
-    "LANG",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "USER",
-    "APPDATA",
-    "COMSPEC",
-    "HOMEDRIVE",
-    "HOMEPATH"
-  ],
-  ...["LOCALAPPDATA", "NUMBER_OF_PROCESSORS", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE"],
-  ...["SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"]
+  "HOME",
+  "LANG",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "USER",
+  "APPDATA",
+  "COMSPEC",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "NUMBER_OF_PROCESSORS",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "USERNAME",
+  "USERPROFILE"
 ]
 
 /** Runs an effect with these variables of the environment, and no others. */

@@ -192,7 +192,7 @@ describe("the events of tools", () => {
 describe("an event for clients", () => {
   it("is the event itself, except that no client reads a snapshot [P1852]", () => {
     const other = event("turn-start")
-    assert.strictEqual(forClients(other), other)
+    assert.strictEqual<unknown>(forClients(other), other)
     const snapshot = { runId: "r", agent: "a" }
     const of = { runId: "r", agent: "a", turn: 1, at: 1, usage: Usage.empty, type: "run-suspended" }
     for (const more of [{}, { cursor: "x" }, { parent: { runId: "p" } }]) {
