@@ -55,6 +55,8 @@ describe("a body", () => {
       assert.deepStrictEqual(error, { _tag: "InputTooLargeError", what, bound: "bytes", limit: 3 })
       assert.include(message, `${what} is beyond the bound of 3 bytes`)
       assert.strictEqual(taken(), 2)
+      const exact = yield* Effect.flip(within(chunked("ab", "c", "d").response, 3))
+      assert.strictEqual(exact._tag, "InputTooLargeError")
     })
   )
 

@@ -143,10 +143,9 @@ const keyOf = (step: unknown): PropertyKey => {
 }
 
 const issueOf = (wrong: ReadonlyArray<Wrong>): SchemaIssue.Issue => {
-  const issues = wrong.map(({ message, path }) => {
-    const value = new SchemaIssue.InvalidValue({ message })
-    return path.length === 0 ? value : new SchemaIssue.Pointer(path, value)
-  })
+  const issues = wrong.map(
+    ({ message, path }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message }))
+  )
   return Arr.isReadonlyArrayNonEmpty(issues)
     ? new SchemaIssue.Composite(Schema.Unknown.ast, issues)
     : new SchemaIssue.InvalidValue({ message: "a valid value" })
