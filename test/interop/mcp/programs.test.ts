@@ -178,6 +178,7 @@ it.effect("a program that exits fails its call with its last words, and is start
     const { provided, started } = digging((program, id, args) => {
       if (!("isLast" in args)) return program.print(answer(id, { content: [] }))
       program.print(`${noise.join("\n")}\n`)
+      program.print('{"jsonrpc":"2.0","method":"notifications/x"}\n')
       program.write("the mine ")
       program.write("is closed\n")
       program.exit(3)
@@ -195,6 +196,7 @@ it.effect("a program that exits fails its call with its last words, and is start
         error.message,
         `; the last text that it wrote is: the mine is closed; it printed a line that is not a message: ${noise.join("\n")}`
       )
+      assert.notInclude(error.message, "notifications/x")
       assert.lengthOf(started, 1)
       assert.deepStrictEqual((yield* call(server, "dig")).content, [])
       assert.lengthOf(started, 2)
