@@ -6,6 +6,7 @@ import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Effect, type Schema } from "effect"
 import { eventLog } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
+import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
 
 const item = (kind: string, data: Schema.Json): Message.ProviderItem => ({
   type: "provider-item",
@@ -72,3 +73,45 @@ for (const [of, source, pages] of forms) {
     })
   )
 }
+
+const citing = (data: Schema.Json, kind = "citations") => sourcesOf([item(kind, data)])
+
+it("each kind of item that names sources is read, and no other [P1407]", () => {
+  for (const kind of [
+    "annotations",
+    "sources",
+    "message",
+    "citations",
+    "groundingMetadata",
+    "citationMetadata",
+    "source"
+  ])
+    assert.deepStrictEqual(citing({ url }, kind), [{ url }])
+  for (const kind of ["text", "web_search_tool_result", ""]) assert.deepStrictEqual(citing({ url }, kind), [])
+})
+
+it("a source is a page of the web, once, with the last title [P1407]", () => {
+  const page = (title?: Schema.Json, at: Schema.Json = url) => ({ url: at, ...(title === undefined ? {} : { title }) })
+  assert.deepStrictEqual(citing([page("A"), page(), page("B"), page("")]), [{ url, title: "B" }])
+  assert.deepStrictEqual(citing([page(), page("A")]), [{ url, title: "A" }])
+  assert.deepStrictEqual(citing([page(5), page("A", "HTTP://a.test"), page("A", `x ${url}`), page("A", "")]), [
+    { url },
+    { url: "HTTP://a.test", title: "A" }
+  ])
+  assert.deepStrictEqual(
+    citing([
+      { url: "", uri: url },
+      { url, uri: other }
+    ]),
+    [{ url }]
+  )
+  assert.deepStrictEqual(citing({ citations: url, other: [url] }), [])
+  assert.deepStrictEqual(citing({ citations: [url, 5, { url: other }] }), [{ url }, { url: other }])
+})
+
+it("a source is found on six levels, and no deeper [P1407]", () => {
+  const nested = (levels: number): Schema.Json =>
+    Array.from({ length: levels - 1 }).reduce((inner: Schema.Json) => [inner], { url })
+  assert.deepStrictEqual(citing(nested(6)), [{ url }])
+  assert.deepStrictEqual(citing(nested(7)), [])
+})

@@ -149,6 +149,7 @@ describe("a plan as a model", () => {
       const error = yield* Effect.flip(Effect.provide(generated, model))
       assert.instanceOf(error, LlmError.UnknownLlmError)
       assert.strictEqual(error.cause, "no quota service")
+      assert.deepInclude(error, { model: "m0", provider: "test" })
     })
   )
 
@@ -216,6 +217,31 @@ describe("a fallback as a plan", () => {
       })
     )
   }
+
+  it("needs a model [P1722]", () => {
+    const none = [] as unknown as readonly [Model.Service]
+    const says = "ExecutionPlans.fromFallback: it needs a model"
+    assert.throws(() => ExecutionPlans.fromFallback(none), TypeError, says)
+  })
+
+  it.effect("goes on after an error whose recovery is another model or another send, and after no other [P1722]", () =>
+    Effect.gen(function* () {
+      for (const [error, recovery] of [
+        [errors.overloaded, "resend"],
+        [LlmError.ModelNotFoundError.make({ model: "m" }), "fallback"],
+        [errors.key, "escalate"],
+        [LlmError.ContextTooLongError.make({ model: "m" }), "shrink"]
+      ] as const) {
+        assert.strictEqual(error.recovery, recovery)
+        const large = yield* makeNamed("large", fails(error))
+        const isAdmitted = recovery === "resend" || recovery === "fallback"
+        const small = yield* makeNamed("small", ...(isAdmitted ? [text("hello")] : []))
+        const plan = ExecutionPlans.fromFallback([large.layer, small.layer])
+        yield* Effect.exit(Effect.withExecutionPlan(generated, plan))
+        assert.deepStrictEqual([large.requests.length, small.requests.length], [1, isAdmitted ? 1 : 0])
+      }
+    })
+  )
 
   it.effect("takes layers, and goes on for no error of the program around it [P1722]", () =>
     Effect.gen(function* () {

@@ -1,11 +1,12 @@
 /** Runs of several versions of a workflow behind one server. */
 import { assert, it } from "@effect/vitest"
-import { Agent } from "@kintsugi/core"
+import { Agent, KintsugiError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Schema, Stream } from "effect"
 import { WorkflowEngine } from "effect/workflow"
-import { executionsOf, versionsOf } from "../../../packages/interop/src/proxy/executions.ts"
+import { executionsOf, failureTo, versionsOf } from "../../../packages/interop/src/proxy/executions.ts"
 import { ticking } from "./_support/served.ts"
 
 const versionOf = (version: string) =>
@@ -38,4 +39,41 @@ it.effect("a run of a former version is found, with its events, and one that no 
     assert.isFalse(yield* runs.has(unknown))
     assert.strictEqual((yield* Effect.flip(runs.show(unknown)))._tag, "RunNotFoundError")
   }).pipe(Effect.provide(live))
+})
+
+it("of a failure of the storage a client learns what it may do, and neither a name nor an id of the storage [P1852]", () => {
+  const where = { workflow: "guide 1", executionId: "x-1" }
+  const learned = (error: Parameters<typeof failureTo>[1]) => {
+    const { _tag, message } = failureTo("one", error)
+    return { ...failureTo("one", error), _tag, message }
+  }
+  assert.deepInclude(learned(Durable.UnknownRunError.make(where)), {
+    _tag: "RunNotFoundError",
+    status: 404,
+    run: "one"
+  })
+  assert.deepInclude(learned(DoorError.RunOverError.make({ runId: "x-1" })), {
+    _tag: "RunConflictError",
+    status: 409,
+    run: "one",
+    reason: "over"
+  })
+  assert.deepInclude(learned(DoorError.InboxFullError.make({ runId: "x-1", limit: 1 })), {
+    _tag: "TooBusyError",
+    status: 429,
+    retryAfter: 5
+  })
+  assert.deepStrictEqual<unknown>(learned(Durable.OtherWorkflowError.make({ ...where, startedAs: "guide 0" })), {
+    _tag: "RunFailedError",
+    type: "urn:kintsugi:error:durable-other-workflow",
+    title: "The server has failed",
+    status: 500,
+    detail: "The server has failed",
+    code: "KINTSUGI-DURABLE-OTHER-WORKFLOW",
+    retryable: false,
+    message: "The server has failed"
+  })
+  const expired = DoorError.CursorExpiredError.make({ oldest: "" })
+  const problem = KintsugiError.toProblem(expired)
+  assert.deepStrictEqual<unknown>(learned(expired), { ...problem, _tag: "RunFailedError", message: problem.detail })
 })

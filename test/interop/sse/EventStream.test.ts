@@ -218,3 +218,72 @@ it.effect("an answer without what the request says is a defect that names it [P1
     }
   })
 )
+
+it.effect("an answer says how it is read, and that of nothing that nothing more comes [P1545]", () =>
+  Effect.gen(function* () {
+    const { events, run, runId } = yield* over
+    const { body, ...all } = yield* EventStream.answer(run, { runId })
+    assert.deepStrictEqual(all, {
+      status: 200,
+      headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" }
+    })
+    const [first] = yield* Stream.runCollect(Stream.take(body, 1))
+    const { cursor, ...event } = events[0]!
+    assert.strictEqual(
+      first,
+      `id: ${cursor}\ndata: ${JSON.stringify(Schema.encodeSync(AgentEvent.AgentEvent)(event))}\n\n`
+    )
+    const { body: none, ...nothing } = yield* EventStream.answer(run, { runId, after: events.at(-1)?.cursor })
+    assert.deepStrictEqual(nothing, { status: 204, headers: { "cache-control": "no-store" } })
+    assert.strictEqual(yield* Stream.mkString(none), "")
+    const { body: problem, ...unknown } = yield* EventStream.answer(undefined, {})
+    assert.deepStrictEqual(unknown, {
+      status: 404,
+      headers: { "content-type": "application/problem+json", "cache-control": "no-store" }
+    })
+    assert.strictEqual(yield* Stream.mkString(problem), '{"type":"about:blank","status":404,"title":"No such run"}')
+  })
+)
+
+/** A run that is read elsewhere, with what its reader asks for. */
+const elsewhere = (isOver: boolean, ...events: ReadonlyArray<AgentEvent.AgentEvent>) => {
+  const asked: Array<unknown> = []
+  const run = {
+    events: (options: object) => {
+      asked.push(options)
+      return Stream.fromIterable(events)
+    },
+    isOver: Effect.succeed(isOver)
+  }
+  return { asked, run }
+}
+
+it.effect("of a run that is read elsewhere, the events come from there, after the cursor of any run [P1545]", () =>
+  Effect.gen(function* () {
+    const event: AgentEvent.AgentEvent = { type: "text-delta", text: "hi", runId: "r", agent: "a", at: 1, turn: 1 }
+    const cursor = Cursor.of({ runId: "other", epoch: "e", number: 1 })
+    for (const [request, options] of [
+      [{}, { onGap: "state" }],
+      [{ after: cursor }, { after: cursor, onGap: "state" }],
+      [{ lastEventId: "", after: cursor, runId: "" }, undefined],
+      [
+        { lastEventId: cursor, after: "oops", runId: "other" },
+        { after: cursor, onGap: "state" }
+      ]
+    ] as const) {
+      const { asked, run } = elsewhere(true, event)
+      const { body, status } = yield* EventStream.answer(run, request)
+      assert.deepStrictEqual(asked, options === undefined ? [] : [options])
+      assert.strictEqual(status, options === undefined ? 400 : 200)
+      // an event without a cursor has no id
+      if (options !== undefined)
+        assert.strictEqual(
+          yield* Stream.mkString(body),
+          `data: ${JSON.stringify(Schema.encodeSync(AgentEvent.AgentEvent)(event))}\n\n`
+        )
+    }
+    // only a run that has ended has nothing more
+    assert.strictEqual((yield* EventStream.answer(elsewhere(true).run, {})).status, 204)
+    assert.strictEqual((yield* EventStream.answer(elsewhere(false).run, {})).status, 200)
+  })
+)

@@ -40,7 +40,7 @@ export const thrown = (failure: unknown): Thrown => {
 /** Whether a failure is a broken connection. Failures of `fetch` have no code, so they are known by the words of Node and of browsers. */
 const isOfConnection = (failure: unknown, message: string): boolean =>
   ForeignFailure.connectionOf(failure) !== "broken" ||
-  (failure instanceof TypeError && ["fetch failed", "terminated", "Failed to fetch"].includes(message))
+  (failure instanceof TypeError && ["fetch failed", "Failed to fetch"].includes(message))
 
 const numberIn = (value: unknown, key: string): number | undefined => {
   const found = propertyOf(value, key)

@@ -49,6 +49,8 @@ export const read = (
   const decode = (value: Schema.Json): Effect.Effect<unknown, SchemaIssue.Issue> => {
     const checked = check(value)
     if (!isPromise(checked)) return Effect.mapError(Effect.fromResult(checked), issueOf)
+    // `late` checks the value once more, and reports a rejection. Here nothing would handle it.
+    Promise.resolve(checked).catch(() => undefined)
     if (Predicate.isObject(value)) unchecked.add(value)
     return Effect.succeed(value)
   }
@@ -94,7 +96,7 @@ const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
   const { input } = standard.jsonSchema
   if (!Predicate.isFunction(input)) return undefined
   const made = Result.try((): unknown => input({ target: "draft-2020-12" }))
-  return Result.isSuccess(made) && isJsonObject(made.success) ? made.success : undefined
+  return Result.isSuccess(made) && !isPromise(made.success) && isJsonObject(made.success) ? made.success : undefined
 }
 
 /**
@@ -141,10 +143,9 @@ const keyOf = (step: unknown): PropertyKey => {
 }
 
 const issueOf = (wrong: ReadonlyArray<Wrong>): SchemaIssue.Issue => {
-  const issues = wrong.map(({ message, path }) => {
-    const value = new SchemaIssue.InvalidValue({ message })
-    return path.length === 0 ? value : new SchemaIssue.Pointer(path, value)
-  })
+  const issues = wrong.map(
+    ({ message, path }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message }))
+  )
   return Arr.isReadonlyArrayNonEmpty(issues)
     ? new SchemaIssue.Composite(Schema.Unknown.ast, issues)
     : new SchemaIssue.InvalidValue({ message: "a valid value" })

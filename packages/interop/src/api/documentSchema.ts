@@ -103,7 +103,7 @@ export class DocumentSchemas {
     }
     const converted = Object.fromEntries(entries)
     const { required } = converted
-    if (hidden.size > 0 && Array.isArray(required))
+    if (Array.isArray(required))
       converted["required"] = required.filter((name) => !Predicate.isString(name) || !hidden.has(name))
     return this.#isOld ? renewed(value, converted) : converted
   }

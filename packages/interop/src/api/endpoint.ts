@@ -65,7 +65,9 @@ export const toolOf = (
   const where: Failure.Where = { api: declared.api, operation: endpoint.identifier }
   const limit = Answer.boundOf(given.maxResponseBytes)
   const inTime = Answer.inTime(where, Answer.timeOf(given.timeout))
-  const isDeclared = Schema.is(codecOf(Schema.Union(declared.errors.map((schema) => Schema.toType(schema)))))
+  const isDeclared: (error: unknown) => boolean = Schema.is(
+    codecOf(Schema.Union(declared.errors.map((schema) => Schema.toType(schema))))
+  )
   const send = sending(declared, headers, { baseUrl: given.baseUrl, limit, where })
   const options = {
     foreignName: endpoint.identifier,
@@ -79,7 +81,7 @@ export const toolOf = (
     ...lengthOf(given),
     run: (params: unknown, { callId }: Tool.ToolContext) =>
       Effect.mapError(inTime(send(params)), (error): unknown =>
-        error instanceof ExecutionError || (declared.errors.length > 0 && isDeclared(error))
+        error instanceof ExecutionError || isDeclared(error)
           ? error
           : executionErrorOf(
               { tool: name, kind: "web-service", callId, args: isJson(params) ? params : null },

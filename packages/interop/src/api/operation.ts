@@ -251,7 +251,8 @@ const mediaIn = (content: Part): { readonly mediaType: string; readonly part: Pa
   const all = Object.keys(content.value).map((name) => ({ name, type: name.split(";", 1)[0]!.trim().toLowerCase() }))
   const chosen =
     all.find(({ type }) => type === "application/json" || (type.endsWith("+json") && isToken(type))) ??
-    all.find(({ type }) => type === form || type === "text/plain")
+    all.find(({ type }) => type === form) ??
+    all.find(({ type }) => type === "text/plain")
   if (chosen === undefined) return undefined
   const part = field(content, chosen.name)
   return part === undefined ? undefined : { mediaType: chosen.type, part }

@@ -207,7 +207,7 @@ const connecting = <R>(
       notices,
       bounds,
       wrote: (text) => last.add(text),
-      printed: (line) => printed.add(`${line}\n`)
+      printed: (line) => printed.add(line)
     })
     const where: Failure.Where = { server: name, redact }
     const translate =

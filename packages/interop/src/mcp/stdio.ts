@@ -40,7 +40,7 @@ export interface Hearing {
   readonly bounds: Bounds.Bounds
   /** Called with text that the process writes to its standard error. */
   readonly wrote: (text: string) => void
-  /** Called with a line of the standard output that is not a message of the protocol, such as a banner or a log line. */
+  /** Called with a line of the standard output, and its end, that is not a message of the protocol, such as a banner or a log line. */
   readonly printed: (line: string) => void
 }
 

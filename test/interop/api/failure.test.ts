@@ -1,0 +1,144 @@
+/** The errors for answers of an HTTP API, with each of their fields. */
+import { assert, it } from "@effect/vitest"
+import { Duration } from "effect"
+import { refusal } from "../../../packages/interop/src/api/documentError.ts"
+import * as Failure from "../../../packages/interop/src/api/failure.ts"
+import { fieldsOf } from "./_support/errors.ts"
+
+const where = { api: "shop", operation: "buy" }
+const head = "operation 'buy' of the API 'shop': "
+
+/** The error for a status, without the fields that all of them have, and with its wait in milliseconds. */
+const ofStatus = (
+  status: number,
+  text = "",
+  retryAfter?: string
+): { readonly said: string; readonly [field: string]: unknown } => {
+  const { _tag, api, message, operation, suggestedDelay, ...more } = {
+    suggestedDelay: undefined,
+    ...(fieldsOf(Failure.fromStatus(where, { status, text, retryAfter }, 0)) as {
+      readonly _tag: string
+      readonly api: string
+      readonly operation: string
+      readonly message: string
+      readonly suggestedDelay?: Duration.Duration
+    })
+  }
+  assert.deepStrictEqual([_tag, api, operation, message.slice(0, head.length)], ["ApiError", "shop", "buy", head])
+  const wait = suggestedDelay === undefined ? {} : { wait: Duration.toMillis(suggestedDelay) }
+  return { said: message.slice(head.length), ...more, ...wait }
+}
+
+it("each status has its reason, its category and its advice [P1792 P1798]", () => {
+  const busy = (status: number) => ({
+    said: `status ${status}`,
+    reason: "busy",
+    status,
+    category: "server",
+    isRetryable: true
+  })
+  for (const status of [408, 425, 429, 503]) assert.deepStrictEqual(ofStatus(status), busy(status))
+  const final = { isRetryable: false, recovery: "none" }
+  for (const status of [401, 403]) {
+    assert.deepStrictEqual(ofStatus(status), {
+      said: `status ${status}`,
+      reason: "authentication",
+      status,
+      category: "client",
+      ...final
+    })
+  }
+  for (const status of [500, 502, 529, 599]) {
+    assert.deepStrictEqual(ofStatus(status), { said: `status ${status}`, reason: "server", status, category: "server" })
+  }
+  for (const status of [400, 402, 404, 409, 422, 499]) {
+    const said = `status ${status}`
+    assert.deepStrictEqual(ofStatus(status), { said, reason: "arguments", status, category: "parameter" })
+  }
+  for (const status of [300, 302, 399]) {
+    const said = `status ${status}`
+    assert.deepStrictEqual(ofStatus(status), { said, reason: "redirect", status, category: "client", ...final })
+  }
+  for (const status of [200, 299, 100]) {
+    const said = `status ${status} is none that the API declares`
+    assert.deepStrictEqual(ofStatus(status, "body"), {
+      said,
+      reason: "result",
+      status,
+      category: "validation",
+      ...final
+    })
+  }
+})
+
+it("a status has the trimmed words of the API, cut and redacted [P1792 P1798]", () => {
+  assert.strictEqual(ofStatus(422, "\n copies: too many \n").said, "status 422: copies: too many")
+  assert.strictEqual(ofStatus(404, "x".repeat(2000)).said, `status 404: ${"x".repeat(2000)}`)
+  assert.strictEqual(ofStatus(404, "x".repeat(2001)).said, `status 404: ${"x".repeat(2000)}…`)
+  assert.strictEqual(ofStatus(500, "password=hunter2secret9").said, "status 500: password=<redacted>")
+})
+
+it("a busy API is waited for as it asks, and for a moment at least [P1792 P1798]", () => {
+  assert.deepInclude(ofStatus(429, "", "7"), { wait: 7000 })
+  assert.deepInclude(ofStatus(503, "", "0"), { wait: 1 })
+  assert.deepInclude(ofStatus(503, "", "Thu, 01 Jan 1970 00:00:05 GMT"), { wait: 5000 })
+  assert.notProperty(ofStatus(503, "", "soon"), "wait")
+  // other statuses say nothing about a wait
+  assert.notProperty(ofStatus(500, "", "7"), "wait")
+})
+
+it("the names of the API and the operation are cut [P1792]", () => {
+  const long = { api: "a".repeat(201), operation: "o".repeat(201) }
+  const error = Failure.unsendable(long, "it is odd")
+  const message = `operation '${"o".repeat(200)}…' of the API '${"a".repeat(200)}…': it is odd`
+  assert.deepStrictEqual(fieldsOf(error), {
+    _tag: "ApiError",
+    message,
+    ...long,
+    reason: "arguments",
+    category: "parameter"
+  })
+})
+
+it("an answer that does not fit, comes late or is too large says so [P1792 P1793]", () => {
+  assert.deepStrictEqual(fieldsOf(Failure.misfit(where, "order: a number")), {
+    _tag: "ApiError",
+    message: `${head}its answer does not fit: order: a number`,
+    ...where,
+    reason: "result",
+    category: "validation",
+    isRetryable: false,
+    recovery: "none"
+  })
+  const long = Failure.misfit(where, "x".repeat(2001))
+  assert.strictEqual(long.message, `${head}its answer does not fit: ${"x".repeat(2000)}…`)
+  assert.deepStrictEqual(fieldsOf(Failure.late(where, Duration.seconds(90))), {
+    _tag: "ApiError",
+    message: `${head}no whole answer within 1m 30s`,
+    ...where,
+    reason: "timeout",
+    category: "network"
+  })
+  const { message, ...large } = fieldsOf(Failure.tooLarge(where, "depth", 30)) as { readonly message: string }
+  const what = "The answer of operation 'buy' of the API 'shop'"
+  assert.deepStrictEqual(large, { _tag: "InputTooLargeError", what, bound: "depth", limit: 30 })
+  assert.include(message, `${what} is beyond the bound of 30 levels (depth)`)
+})
+
+it("a part of a document is refused with its pointer, each text cut [P1796]", () => {
+  assert.deepStrictEqual(fieldsOf(refusal("shop", "#/paths", "count", "it has too many")), {
+    _tag: "ApiDocumentError",
+    message: "OpenAPI document 'shop' at #/paths: it has too many",
+    api: "shop",
+    pointer: "#/paths",
+    reason: "count"
+  })
+  const [api, pointer, what] = ["a".repeat(201), "p".repeat(501), "w".repeat(501)]
+  assert.deepStrictEqual(fieldsOf(refusal(api, pointer, "host", what)), {
+    _tag: "ApiDocumentError",
+    message: `OpenAPI document '${"a".repeat(200)}…' at ${"p".repeat(500)}…: ${"w".repeat(500)}…`,
+    api,
+    pointer: `${"p".repeat(500)}…`,
+    reason: "host"
+  })
+})
