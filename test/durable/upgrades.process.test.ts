@@ -2,14 +2,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Approval, type Message } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Option, Stream } from "effect"
+import { Clock, Effect, Exit, Option, Stream } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { database as databaseIn } from "./_support/upgrades/database.ts"
 import { inputs, made, queued, served } from "./_support/upgrades/runs.ts"
+import { skewed } from "../../tools/durable-lab/src/clock.ts"
 
 const records = join(import.meta.dirname, "_support/upgrades/records")
+
+/** A clock that shows an hour before the first request for approval of a record expires, when its test begins. */
+const clockOf = (record: string) =>
+  Effect.map(Clock.Clock, (real) => {
+    const instants = Array.from(record.matchAll(/"expiresAt":(\d+)/g), ([, digits]) => Number(digits))
+    const off = Math.min(...instants) - 3_600_000 - real.currentTimeMillisUnsafe()
+    return skewed(real, () => off)
+  })
 
 /** A folder with the database of a record. */
 const restored = (record: string) =>
@@ -17,7 +26,7 @@ const restored = (record: string) =>
     Effect.promise(async () => {
       const folder = mkdtempSync(join(tmpdir(), "kintsugi-"))
       const database = await databaseIn(folder)
-      await database.exec(readFileSync(join(records, record), "utf8"))
+      await database.exec(record)
       await database.close()
       return folder
     }),
@@ -88,7 +97,10 @@ describe.each(readdirSync(records).map((record) => ({ record })))("the record $r
       Effect.scoped(
         Effect.gen(function* () {
           const hasQueue = !withoutQueue.has(record)
-          const { ends, events, ran, requests, waits } = yield* goingOn(yield* restored(record), hasQueue)
+          const stored = readFileSync(join(records, record), "utf8")
+          const { ends, events, ran, requests, waits } = yield* goingOn(yield* restored(stored), hasQueue).pipe(
+            Effect.provideServiceEffect(Clock.Clock, clockOf(stored))
+          )
           assert.deepStrictEqual(waits, {
             approval: ["approval"],
             deferred: ["deferred"],
