@@ -1,36 +1,8 @@
 /** A small document for the scripts of pages: its elements are data, which are written as HTML. It has what these scripts use, and no layout. */
 import { afterAll, beforeAll, vi } from "vitest"
+import { PageEvent } from "./pageEvent.ts"
 
 type Listener = (event: PageEvent) => void
-
-/** An event, as far as the scripts read one. */
-export class PageEvent {
-  readonly type: string
-  readonly key: string
-  readonly shiftKey: boolean
-  readonly ctrlKey: boolean
-  readonly metaKey = false
-  readonly altKey = false
-  target: unknown
-  currentTarget: unknown
-  defaultPrevented = false
-  isStopped = false
-
-  constructor(type: string, { ctrlKey = false, key = "", shiftKey = false } = {}) {
-    this.type = type
-    this.key = key
-    this.shiftKey = shiftKey
-    this.ctrlKey = ctrlKey
-  }
-
-  preventDefault(): void {
-    this.defaultPrevented = true
-  }
-
-  stopPropagation(): void {
-    this.isStopped = true
-  }
-}
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
@@ -78,7 +50,12 @@ export class PageElement extends PageNode {
         this.replaceChildren(text)
       }
     })
-    Object.defineProperty(this, "open", { get: () => this.isShown })
+    Object.defineProperty(this, "open", {
+      get: () => this.isShown,
+      set: (isOpen: boolean) => {
+        this.toggleAttribute("open", isOpen)
+      }
+    })
   }
 
   readonly dataset: Record<string, string | undefined> = new Proxy<Record<string, string | undefined>>(
@@ -138,6 +115,10 @@ export class PageElement extends PageNode {
     this.attributes.set("class", name)
   }
 
+  get hidden(): boolean {
+    return this.attributes.has("hidden")
+  }
+
   set hidden(isHidden: boolean) {
     this.toggleAttribute("hidden", isHidden)
   }
@@ -181,6 +162,20 @@ export class PageElement extends PageNode {
     this.append(...added)
   }
 
+  appendChild(added: PageElement): PageElement {
+    this.append(added)
+    return added
+  }
+
+  replaceWith(other: PageElement): void {
+    this.parent?.insertBefore(other, this)
+    this.remove()
+  }
+
+  get isConnected(): boolean {
+    return this === page.body || this.parent?.isConnected === true
+  }
+
   insertBefore(added: PageNode, before: PageNode | null): void {
     const nodes = added instanceof PageElement && added.name === "" ? [...added.nodes] : [added]
     for (const node of nodes) {
@@ -216,6 +211,13 @@ export class PageElement extends PageNode {
 
   select(): void {
     this.dataset["selected"] = "text"
+  }
+
+  setPointerCapture(): void {}
+
+  /** Nothing is painted, unless a test gives the canvas a context. */
+  getContext(): unknown {
+    return null
   }
 
   scrollIntoView(): void {
@@ -273,11 +275,14 @@ export class PageElement extends PageNode {
   }
 }
 
-/** Whether an element has a name, a class and an attribute: `dialog[open]`, `.heading`, `[aria-selected="true"]`. */
+/** Whether an element has a name, an id, a class and an attribute: `dialog[open]`, `.heading`, `[aria-selected="true"]`, `a:not([href])`. */
 const matches = (one: PageElement, selector: string): boolean => {
-  const [, name = "", kind, key, value] = /^(\w*)(?:\.([\w-]+))?(?:\[([\w-]+)(?:="([^"]*)")?\])?$/.exec(selector) ?? []
+  const [, name = "", id, kind, key, value, absent] =
+    /^(\w*)(?:#([\w-]+))?(?:\.([\w-]+))?(?:\[([\w-]+)(?:="([^"]*)")?\])?(?::not\(\[([\w-]+)\]\))?$/.exec(selector) ?? []
   return (
     (name === "" || one.name === name) &&
+    (id === undefined || one.attributes.get("id") === id) &&
+    (absent === undefined || !one.attributes.has(absent)) &&
     (kind === undefined || one.classList.contains(kind)) &&
     (key === undefined || (one.attributes.has(key) && (value === undefined || one.attributes.get(key) === value)))
   )
@@ -294,15 +299,28 @@ const kindOf = (name: string) => ({
   [Symbol.hasInstance]: (one: unknown) => one instanceof PageElement && one.name === name
 })
 
+const systemListeners: Array<() => void> = []
+
 /** The page of the tests of one file. */
 export const page: {
   readonly body: PageElement
+  readonly root: PageElement
+  /** Whether the reader's system is dark. */
+  readonly dark: { matches: boolean; readonly addEventListener: (type: string, act: () => void) => void }
+  /** Calls what listens to a change of the reader's system. */
+  readonly darken: (isDark: boolean) => void
   activeElement: PageElement | undefined
   scrolledTo: PageElement | undefined
   readonly copied: Array<string>
   refusesCopies: boolean
 } = {
   body: new PageElement("body"),
+  root: new PageElement("html"),
+  dark: { matches: false, addEventListener: (_, act) => void systemListeners.push(act) },
+  darken: (isDark) => {
+    page.dark.matches = isDark
+    for (const act of systemListeners) act()
+  },
   activeElement: undefined,
   scrolledTo: undefined,
   copied: [],
@@ -336,7 +354,9 @@ export const withPage = (): void => {
         createElement: made,
         createElementNS: (_: string, name: string) => made(name),
         createDocumentFragment: () => made(""),
+        documentElement: page.root,
         querySelector: (selector: string) => body.querySelector(selector),
+        querySelectorAll: (selector: string) => body.querySelectorAll(selector),
         get activeElement() {
           return page.activeElement
         }
@@ -348,7 +368,7 @@ export const withPage = (): void => {
       addEventListener: (type: string, listener: Listener) => body.addEventListener(type, listener),
       ResizeObserver: Observer,
       IntersectionObserver: Observer,
-      matchMedia: () => ({ matches: false }),
+      matchMedia: (query: string) => (query.includes("dark") ? page.dark : { matches: false }),
       innerHeight: 520,
       requestAnimationFrame: (act: () => void) => act(),
       scrollBy: () => undefined,
@@ -365,6 +385,7 @@ export const withPage = (): void => {
     vi.unstubAllGlobals()
     body.replaceChildren()
     body.listeners.splice(0)
+    page.root.attributes.clear()
     page.activeElement = undefined
   })
 }

@@ -6,7 +6,8 @@ import { longText, svg } from "../../../packages/view/src/browser/dom.ts"
 import { button, element } from "../../../packages/view/src/browser/Element.ts"
 import { help, listen } from "../../../packages/view/src/browser/keys.ts"
 import { Store } from "../../../packages/view/src/browser/store.ts"
-import { buttonIn, elementOf, page, PageElement, PageEvent, press, withPage } from "../_support/dom.ts"
+import { buttonIn, elementOf, page, PageElement, press, withPage } from "../_support/dom.ts"
+import { PageEvent } from "../_support/pageEvent.ts"
 
 withPage()
 

@@ -2,7 +2,8 @@
 import { describe, expect, it, vi } from "vitest"
 import { OutlineView } from "../../../packages/view/src/browser/outline.ts"
 import { Store } from "../../../packages/view/src/browser/store.ts"
-import { page, PageEvent, elementOf, withPage } from "../_support/dom.ts"
+import { page, elementOf, withPage } from "../_support/dom.ts"
+import { PageEvent } from "../_support/pageEvent.ts"
 import { events, recordingOf } from "./_support/desk.ts"
 
 withPage()

@@ -5,7 +5,8 @@ import { Searching } from "../../../packages/view/src/browser/searching.ts"
 import { Steps } from "../../../packages/view/src/browser/steps.ts"
 import { Toolbar } from "../../../packages/view/src/browser/toolbar.ts"
 import { follow, linkOf } from "../../../packages/view/src/browser/links.ts"
-import { elementOf, page, PageEvent, withPage } from "../_support/dom.ts"
+import { elementOf, page, withPage } from "../_support/dom.ts"
+import { PageEvent } from "../_support/pageEvent.ts"
 import { events, recordingOf } from "./_support/desk.ts"
 
 withPage()

@@ -6,7 +6,8 @@ import { Conversation } from "../../../packages/view/src/browser/conversation.ts
 import { EventList } from "../../../packages/view/src/browser/eventList.ts"
 import { Inspector } from "../../../packages/view/src/browser/inspector.ts"
 import { Store } from "../../../packages/view/src/browser/store.ts"
-import { buttonIn, elementOf, page, type PageElement, PageEvent, withPage } from "../_support/dom.ts"
+import { buttonIn, elementOf, page, type PageElement, withPage } from "../_support/dom.ts"
+import { PageEvent } from "../_support/pageEvent.ts"
 import { events, recordingOf } from "./_support/desk.ts"
 
 withPage()

@@ -104,7 +104,7 @@ const reasonsOf = (reads: ReadonlyArray<Noted>, { cuttings, lifetimes }: Evidenc
         one.at >= at - outage.before &&
         one.at <= at + outage.after
     )
-    return [...(isEnd && sent !== undefined ? [sent] : []), ...(isOut ? (["database"] as const) : [])]
+    return [...(isEnd ? (sent ?? []).slice(-1) : []), ...(isOut ? (["database"] as const) : [])]
   })
 
 /**
@@ -119,9 +119,10 @@ const takenFrom = (
   for (const before of ofRun) {
     if (before.process === process || before.at > at) continue
     const lifetime = lifetimes.find((one) => one.process === before.process)
-    if (lifetime?.sent === undefined || lifetime.ended === undefined) continue
+    const by = lifetime?.sent.at(-1)
+    if (lifetime?.ended === undefined || by === undefined) continue
     if (lifetime.ended.at >= before.at && Math.abs(at - lifetime.ended.at) <= outage.after)
-      return { process: before.process, by: lifetime.sent }
+      return { process: before.process, by }
   }
   return undefined
 }
@@ -188,11 +189,12 @@ export const booksOf = (evidence: Evidence): Books => {
 export const strayEnds = ({ cuttings, lifetimes }: Evidence): ReadonlyArray<string> =>
   lifetimes.flatMap(({ begun, ended, process, sent, slot }) => {
     if (ended === undefined) return []
-    if (sent !== undefined && ended.how === (sent === "SIGKILL" ? sent : 0)) return []
+    // one that was asked to end may be killed before it has
+    if (sent.some((signal) => ended.how === (signal === "SIGKILL" ? signal : 0))) return []
     const couldNotStart =
       ended.at - begun < 30_000 && cuttings.some((one) => one.slot === slot && one.at >= begun && one.at <= ended.at)
-    if (sent === undefined && ended.how === 1 && couldNotStart) return []
-    return [`${process} was sent ${sent ?? "no signal"}, and ended with ${ended.how}`]
+    if (sent.length === 0 && ended.how === 1 && couldNotStart) return []
+    return [`${process} was sent ${sent.length === 0 ? "no signal" : sent.join(" and ")}, and ended with ${ended.how}`]
   })
 
 export const breaches = ({ clients }: Evidence): ReadonlyArray<string> => clients.flatMap((one) => one.breaches)

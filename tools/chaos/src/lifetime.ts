@@ -16,8 +16,8 @@ export interface Lifetime {
   readonly clock: number
   readonly begun: number
   readonly samples: Array<Sample>
-  /** The signal that was sent to it. */
-  sent?: "SIGKILL" | "SIGTERM"
+  /** The signals that the plan has sent to it, in their order. */
+  readonly sent: Array<"SIGKILL" | "SIGTERM">
   ended?: { readonly at: number; readonly how: number | NodeJS.Signals }
 }
 

@@ -70,10 +70,7 @@ export const rowsOf = (played: Played): ReadonlyArray<readonly [name: string, va
     ["runs that arrived, were accepted", `${clients.length}, ${clients.filter(({ isAccepted }) => isAccepted).length}`],
     ["runs in the database", tally(runs.map(({ state }) => state))],
     ["codes of failures", tally(runs.flatMap(({ code }) => (code === undefined ? [] : [code])))],
-    [
-      "processes; ends",
-      `${lifetimes.length}; ${tally(lifetimes.flatMap(({ sent }) => (sent === undefined ? [] : [sent])))}`
-    ],
+    ["processes; ends", `${lifetimes.length}; ${tally(lifetimes.flatMap(({ sent }) => sent.slice(-1)))}`],
     ["connections cut", tally(cuttings.map(({ link }) => link))],
     ["requests to the model", `${asked.length}: ${tally(asked.map(({ kind }) => kind))}`],
     [

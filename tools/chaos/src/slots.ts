@@ -72,13 +72,13 @@ export const startSlots = ({ database, env, folder, model, seed }: Options) =>
               CHAOS_DIARY: diaryOf(folder, process)
             }
           })
-          const lifetime: Lifetime = { process, slot, clock, begun: Date.now(), samples: [] }
+          const lifetime: Lifetime = { process, slot, clock, begun: Date.now(), samples: [], sent: [] }
           lifetimes.push(lifetime)
           self.current = { child, lifetime }
           const how = yield* child.ended
           lifetime.ended = { at: Date.now(), how }
           // one that cannot start is not started a hundred times
-          if (lifetime.sent === undefined) yield* Effect.sleep("1 second")
+          if (lifetime.sent.length === 0) yield* Effect.sleep("1 second")
         })
         yield* Effect.forkScoped(Effect.forever(Effect.scoped(living)))
         return self
@@ -90,7 +90,7 @@ export const startSlots = ({ database, env, folder, model, seed }: Options) =>
         const { current } = slot
         if (current === undefined || current.lifetime.ended !== undefined) return
         const { child, lifetime } = current
-        lifetime.sent ??= signal
+        lifetime.sent.push(signal)
         child.kill(signal)
         yield* Effect.ignore(Effect.timeout(child.ended, patience))
         // the judge sees that it has not ended by the signal that it was sent

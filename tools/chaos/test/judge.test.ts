@@ -25,8 +25,14 @@ const asked = (nth: number, over: Partial<Asked> = {}): Asked => ({
   ...over
 })
 const read = (nth: number, process = "p1"): Noted => ({ type: "read", id: `r1/${nth}`, at: 1000, process })
-const lifetime = (over: Partial<Evidence["lifetimes"][number]> = {}) => ({ process: "p1", slot: 0, begun: 0, ...over })
-const killed = (at: number) => lifetime({ sent: "SIGKILL", ended: { at, how: "SIGKILL" } })
+const lifetime = (over: Partial<Evidence["lifetimes"][number]> = {}) => ({
+  process: "p1",
+  slot: 0,
+  begun: 0,
+  sent: [],
+  ...over
+})
+const killed = (at: number) => lifetime({ sent: ["SIGKILL"], ended: { at, how: "SIGKILL" } })
 
 /** A run of two replies, and nothing wrong. */
 const evidence = (over: Partial<Evidence> = {}): Evidence => ({
@@ -186,9 +192,14 @@ it("a process ends by the signal that it was sent; without a database it need no
   const ends = (over: Partial<Evidence["lifetimes"][number]>, cuttings: Evidence["cuttings"] = []) =>
     strayEnds(evidence({ lifetimes: [lifetime(over)], cuttings }))
   expect(ends({})).toEqual([])
-  expect(ends({ sent: "SIGTERM", ended: { at: 1, how: 0 } })).toEqual([])
-  expect(ends({ sent: "SIGKILL", ended: { at: 1, how: "SIGKILL" } })).toEqual([])
-  expect(ends({ sent: "SIGTERM", ended: { at: 1, how: "SIGKILL" } })).toEqual([
+  expect(ends({ sent: ["SIGTERM"], ended: { at: 1, how: 0 } })).toEqual([])
+  expect(ends({ sent: ["SIGKILL"], ended: { at: 1, how: "SIGKILL" } })).toEqual([])
+  expect(ends({ sent: ["SIGTERM", "SIGKILL"], ended: { at: 1, how: "SIGKILL" } })).toEqual([])
+  expect(ends({ sent: ["SIGTERM", "SIGKILL"], ended: { at: 1, how: 0 } })).toEqual([])
+  expect(ends({ sent: ["SIGTERM", "SIGTERM"], ended: { at: 1, how: 1 } })).toEqual([
+    "p1 was sent SIGTERM and SIGTERM, and ended with 1"
+  ])
+  expect(ends({ sent: ["SIGTERM"], ended: { at: 1, how: "SIGKILL" } })).toEqual([
     "p1 was sent SIGTERM, and ended with SIGKILL"
   ])
   expect(ends({ ended: { at: 1000, how: 1 } })).toEqual(["p1 was sent no signal, and ended with 1"])

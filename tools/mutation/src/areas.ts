@@ -31,14 +31,15 @@ export const LEAST = { overall: 90, file: 80 }
 /** Written by a command, from sources that are mutated. */
 const generated = /\/page\/script\.ts$/
 
-/** All tests of these start a database, and so another process. `tools/durable-lab` has them. */
-export const ofDatabases: ReadonlyArray<string> = ["pglite", "postgres", "server"].map(
-  (name) => `packages/durable/src/engine/${name}.ts`
-)
+/** All tests of these start another process: a database, or the command line, whose process they prepare and end. */
+export const ofProcesses: ReadonlyArray<string> = [
+  ...["pglite", "postgres", "server"].map((name) => `packages/durable/src/engine/${name}.ts`),
+  ...["guest", "main", "process"].map((name) => `packages/view/src/cli/${name}.ts`)
+]
 
 /** The area that a source file belongs to, if it is mutated. */
 export const areaOf = (path: string): Area | undefined =>
-  path.endsWith(".ts") && !generated.test(path) && !ofDatabases.includes(path)
+  path.endsWith(".ts") && !generated.test(path) && !ofProcesses.includes(path)
     ? areas.find(({ name }) => path.startsWith(`packages/${name}/src/`))
     : undefined
 

@@ -1,6 +1,6 @@
 /** The page of the results, and what is wrong with them. */
 import type { File } from "../../../scripts/files.ts"
-import { areaOf, areaOfTests, areas, LEAST, ofDatabases } from "./areas.ts"
+import { areaOf, areaOfTests, areas, LEAST, ofProcesses } from "./areas.ts"
 import { SAMPLE } from "./choice.ts"
 import type { TestsResult } from "./idle.ts"
 import { type FileResult, sourceOf } from "./results.ts"
@@ -101,7 +101,7 @@ export const page = (
     `Tried: ${results.length} of ${sources.length} files.` +
       (older === 0 ? "" : ` ${older} files (†) have changed since: their figures are those of the commit beside them.`),
     "",
-    `Left out, because all of their tests start a database: ${ofDatabases.map((path) => `\`${path}\``).join(", ")}.`,
+    `Left out, because all of their tests start another process: ${ofProcesses.map((path) => `\`${path}\``).join(", ")}.`,
     "",
     "## Packages",
     "",

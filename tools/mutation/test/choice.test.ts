@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { filesIn, pathsIn, root } from "../../../scripts/files.ts"
-import { areaOf, areas, isTried, ofDatabases, partOf, tablesOf } from "../src/areas.ts"
+import { areaOf, areas, isTried, ofProcesses, partOf, tablesOf } from "../src/areas.ts"
 import { filesFor, sampleOf } from "../src/choice.ts"
 
 describe.each(areas)("the area $name", ({ name, tests }) => {
@@ -17,7 +17,7 @@ describe("what is mutated", () => {
   it("is each source that was written by hand", () => {
     expect(areaOf("packages/core/src/recovery/Backoff.ts")?.name).toBe("core")
     expect(areaOf("packages/view/src/page/script.ts")).toBe(undefined)
-    for (const path of ofDatabases) expect([existsSync(join(root, path)), areaOf(path)]).toEqual([true, undefined])
+    for (const path of ofProcesses) expect([existsSync(join(root, path)), areaOf(path)]).toEqual([true, undefined])
     expect(areaOf("packages/core/src/readme.md")).toBe(undefined)
     expect(areaOf("packages/examples/src/01-hello.ts")).toBe(undefined)
   })

@@ -1,7 +1,8 @@
 /** The palette of acts. */
 import { describe, expect, it } from "vitest"
 import { Palette } from "../../../../packages/view/src/serve/browser/palette.ts"
-import { elementOf, page, PageEvent, withPage } from "../../_support/dom.ts"
+import { elementOf, page, withPage } from "../../_support/dom.ts"
+import { PageEvent } from "../../_support/pageEvent.ts"
 
 withPage()
 

@@ -7,7 +7,8 @@ import { asText, tick } from "../../../../packages/view/src/serve/browser/dom.ts
 import { inputForm } from "../../../../packages/view/src/serve/browser/inputForm.ts"
 import { nameOf, runList, words } from "../../../../packages/view/src/serve/browser/runList.ts"
 import type { AgentShown, RunShown, ToolShown } from "../../../../packages/view/src/serve/browser/Wire.ts"
-import { buttonIn, elementOf, page, PageEvent, withPage } from "../../_support/dom.ts"
+import { buttonIn, elementOf, page, withPage } from "../../_support/dom.ts"
+import { PageEvent } from "../../_support/pageEvent.ts"
 
 withPage()
 

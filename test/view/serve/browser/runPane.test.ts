@@ -1,7 +1,8 @@
 /** The pane of a run: what a person can do with it while it is at work, while it waits, and when it is over. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 import type { RunShown } from "../../../../packages/view/src/serve/browser/Wire.ts"
-import { buttonIn, elementOf, PageEvent, withPage } from "../../_support/dom.ts"
+import { buttonIn, elementOf, withPage } from "../../_support/dom.ts"
+import { PageEvent } from "../../_support/pageEvent.ts"
 
 withPage()
 
