@@ -171,14 +171,16 @@ it.effect("a run takes a decision at its instant, and tells of its request once 
   })
 )
 
-it.effect("a request that a message has withdrawn in time is withdrawn, and any other without a decision expired [P1117]", () =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual<unknown>(yield* taken({ at: 700, superseded: true }, undefined), [undefined, 700, 1])
-    // the last instant that counts is the end
-    assert.deepStrictEqual<unknown>(yield* taken({ at: 900, superseded: true }, 900), [undefined, 900, 1])
-    assert.deepStrictEqual<unknown>(yield* taken({ at: 901, superseded: true }, 900), ["expired", 901, 1])
-    assert.deepStrictEqual<unknown>(yield* taken({ at: 700 }, 900), ["expired", 700, 1])
-  })
+it.effect(
+  "a request that a message has withdrawn in time is withdrawn, and any other without a decision expired [P1117]",
+  () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual<unknown>(yield* taken({ at: 700, superseded: true }, undefined), [undefined, 700, 1])
+      // the last instant that counts is the end
+      assert.deepStrictEqual<unknown>(yield* taken({ at: 900, superseded: true }, 900), [undefined, 900, 1])
+      assert.deepStrictEqual<unknown>(yield* taken({ at: 901, superseded: true }, 900), ["expired", 901, 1])
+      assert.deepStrictEqual<unknown>(yield* taken({ at: 700 }, 900), ["expired", 700, 1])
+    })
 )
 
 it.effect("an answer of an agent with more migrations is left to that agent [P1712]", () =>

@@ -40,10 +40,10 @@ it.effect("a run finds settlements, results of polls and late calls at a safe po
     const process = yield* processOfReplays
     yield* TestClock.setTime(1000)
     const one = process.replay()
-    const settling = settle(workflow, "run", "a", { id: "s", stored, exit: Exit.succeed("done") })
+    const sending = settle(workflow, "run", "a", { id: "s", stored, exit: Exit.succeed("done") })
     const within = Effect.provideService(WorkflowEngine, one.engine)
-    assert.strictEqual(yield* within(settling), "counted")
-    assert.strictEqual(yield* within(settling), "counted")
+    assert.strictEqual(yield* within(sending), "counted")
+    assert.strictEqual(yield* within(sending), "counted")
     const other = settle(workflow, "run", "a", { id: "t", stored, exit: Exit.succeed("other") })
     assert.strictEqual(yield* within(other), "already-settled")
     const calls = [
@@ -60,53 +60,61 @@ it.effect("a run finds settlements, results of polls and late calls at a safe po
     assert.deepStrictEqual(Object.keys(process.stored()), ["r/2/look/1"])
     const ofRow = (name: string) => valueOf(process.rows.get(name))
     const value = (text: string) => ({ _tag: "Result", value: text })
-    assert.deepStrictEqual(["a", "b", "c", "d"].map((token) => ofRow(`deferred/${token}`)), [
-      { _tag: "Settlement", at: 1000, id: "s", exit: value("done") },
-      { _tag: "Settlement", at: 1000, id: "poll", exit: value("polled") },
-      { _tag: "Closed", at: 1000, id: "", reason: "late" },
-      undefined
-    ])
+    assert.deepStrictEqual(
+      ["a", "b", "c", "d"].map((token) => ofRow(`deferred/${token}`)),
+      [
+        { _tag: "Settlement", at: 1000, id: "s", exit: value("done") },
+        { _tag: "Settlement", at: 1000, id: "poll", exit: value("polled") },
+        { _tag: "Closed", at: 1000, id: "", reason: "late" },
+        undefined
+      ]
+    )
     // a replay finds the same, later too
     yield* TestClock.setTime(5000)
     const next = process.replay()
     assert.deepStrictEqual<unknown>(yield* look(next), expected)
     assert.strictEqual(next.lines.of(run("child")).time, 1000)
-    assert.strictEqual(yield* within(settle(workflow, "run", "c", { id: "s", stored, exit: Exit.succeed("x") })), "late")
+    assert.strictEqual(
+      yield* within(settle(workflow, "run", "c", { id: "s", stored, exit: Exit.succeed("x") })),
+      "late"
+    )
     // outside of a run
     yield* deferring(next).look([])
     assert.deepStrictEqual(Object.keys(process.stored()), ["r/2/look/1", "/0/look/1"])
   })
 )
 
-it.effect("a call whose run goes on is listed, and closed at the time of its line; no settlement counts then [P1524]", () =>
-  Effect.gen(function* () {
-    const { replay, rows } = yield* processOfReplays
-    const one = replay()
-    one.lines.of(run("r")).advance(700)
-    const { begun, close } = deferring(one)
-    const within = Effect.provideService(RunContext.Current, run("r"))
-    yield* within(begun(call("a") as never))
-    const ofRow = (name: string) => valueOf(rows.get(name))
-    assert.deepStrictEqual(ofRow("waits/0"), {
-      waiting: {
-        type: "deferred",
-        runId: "r",
-        agent: "clerk",
-        callId: "1",
-        tool: "order",
-        handle: { job: 7 },
-        expiresAt: 2000
-      },
-      end: "deferred/a",
-      isLate: true
+it.effect(
+  "a call whose run goes on is listed, and closed at the time of its line; no settlement counts then [P1524]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, rows } = yield* processOfReplays
+      const one = replay()
+      one.lines.of(run("r")).advance(700)
+      const { begun, close } = deferring(one)
+      const within = Effect.provideService(RunContext.Current, run("r"))
+      yield* within(begun(call("a") as never))
+      const ofRow = (name: string) => valueOf(rows.get(name))
+      assert.deepStrictEqual(ofRow("waits/0"), {
+        waiting: {
+          type: "deferred",
+          runId: "r",
+          agent: "clerk",
+          callId: "1",
+          tool: "order",
+          handle: { job: 7 },
+          expiresAt: 2000
+        },
+        end: "deferred/a",
+        isLate: true
+      })
+      yield* within(close("a"))
+      assert.deepStrictEqual(ofRow("deferred/a"), { _tag: "Closed", at: 700, id: "", reason: "run-over" })
+      const sending = settle(workflow, "run", "a", { id: "s", stored, exit: Exit.succeed("done") })
+      assert.strictEqual(yield* Effect.provideService(sending, WorkflowEngine, one.engine), "run-over")
+      // a run that goes on elsewhere closes nothing
+      const left = replay({ taken: { isSo: true } })
+      yield* Effect.provideService(deferring(left).close("b"), RunContext.Current, run("r"))
+      assert.isFalse(rows.has("deferred/b"))
     })
-    yield* within(close("a"))
-    assert.deepStrictEqual(ofRow("deferred/a"), { _tag: "Closed", at: 700, id: "", reason: "run-over" })
-    const settling = settle(workflow, "run", "a", { id: "s", stored, exit: Exit.succeed("done") })
-    assert.strictEqual(yield* Effect.provideService(settling, WorkflowEngine, one.engine), "run-over")
-    // a run that goes on elsewhere closes nothing
-    const left = replay({ taken: { isSo: true } })
-    yield* Effect.provideService(deferring(left).close("b"), RunContext.Current, run("r"))
-    assert.isFalse(rows.has("deferred/b"))
-  })
 )

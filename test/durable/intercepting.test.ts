@@ -134,23 +134,25 @@ it.effect("what a tool looks up is named by its call, and read by its schema [P1
   })
 )
 
-it.effect("a call that has waited for its turn begins when it did, and outside of a run nothing is recorded [P1118]", () =>
-  Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
-    yield* TestClock.setTime(500)
-    const one = replay()
-    const begin = on(one).beforeCall ?? assert.fail("it has no beforeCall")
-    yield* begin("key")
-    assert.deepStrictEqual(stored(), {})
-    yield* Effect.provideService(begin("key"), RunContext.Current, run())
-    assert.deepStrictEqual(stored(), { "key/begin": { _tag: "Done", at: 500, value: 500 } })
-    assert.strictEqual(one.lines.call("key", run()).time, 500)
-    // never before what is outside of runs
-    const next = replay()
-    next.lines.root.advance(900)
-    yield* Effect.provideService(on(next).beforeCall?.("key") ?? Effect.void, RunContext.Current, run())
-    assert.strictEqual(next.lines.call("key", run()).time, 900)
-  })
+it.effect(
+  "a call that has waited for its turn begins when it did, and outside of a run nothing is recorded [P1118]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, stored } = yield* processOfReplays
+      yield* TestClock.setTime(500)
+      const one = replay()
+      const begin = on(one).beforeCall ?? assert.fail("it has no beforeCall")
+      yield* begin("key")
+      assert.deepStrictEqual(stored(), {})
+      yield* Effect.provideService(begin("key"), RunContext.Current, run())
+      assert.deepStrictEqual(stored(), { "key/begin": { _tag: "Done", at: 500, value: 500 } })
+      assert.strictEqual(one.lines.call("key", run()).time, 500)
+      // never before what is outside of runs
+      const next = replay()
+      next.lines.root.advance(900)
+      yield* Effect.provideService(on(next).beforeCall?.("key") ?? Effect.void, RunContext.Current, run())
+      assert.strictEqual(next.lines.call("key", run()).time, 900)
+    })
 )
 
 it.effect("a reply that was recorded before a migration is noted with its step, until a later one comes [P1714]", () =>
@@ -160,40 +162,46 @@ it.effect("a reply that was recorded before a migration is noted with its step, 
     assert.deepStrictEqual(yield* doing(one, modelCall, Effect.succeed(reply), run()), reply)
     assert.deepStrictEqual([[...one.replies], Object.keys(stored())], [[], ["r/3/model/1"]])
     const migrated = replay({ migrations: [{}], replies: new Map() })
-    const again = Effect.die("again")
-    yield* doing(migrated, modelCall, again, run())
+    yield* doing(migrated, modelCall, Effect.die("again"), run())
     assert.deepStrictEqual([...migrated.replies], [["r", { step: "r/3/model/1", revision: 0 }]])
     yield* doing(migrated, modelCall, Effect.succeed(reply), run())
     assert.deepStrictEqual([...migrated.replies], [])
   })
 )
 
-it.effect("a streamed call that a timeout cuts has stored what its provider had counted, outside of a run too [P1133]", () =>
-  Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
-    const one = replay()
-    yield* Effect.forkChild(one.lines.root.sleep(Duration.seconds(1), one.clock))
-    yield* quiet
-    const stream = Stream.concat(Stream.make<[Model.Part]>({ type: "usage", usage }), Stream.never)
-    const found = yield* doing(one, { ...modelCall, isStreamed: true }, Effect.succeed(stream))
-    // the step of a streamed model call gives its parts
-    const reading = yield* Effect.forkChild(Stream.runDrain(found as Stream.Stream<Model.Part>))
-    yield* quiet
-    yield* TestClock.setTime(1000)
-    yield* quiet
-    assert.deepStrictEqual(stored(), { "/model/1": { _tag: "Late", counted: { usage } } })
-    yield* Fiber.interrupt(reading)
-  })
+it.effect(
+  "a streamed call that a timeout cuts has stored what its provider had counted, outside of a run too [P1133]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, stored } = yield* processOfReplays
+      const one = replay()
+      yield* Effect.forkChild(one.lines.root.sleep(Duration.seconds(1), one.clock))
+      yield* quiet
+      const stream = Stream.concat(Stream.make<[Model.Part]>({ type: "usage", usage }), Stream.never)
+      const found = yield* doing(one, { ...modelCall, isStreamed: true }, Effect.succeed(stream))
+      // the step of a streamed model call gives its parts
+      const reading = yield* Effect.forkChild(Stream.runDrain(found as Stream.Stream<Model.Part>))
+      yield* quiet
+      yield* TestClock.setTime(1000)
+      yield* quiet
+      assert.deepStrictEqual(stored(), { "/model/1": { _tag: "Late", counted: { usage } } })
+      yield* Fiber.interrupt(reading)
+    })
 )
 
-it.effect("all runs are streamed if there is a log, and only then; messages are read if there is an inbox [P1371]", () =>
-  Effect.gen(function* () {
-    const { replay } = yield* processOfReplays
-    assert.deepStrictEqual([on(replay({ log: {} })).isStreamed, on(replay()).isStreamed], [true, false])
-    assert.deepStrictEqual([on(replay()).said === undefined, on(replay({ hasInbox: false })).said === undefined], [false, true])
-    assert.deepStrictEqual(
-      [on(replay({ migrations: [{}] })).migrated === undefined, on(replay()).migrated === undefined],
-      [false, true]
-    )
-  })
+it.effect(
+  "all runs are streamed if there is a log, and only then; messages are read if there is an inbox [P1371]",
+  () =>
+    Effect.gen(function* () {
+      const { replay } = yield* processOfReplays
+      assert.deepStrictEqual([on(replay({ log: {} })).isStreamed, on(replay()).isStreamed], [true, false])
+      assert.deepStrictEqual(
+        [on(replay()).said === undefined, on(replay({ hasInbox: false })).said === undefined],
+        [false, true]
+      )
+      assert.deepStrictEqual(
+        [on(replay({ migrations: [{}] })).migrated === undefined, on(replay()).migrated === undefined],
+        [false, true]
+      )
+    })
 )

@@ -55,9 +55,12 @@ it.each([
   [{ type: null, runId: "r" }, false],
   ["turn-end", false],
   [null, false]
-] as ReadonlyArray<readonly [Schema.Json, boolean]>)("the stored event %j has a run and a type: %s [P1543]", (json, isSo) => {
-  assert.strictEqual<unknown>(undecoded(json), isSo ? json : undefined)
-})
+] as ReadonlyArray<readonly [Schema.Json, boolean]>)(
+  "the stored event %j has a run and a type: %s [P1543]",
+  (json, isSo) => {
+    assert.strictEqual<unknown>(undecoded(json), isSo ? json : undefined)
+  }
+)
 
 it("a field of a stored event is its text, or empty [P1543]", () => {
   assert.deepStrictEqual(

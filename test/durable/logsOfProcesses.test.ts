@@ -17,7 +17,10 @@ it.effect("a text that a process has discarded for another is no event of the ru
     for (const one of [turn, start]) log.add(one)
     log.settle("r", 5, undefined)
     yield* log.end(process, [])
-    assert.deepStrictEqual([shown(rows.batches()).at(-1), rows.batches().at(-1)?.unreplayed], [["attempt-discarded ab"], [0]])
+    assert.deepStrictEqual(
+      [shown(rows.batches()).at(-1), rows.batches().at(-1)?.unreplayed],
+      [["attempt-discarded ab"], [0]]
+    )
     const third = new EventLog()
     yield* third.begin(yield* processOf(rows, "third"), true)
     assert.deepStrictEqual([third.add(turn), third.add(start)], [false, false])

@@ -22,7 +22,7 @@ it("a run that is suspended, taken or in a process that ends goes on elsewhere, 
       instance: { interrupted: state.interrupted === true, suspended: state.suspended === true },
       stopping: { isSo: state.stopped === true },
       taken: { isSo: state.taken === true },
-      scope: { state: { _tag: state.closed === true ? "Closed" : "Open" } }
+      scope: { state: { _tag: state.closed === true ? "Closed" : "Empty" } }
     } as unknown as Parameters<typeof isLeft>[0])
   assert.isFalse(left({}))
   for (const state of [{ suspended: true }, { taken: true }, { closed: true }] as const) {

@@ -85,11 +85,16 @@ it.effect("arguments that a person has edited are migrated with the reply of the
     const of = { runId: "r", step: "decided", tool: "sign" }
     const replies = new Map([["r", { step: "s", revision: 0 }]])
     const edited = { id: "B" }
-    assert.deepStrictEqual<unknown>(yield* migratedArguments(replay({ migrations, replies }), of, edited), { ids: ["B"] })
+    assert.deepStrictEqual<unknown>(yield* migratedArguments(replay({ migrations, replies }), of, edited), {
+      ids: ["B"]
+    })
     assert.deepStrictEqual(Object.keys(stored()), ["decided/migrated/2"])
     const other = { ...of, step: "other", tool: "look" }
     assert.strictEqual<unknown>(yield* migratedArguments(replay({ migrations, replies }), other, edited), edited)
-    assert.strictEqual<unknown>(yield* migratedArguments(replay({ migrations }), { ...of, step: "late" }, edited), edited)
+    assert.strictEqual<unknown>(
+      yield* migratedArguments(replay({ migrations }), { ...of, step: "late" }, edited),
+      edited
+    )
     assert.deepStrictEqual(Object.keys(stored()), ["decided/migrated/2"])
   })
 )

@@ -30,17 +30,20 @@ const published = [
   }
 ]
 
-it.each(published)("the seed '$text' gives the same numbers in every release [P1118]", ({ doubles, integers, text }) => {
-  const random = seeded(text)
-  assert.deepStrictEqual(
-    doubles.map(() => random.nextDoubleUnsafe()),
-    doubles
-  )
-  assert.deepStrictEqual(
-    integers.map(() => random.nextIntUnsafe()),
-    integers
-  )
-})
+it.each(published)(
+  "the seed '$text' gives the same numbers in every release [P1118]",
+  ({ doubles, integers, text }) => {
+    const random = seeded(text)
+    assert.deepStrictEqual(
+      doubles.map(() => random.nextDoubleUnsafe()),
+      doubles
+    )
+    assert.deepStrictEqual(
+      integers.map(() => random.nextIntUnsafe()),
+      integers
+    )
+  }
+)
 
 it.each(published)("the text '$text' has the same hash in every release [P1119]", ({ hash, text }) => {
   assert.strictEqual(fingerprint(text), hash)

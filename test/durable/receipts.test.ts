@@ -9,7 +9,13 @@ import { engineOfRows, workflow } from "./_support/rows.ts"
 const within = Effect.provideService(WorkflowEngine, engineOfRows().engine)
 
 // a durable agent with only its workflow
-const durable = { workflow } as unknown as Durable.Durable<string, typeof Schema.String, typeof Schema.String, never, never>
+const durable = { workflow } as unknown as Durable.Durable<
+  string,
+  typeof Schema.String,
+  typeof Schema.String,
+  never,
+  never
+>
 
 it.effect("a tool that is not deferred cannot be settled [P1520]", () =>
   Effect.gen(function* () {

@@ -5,7 +5,15 @@ import { Usage } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, Option, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { acted, outside, record, type Recorded, type Replay, remainder, Said } from "../../packages/durable/src/recording.ts"
+import {
+  acted,
+  outside,
+  record,
+  type Recorded,
+  type Replay,
+  remainder,
+  Said
+} from "../../packages/durable/src/recording.ts"
 import { Words } from "../../packages/durable/src/words.ts"
 import { entry, exitOf, processOfReplays, quiet, spendingRun } from "./_support/replays.ts"
 
@@ -40,8 +48,8 @@ it.effect("the work of a step is done once, and its end is read later with the i
     yield* TestClock.setTime(900)
     const second = replay()
     const recorded: Array<unknown> = []
-    const again = { ...asks, recorded: (...of: ReadonlyArray<unknown>) => void recorded.push(of) }
-    assert.strictEqual(yield* step(second, Effect.die("done twice"), { asks: again }), "done")
+    const repeated = { ...asks, recorded: (...of: ReadonlyArray<unknown>) => void recorded.push(of) }
+    assert.strictEqual(yield* step(second, Effect.die("done twice"), { asks: repeated }), "done")
     assert.deepStrictEqual([second.lines.root.time, second.lines.root.isLive, recorded], [500, false, [["one", 0]]])
   })
 )
@@ -55,47 +63,51 @@ it.effect("a failure is stored as its schema says, and read as one [P1114]", () 
   })
 )
 
-it.effect("what agents within a step spend is stored with it, and booked once with the run of each replay [P1133]", () =>
-  Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
-    const [first, second] = [spendingRun(), spendingRun()]
-    yield* step(replay(), Effect.as(spend(entry(1)), "done"), { run: first.run })
-    assert.deepStrictEqual(stored(), { one: { _tag: "Done", at: 0, value: "done", ledger: [entry(1)] } })
-    assert.deepStrictEqual(first.ledger.entries, [entry(1)])
-    yield* step(replay(), Effect.die("again"), { run: second.run })
-    assert.deepStrictEqual(second.ledger.entries, [entry(1)])
-  })
+it.effect(
+  "what agents within a step spend is stored with it, and booked once with the run of each replay [P1133]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, stored } = yield* processOfReplays
+      const [first, second] = [spendingRun(), spendingRun()]
+      yield* step(replay(), Effect.as(spend(entry(1)), "done"), { run: first.run })
+      assert.deepStrictEqual(stored(), { one: { _tag: "Done", at: 0, value: "done", ledger: [entry(1)] } })
+      assert.deepStrictEqual(first.ledger.entries, [entry(1)])
+      yield* step(replay(), Effect.die("again"), { run: second.run })
+      assert.deepStrictEqual(second.ledger.entries, [entry(1)])
+    })
 )
 
-it.effect("a suspended replay leaves its work to the next one, which joins it with what it has spent [P1114 P1133]", () =>
-  Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
-    const end = yield* Deferred.make<string>()
-    const begun: Array<number> = []
-    const work = Effect.gen(function* () {
-      begun.push(1)
-      yield* spend(entry(1))
-      const text = yield* Deferred.await(end)
-      yield* spend(entry(2))
-      return text
+it.effect(
+  "a suspended replay leaves its work to the next one, which joins it with what it has spent [P1114 P1133]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, stored } = yield* processOfReplays
+      const end = yield* Deferred.make<string>()
+      const begun: Array<number> = []
+      const work = Effect.gen(function* () {
+        begun.push(1)
+        yield* spend(entry(1))
+        const text = yield* Deferred.await(end)
+        yield* spend(entry(2))
+        return text
+      })
+      const [first, second] = [spendingRun(), spendingRun()]
+      const one = replay()
+      const left = yield* Effect.forkChild(step(one, work, { run: first.run }))
+      yield* quiet
+      one.instance.suspended = true
+      yield* Fiber.interrupt(left)
+      assert.deepStrictEqual([...one.atWork.keys()], ["run/one"])
+      const joining = yield* Effect.forkChild(step(replay(), work, { run: second.run }))
+      yield* quiet
+      yield* Deferred.succeed(end, "done")
+      assert.strictEqual(yield* Fiber.join(joining), "done")
+      assert.deepStrictEqual(stored(), {
+        one: { _tag: "Done", at: 0, value: "done", ledger: [entry(1), entry(2)] }
+      })
+      assert.deepStrictEqual([begun, second.ledger.entries], [[1], [entry(1), entry(2)]])
+      assert.deepStrictEqual([...one.atWork.keys()], [])
     })
-    const [first, second] = [spendingRun(), spendingRun()]
-    const one = replay()
-    const left = yield* Effect.forkChild(step(one, work, { run: first.run }))
-    yield* quiet
-    one.instance.suspended = true
-    yield* Fiber.interrupt(left)
-    assert.deepStrictEqual([...one.atWork.keys()], ["run/one"])
-    const joining = yield* Effect.forkChild(step(replay(), work, { run: second.run }))
-    yield* quiet
-    yield* Deferred.succeed(end, "done")
-    assert.strictEqual(yield* Fiber.join(joining), "done")
-    assert.deepStrictEqual(stored(), {
-      one: { _tag: "Done", at: 0, value: "done", ledger: [entry(1), entry(2)] }
-    })
-    assert.deepStrictEqual([begun, second.ledger.entries], [[1], [entry(1), entry(2)]])
-    assert.deepStrictEqual([...one.atWork.keys()], [])
-  })
 )
 
 it.effect.each([
@@ -124,9 +136,7 @@ it.effect("a wait that ends before a step is stored with what was counted, and t
     const play = (over: Replay, words: Words | undefined) =>
       Effect.gen(function* () {
         const wait = yield* waitingUntil(over, 1000)
-        const running = yield* Effect.forkChild(
-          step(over, Deferred.await(end), words === undefined ? {} : { words })
-        )
+        const running = yield* Effect.forkChild(step(over, Deferred.await(end), words === undefined ? {} : { words }))
         yield* quiet
         return { running, wait }
       })
@@ -153,7 +163,10 @@ it.effect("a wait that ends before a step is stored with what was counted, and t
       read?.hear((part) => void heard.push(part))
       const { running, wait } = yield* play(next, read)
       assert.strictEqual(yield* Fiber.join(running), "done")
-      assert.deepStrictEqual([heard, next.lines.root.time], [read === undefined ? [] : [{ type: "usage", usage }], 1200])
+      assert.deepStrictEqual(
+        [heard, next.lines.root.time],
+        [read === undefined ? [] : [{ type: "usage", usage }], 1200]
+      )
       assert.isDefined(wait.pollUnsafe())
     }
   })
@@ -304,7 +317,13 @@ it.effect("fibers whose wait is over act before the one that yields to them [P11
   Effect.gen(function* () {
     const turns: Array<string> = []
     const acting = (name: string, times: number) =>
-      Effect.repeat(Effect.andThen(Effect.sync(() => void turns.push(name)), Effect.yieldNow), { times: times - 1 })
+      Effect.repeat(
+        Effect.andThen(
+          Effect.sync(() => void turns.push(name)),
+          Effect.yieldNow
+        ),
+        { times: times - 1 }
+      )
     yield* Effect.forkChild(acting("other", 4))
     yield* acted
     assert.deepStrictEqual(turns, ["other", "other", "other", "other"])

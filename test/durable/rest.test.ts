@@ -15,7 +15,10 @@ const clock = { currentTimeMillisUnsafe: () => 42 }
 /** A log in which this text of a run was cut off, and what was settled. */
 const logOf = (shown: string | undefined) => {
   const settlements: Array<unknown> = []
-  const log = { cutOffOf: (run: string) => (run === "r" ? shown : undefined), settle: (...of: ReadonlyArray<unknown>) => void settlements.push(of) }
+  const log = {
+    cutOffOf: (run: string) => (run === "r" ? shown : undefined),
+    settle: (...of: ReadonlyArray<unknown>) => void settlements.push(of)
+  }
   // a log with only what is asked of it
   return { settlements, of: { clock, log } as unknown as Parameters<typeof restOf>[0] }
 }

@@ -4,7 +4,15 @@ import { Message } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import { Effect } from "effect"
-import { ancestry, isSuperseded, put, reading, type Said, unreadOf, withdraws } from "../../packages/durable/src/saying.ts"
+import {
+  ancestry,
+  isSuperseded,
+  put,
+  reading,
+  type Said,
+  unreadOf,
+  withdraws
+} from "../../packages/durable/src/saying.ts"
 import { processOfReplays } from "./_support/replays.ts"
 import { workflow } from "./_support/rows.ts"
 
@@ -57,7 +65,12 @@ it.effect("each run reads its messages once, in their order, and each has a note
     const { replay, rows, stored } = yield* processOfReplays
     const one = replay()
     const of = { engine: one.engine, workflow, executionId: "run" }
-    for (const message of [said("1"), said("2", { to: "child", supersede: true }), said("3", { to: "root" }), said("4")])
+    for (const message of [
+      said("1"),
+      said("2", { to: "child", supersede: true }),
+      said("3", { to: "root" }),
+      said("4")
+    ])
       yield* put(of, message)
     const read = reading(one)
     const { root } = one.lines
@@ -75,21 +88,23 @@ it.effect("each run reads its messages once, in their order, and each has a note
     assert.deepStrictEqual(Object.keys(stored()), ["a", "b", "c", "d"])
     // a replay reads the same, and what comes after it
     const next = replay()
-    const again = reading(next)
-    assert.deepStrictEqual(yield* again(next.lines.root, "a", run("root")), [first, said("3"), said("4")])
+    const readNext = reading(next)
+    assert.deepStrictEqual(yield* readNext(next.lines.root, "a", run("root")), [first, said("3"), said("4")])
   })
 )
 
-it.effect("a request is withdrawn before it waits if an unread message supersedes it, and the run has an inbox [P1584]", () =>
-  Effect.gen(function* () {
-    const { replay } = yield* processOfReplays
-    const parents = new Map([["child", "root"]])
-    const one = replay({ parents })
-    const of = { engine: one.engine, workflow, executionId: "run" }
-    yield* put(of, said("1"))
-    assert.isFalse(yield* isSuperseded(one, "child"))
-    yield* put(of, said("2", { supersede: true, to: "root" }))
-    assert.deepStrictEqual([yield* isSuperseded(one, "child"), yield* isSuperseded(one, "other")], [true, false])
-    assert.isFalse(yield* isSuperseded(replay({ parents, hasInbox: false }), "child"))
-  })
+it.effect(
+  "a request is withdrawn before it waits if an unread message supersedes it, and the run has an inbox [P1584]",
+  () =>
+    Effect.gen(function* () {
+      const { replay } = yield* processOfReplays
+      const parents = new Map([["child", "root"]])
+      const one = replay({ parents })
+      const of = { engine: one.engine, workflow, executionId: "run" }
+      yield* put(of, said("1"))
+      assert.isFalse(yield* isSuperseded(one, "child"))
+      yield* put(of, said("2", { supersede: true, to: "root" }))
+      assert.deepStrictEqual([yield* isSuperseded(one, "child"), yield* isSuperseded(one, "other")], [true, false])
+      assert.isFalse(yield* isSuperseded(replay({ parents, hasInbox: false }), "child"))
+    })
 )

@@ -40,7 +40,10 @@ it.effect("a longer wait needs no process: it suspends its run until the alarm o
     rows.set(`DurableClock/${name}`, Exit.void)
     const next = replay()
     yield* wait(next, next.lines.root, "w", Duration.millis(60_001))
-    assert.deepStrictEqual([Object.keys(stored()), next.lines.root.isLive, next.lines.root.time], [["w/over"], true, 60_001])
+    assert.deepStrictEqual(
+      [Object.keys(stored()), next.lines.root.isLive, next.lines.root.time],
+      [["w/over"], true, 60_001]
+    )
     // a later replay does not do anything for the first time
     const last = replay()
     yield* wait(last, last.lines.root, "w", Duration.millis(60_001))

@@ -35,7 +35,7 @@ const replaying = (state: { readonly isTaken?: boolean } = {}) => {
     ]),
     stopping: { isSo: false },
     taken: { isSo: state.isTaken === true },
-    scope: { state: { _tag: "Open" } }
+    scope: { state: { _tag: "Empty" } }
   } as unknown as Replay
   const stored = () =>
     [...rows].flatMap(([name, exit]) => (/^waits\/\d+$/.test(name) && Exit.isSuccess(exit) ? [[name, exit.value]] : []))

@@ -1,6 +1,6 @@
 /** The text of a streamed model call: who gets which parts, what is stored if the call breaks off, and what a replay shows of it. */
 import { assert, it } from "@effect/vitest"
-import { LlmError, Message, Model, Usage } from "@kintsugi/core"
+import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
 import { Cause, Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import { collected, failing, type ModelFailure, parts, Words, Written } from "../../packages/durable/src/words.ts"
 import { calm } from "../_support/dialogue.ts"
@@ -108,10 +108,7 @@ it.effect("a streamed reply is collected until it is finished, and nothing after
     assert.deepStrictEqual(collecting.pollUnsafe(), Exit.succeed(reply(Message.text("ab"))))
     assert.deepStrictEqual([words.isAtWork, heard(words).all], [false, [text("a"), text("b")]])
     // a part after the end is not a part of the reply
-    assert.deepStrictEqual(
-      yield* streaming([text("a"), finish, text("late")]).reply,
-      reply(Message.text("a"))
-    )
+    assert.deepStrictEqual(yield* streaming([text("a"), finish, text("late")]).reply, reply(Message.text("a")))
   })
 )
 
@@ -202,8 +199,16 @@ const item: Message.ProviderItem = { type: "provider-item", kind: "job", opaque:
 it.effect("a replay shows a stored reply anew, if it has more than items of its provider [P1371]", () =>
   Effect.gen(function* () {
     const whole = reply(Message.text("a"), item)
-    assert.deepStrictEqual(yield* shown(Effect.succeed(whole)), { all: [text("a"), item, finish], anew: 1, error: undefined })
-    assert.deepStrictEqual(yield* shown(Effect.succeed(reply(item))), { all: [item, finish], anew: 0, error: undefined })
+    assert.deepStrictEqual(yield* shown(Effect.succeed(whole)), {
+      all: [text("a"), item, finish],
+      anew: 1,
+      error: undefined
+    })
+    assert.deepStrictEqual(yield* shown(Effect.succeed(reply(item))), {
+      all: [item, finish],
+      anew: 0,
+      error: undefined
+    })
   })
 )
 
@@ -217,7 +222,11 @@ it.effect("a reply that streams in this process is shown as it comes, and then o
     yield* quiet
     words.push(text("b"))
     yield* Deferred.succeed(end, reply(Message.text("ab")))
-    assert.deepStrictEqual(yield* Fiber.join(reading), { all: [text("a"), text("b"), finish], anew: 0, error: undefined })
+    assert.deepStrictEqual(yield* Fiber.join(reading), {
+      all: [text("a"), text("b"), finish],
+      anew: 0,
+      error: undefined
+    })
   })
 )
 
@@ -238,6 +247,10 @@ it.effect("a stored call that broke off shows what was counted and shown, and fa
     const words = new Words()
     words.begin()
     words.push(text("a"))
-    assert.deepStrictEqual(yield* shown(Effect.fail(broken("hm", "a")), words), { all: [text("a")], anew: 0, error: lost })
+    assert.deepStrictEqual(yield* shown(Effect.fail(broken("hm", "a")), words), {
+      all: [text("a")],
+      anew: 0,
+      error: lost
+    })
   })
 )

@@ -16,7 +16,9 @@ const one = { conversation: "c-1", subject: "ann", id: "m-1" }
 /** Conversations that answer each question by this effect. */
 const entityOf = (answer: (id: string) => Effect.Effect<unknown, unknown>) => {
   const ask = ({ id }: { readonly id: string }) => answer(id)
-  const messages = { executionId: ({ executionId }: { readonly executionId: string }) => Effect.succeed(`of ${executionId}`) }
+  const messages = {
+    executionId: ({ executionId }: { readonly executionId: string }) => Effect.succeed(`of ${executionId}`)
+  }
   // conversations with only what a client asks
   return {
     name: "desk",
@@ -29,7 +31,10 @@ const entityOf = (answer: (id: string) => Effect.Effect<unknown, unknown>) => {
 }
 
 const sent = (answer: Effect.Effect<unknown, unknown>) =>
-  ConversationEntity.send(entityOf(() => answer), { ...one, message: "hi" }).pipe(
+  ConversationEntity.send(
+    entityOf(() => answer),
+    { ...one, message: "hi" }
+  ).pipe(
     // the client of the test needs no cluster
     Effect.provideService(Sharding.Sharding, {} as never)
   )

@@ -105,6 +105,21 @@ it.effect("an object is sent as data too, and any other result as a text alone [
     // its side effects are not declared
     const [tool] = yield* server.list
     assert.isUndefined(tool?.annotations)
+    const look = Tool.make("look", {
+      description: "Looks.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      sideEffects: "none",
+      run: () => Effect.succeed("seen")
+    })
+    const safe = yield* ours({ tools: [look] })
+    const [declared] = yield* (yield* Effect.provide(Mcp.connect("ours", Mcp.http({ url })), safe)).list
+    assert.deepInclude<object>(Object(declared?.annotations), {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true
+    })
   })
 )
 
