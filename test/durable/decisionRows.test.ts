@@ -38,7 +38,7 @@ const request = (more: object = {}) =>
   })
 
 /** A run that has asked, whose decisions a test makes. */
-const asking = Effect.gen(function* () {
+const requesting = Effect.gen(function* () {
   const process = yield* processOfReplays
   const one = process.replay()
   process.rows.set("k/approval/d1/waiting/noted", Exit.void)
@@ -56,7 +56,7 @@ const not = (reason: string, digest = "d1") => ({ _tag: "NotCounted", digest, re
 
 it.effect("the first decision about a request counts, and is stored with its instant and an id [P1117]", () =>
   Effect.gen(function* () {
-    const { answer, deciding } = yield* asking
+    const { answer, deciding } = yield* requesting
     yield* TestClock.setTime(700)
     assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), { _tag: "Counted", digest: "d1" })
     const { id, ...row } = answer() as { readonly id: string }
@@ -72,7 +72,7 @@ it.effect("a decision that comes at the end of its time counts, and one after it
       [5000, { _tag: "Counted", digest: "d1" }],
       [5001, not("late")]
     ] as const) {
-      const { answer, deciding } = yield* asking
+      const { answer, deciding } = yield* requesting
       yield* TestClock.setTime(at)
       assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), expected)
       assert.deepInclude(answer() as object, { at })
@@ -82,7 +82,7 @@ it.effect("a decision that comes at the end of its time counts, and one after it
 
 it.effect("a decision about what was not asked, or is over, does not count and is not stored [P1117]", () =>
   Effect.gen(function* () {
-    const { answer, deciding, rows, state } = yield* asking
+    const { answer, deciding, rows, state } = yield* requesting
     const other = request({ digest: "d2" })
     assert.deepStrictEqual<unknown>(yield* deciding(other, Approval.approve), not("other-digest", "d2"))
     const unknown = request({ key: "other" })
@@ -98,7 +98,7 @@ it.effect("a decision about what was not asked, or is over, does not count and i
 
 it.effect("a request that a message has withdrawn, or that has expired, takes no decision [P1117]", () =>
   Effect.gen(function* () {
-    const { deciding, rows } = yield* asking
+    const { deciding, rows } = yield* requesting
     rows.set("k/approval/d1", Exit.succeed(yield* superseding(1)))
     assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), not("withdrawn"))
     rows.set("k/approval/d1", Exit.succeed({ at: 1 }))
@@ -116,10 +116,10 @@ it.effect("a failed call whose arguments are wrong needs others, or another deci
       [{ type: "result", value: 1 }, counted]
     ]
     for (const [decision, expected] of decisions) {
-      const { deciding } = yield* asking
+      const { deciding } = yield* requesting
       assert.deepStrictEqual<unknown>(yield* deciding(request({ failed }), decision), expected)
     }
-    const { deciding } = yield* asking
+    const { deciding } = yield* requesting
     const { needsArguments: _, ...other } = failed
     assert.deepStrictEqual<unknown>(yield* deciding(request({ failed: other }), Approval.approve), counted)
   })
@@ -127,7 +127,7 @@ it.effect("a failed call whose arguments are wrong needs others, or another deci
 
 it.effect("a decision that cannot be read is a defect that names the tool [P1117]", () =>
   Effect.gen(function* () {
-    const { deciding } = yield* asking
+    const { deciding } = yield* requesting
     const exit = yield* Effect.exit(deciding(request(), { type: "maybe" } as never))
     assert(Exit.isFailure(exit))
     assert.strictEqual(

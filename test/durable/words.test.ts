@@ -167,7 +167,7 @@ it.effect("a call that is interrupted is at work no longer, and its parts are go
   })
 )
 
-it.effect("a call that failed as the time of its run ended fails so in a replay, whatever was shown [P1371]", () =>
+it.effect("a call that failed as the time of its run ended fails so in a replay, also if something was shown [P1371]", () =>
   Effect.gen(function* () {
     assert.strictEqual(yield* Effect.flip(failing(undefined, lost)), lost)
     const shown = { reasoning: "", text: "a" }

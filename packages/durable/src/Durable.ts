@@ -225,7 +225,7 @@ const running = (
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
       Effect.provideService(Interception.Current, interceptor),
       // an approver that never decides, because the interceptor records the decisions instead
-      // Mutant `{}` survives: nobody asks it
+      // Mutant `{}` survives: for that, it is not asked
       Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))

@@ -126,7 +126,7 @@ export class Line {
 export class Lines {
   readonly #executionId: string
   readonly #all = new Map<string, Line>()
-  // Mutant `false` survives: a latch that nobody has closed is not waited for
+  // Mutant `false` survives: no fiber waits for a latch that was not closed
   readonly #calm = Latch.makeUnsafe(true)
   /** How many steps are at work. A step that waits for a person, or for a long time, does not count. */
   #busy = 0

@@ -225,7 +225,7 @@ export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Ef
   )
 
 /** Yields ten times, so that the fibers whose wait is over can act. One of them may interrupt the fiber that yields here. */
-// Mutant `{}` survives: then it gives an array that nobody reads
+// Mutant `{}` survives: then it gives an array, which is not read
 export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
   discard: true
 })

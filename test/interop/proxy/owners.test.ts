@@ -1,4 +1,4 @@
-/** Where runs that wait are stored: in documents of their subject, whatever its name is. */
+/** Where runs that wait are stored: in documents of their subject, also of one with a long name. */
 import { assert, it } from "@effect/vitest"
 import { Conversations } from "@kintsugi/durable"
 import * as DurableRuns from "@kintsugi/interop/DurableRuns"

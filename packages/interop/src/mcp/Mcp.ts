@@ -264,7 +264,7 @@ const connecting = <R>(
     )
     const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
-        // Mutant `false` survives: then it gives an array that nobody reads
+        // Mutant `false` survives: then it gives an array, which is not read
         Effect.forEach(refused, ({ message }) => Effect.logWarning(oneLine(message)), { discard: true }),
         tools
       )

@@ -176,7 +176,7 @@ const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | Mc
         const texts = heard.splice(0)
         // The events before a too large one are passed on first.
         if (isTooLarge && texts.length === 0) return Effect.fail(tooLarge)
-        // Mutant `{}` survives: then it gives an array that nobody reads
+        // Mutant `{}` survives: then it gives an array, which is not read
         return Effect.as(Effect.forEach(texts, notices.hear, { discard: true }), texts)
       }),
       // Mutant `""` survives: no two parts of JSON are kept apart by a break alone
