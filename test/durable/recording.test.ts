@@ -289,7 +289,7 @@ it.effect("a step that waits for its engine is noted, if the engine has storage 
       const engine = { ...one.engine, activityExecute: () => Effect.never }
       const running = yield* Effect.forkChild(step({ ...one, engine } as Replay, Effect.succeed("done")))
       yield* quiet
-      assert.deepStrictEqual([...one.waiting], expected)
+      assert.deepStrictEqual<ReadonlyArray<string>>([...one.waiting], expected)
       yield* Fiber.interrupt(running)
       assert.deepStrictEqual([...one.waiting], [])
     }

@@ -220,9 +220,9 @@ it.effect("a failure names the call of the store [P1721]", () =>
 )
 
 it.effect.each([
-  { name: "RateLimits.layerSql", layer: RateLimits.layerSql },
-  { name: "SharedBudget.layerSql", layer: SharedBudget.layerSql }
-])("$name refuses other databases by name [P1720 P1721]", ({ layer, name }) =>
+  { name: "RateLimits.layerSql", building: Effect.asVoid(Layer.build(RateLimits.layerSql)) },
+  { name: "SharedBudget.layerSql", building: Effect.asVoid(Layer.build(SharedBudget.layerSql)) }
+])("$name refuses other databases by name [P1720 P1721]", ({ building, name }) =>
   Effect.gen(function* () {
     const other = {
       withoutTransforms: () => other,
@@ -230,7 +230,7 @@ it.effect.each([
     }
     // a client with only what tells its database
     const client = Layer.succeed(SqlClient.SqlClient, other as unknown as SqlClient.SqlClient)
-    const exit = yield* Effect.exit(Effect.asVoid(Effect.provide(Layer.build(layer), client)))
+    const exit = yield* Effect.exit(Effect.provide(building, client))
     assert(Exit.isFailure(exit))
     const defect = Cause.squash(exit.cause)
     assert.instanceOf(defect, TypeError)
