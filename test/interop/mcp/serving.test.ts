@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Tool } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { Effect, Schema, Scope } from "effect"
+import { Effect, Exit, Schema, Scope } from "effect"
 import { call, clientOf, inputSchema, named, ours, url, withTools } from "./_support/fakeServer.ts"
 
 it("time limits are finite and above 0 [P1386]", () => {
@@ -120,6 +120,22 @@ it.effect("an object is sent as data too, and any other result as a text alone [
       idempotentHint: true,
       openWorldHint: true
     })
+  })
+)
+
+it.effect("browsers of allowed origins may send requests, and no others [P1107]", () =>
+  Effect.gen(function* () {
+    const isServed = (allowedOrigins: ReadonlyArray<string> | undefined, origin: string) =>
+      Effect.gen(function* () {
+        const layer = yield* ours({ tools: [give], ...(allowedOrigins === undefined ? {} : { allowedOrigins }) })
+        const connecting = Mcp.connect("ours", Mcp.http({ url, headers: { origin } }))
+        return Exit.isSuccess(yield* Effect.exit(Effect.provide(connecting, layer)))
+      })
+    const site = "https://a.test"
+    assert.deepStrictEqual(
+      [yield* isServed([site], site), yield* isServed([site], "https://b.test"), yield* isServed(undefined, site)],
+      [true, false, false]
+    )
   })
 )
 

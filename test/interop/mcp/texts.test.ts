@@ -50,6 +50,8 @@ it("the last words of a process are 500 characters, without half a word, and are
   assert.deepStrictEqual(last.words(), [`it wrote: ${"a".repeat(493)}!`])
   last.add("a".repeat(501))
   assert.deepStrictEqual(last.words(), [])
+  last.add("w ".repeat(400))
+  assert.deepStrictEqual(last.words(), [`it wrote: ${"w ".repeat(248)}w`])
 })
 
 it("a foreign text in a log is one line, without characters that a terminal obeys", () => {
