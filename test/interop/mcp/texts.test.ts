@@ -96,6 +96,7 @@ describe("JSON that is too deep", () => {
       for (let at = 0; at < text.length; at += size) taken += one.take(text.slice(at, at + size))
       assert.strictEqual(taken, short)
     }
+    assert.strictEqual(new Shallow(bounds).take(nested(18, '"",[1]')), nested(18, '"",null'))
     // closing brackets that nothing has begun
     assert.strictEqual(new Shallow(bounds).take(`]]}${nested(19)}`), `]]}${nested(18, "null")}`)
     assert.strictEqual(new Shallow(bounds).take(""), "")

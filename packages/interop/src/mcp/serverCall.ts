@@ -80,6 +80,7 @@ class Client {
 }
 
 /** The client whose call the present run settles. */
+// Mutant `""` survives: no other key is empty
 const Calling = Context.Reference<Client | undefined>("@kintsugi/interop/McpServer/Calling", {
   defaultValue: () => undefined
 })
