@@ -71,6 +71,11 @@ describe("the digest of a request", () => {
     assert.notStrictEqual(found.conversationDigest, base.conversationDigest)
   })
 
+  it("covers all messages before the first reply [P1119]", () => {
+    const before = digests(3, run, call([user("go"), user("that")]))
+    assert.notDeepEqual(digests(3, run, call([user("stop"), user("that")])), before)
+  })
+
   it("covers the messages since the last reply: those before it are records already [P1119]", () => {
     assert.deepStrictEqual(digests(3, run, call([user("other"), answer("what?"), user("that")])), base)
   })

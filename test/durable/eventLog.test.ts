@@ -1,79 +1,10 @@
 /** The log of one run in one process: when it writes its batches, what another process has written, and what it gives up. */
 import { assert, it } from "@effect/vitest"
-import type { AgentEvent } from "@kintsugi/core"
-import { Usage } from "@kintsugi/core"
-import { Clock, Effect, Exit, Fiber, Logger, Option, Schema, Scope } from "effect"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Workflow from "effect/workflow/Workflow"
-import { type WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import { EventLog } from "../../packages/durable/src/eventLog.ts"
-import { type Words, Written } from "../../packages/durable/src/words.ts"
-import { calm } from "../_support/dialogue.ts"
-
-interface Stored {
-  readonly writer: string
-  readonly epoch: number
-  readonly first: number
-  readonly events: ReadonlyArray<{ readonly type: string; readonly text?: string }>
-  readonly kind?: string
-  readonly unreplayed?: ReadonlyArray<number>
-  readonly continuing?: ReadonlyArray<string>
-}
-
-/** The rows of a run, and how its storage fails: `before` it writes, or `after` it. */
-const storage = () => {
-  const rows = new Map<string, unknown>()
-  const state: { fails: "before" | "after" | undefined; writes: number } = { fails: undefined, writes: 0 }
-  // an engine with only what the log uses
-  const engine = {
-    deferredResult: ({ name }: { readonly name: string }) => Effect.sync(() => Option.fromNullishOr(rows.get(name))),
-    deferredDone: (_: unknown, { deferredName, exit }: { readonly deferredName: string; readonly exit: unknown }) =>
-      Effect.suspend(() => {
-        state.writes += 1
-        const { fails } = state
-        if (fails !== "before" && !rows.has(deferredName)) rows.set(deferredName, exit)
-        return fails === undefined ? Effect.void : Effect.die(new Error("storage"))
-      })
-  } as unknown as WorkflowEngine["Service"]
-  const batches = () =>
-    [...rows.values()].map((exit) => {
-      // the log stores successes, which hold the batch
-      const { value } = exit as { readonly value: Stored }
-      return JSON.parse(JSON.stringify(value)) as Stored
-    })
-  return { batches, engine, state }
-}
-
-const workflow = Workflow.make("story", {
-  payload: Schema.Struct({ id: Schema.String }),
-  idempotencyKey: ({ id }) => id
-})
-
-const processOf = ({ engine }: ReturnType<typeof storage>, incarnation = "me") =>
-  Effect.map(Clock.Clock, (clock) => ({
-    engine,
-    direct: engine,
-    executionId: "run",
-    instance: WorkflowInstance.initial(workflow, "run"),
-    clock,
-    scope: Scope.makeUnsafe(),
-    incarnation,
-    words: new Written(),
-    stopping: { isSo: false }
-  }))
-
-const event = (type: string, parts: object = {}): AgentEvent.AgentEvent =>
-  // the fields of the type are in the parts
-  ({ type, runId: "r", agent: "a", turn: 1, at: 0, ...parts }) as unknown as AgentEvent.AgentEvent
-const turn = event("turn-start")
-const start = event("model-start", { model: "m", provider: "p", attempt: 1 })
-const text = (text: string) => event("text-delta", { text })
-const end = event("run-interrupted", { usage: Usage.empty, cost: 0, ledger: [], transcript: [] })
-
-const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
-const shown = (batches: ReadonlyArray<Stored>) =>
-  batches.map(({ events }) => events.map(({ text, type }) => (text === undefined ? type : `${type} ${text}`)))
-const silent = Effect.provide(Logger.layer([]))
+import type { Words } from "../../packages/durable/src/words.ts"
+import { end, event, processOf, quiet, shown, silent, start, storage, text, turn } from "./_support/logStorage.ts"
 
 it.effect("a batch has the events of a quarter of a second, or 32 deltas [P1543]", () =>
   Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { Effect, Exit, Option, Schema, Scope, Stream } from "effect"
 import { Memory } from "../../packages/durable/src/memory.ts"
 import { clusterOfRows } from "./_support/cluster.ts"
 import { passing } from "./_support/logs.ts"
+import { processOf, start, storage, turn } from "./_support/logStorage.ts"
 import { call, reading } from "./_support/readingModel.ts"
 import { Busy } from "./_support/scenarios.ts"
 
@@ -38,6 +39,35 @@ it.effect("a scope that closes late leaves the next state of its run alone [P154
     assert.notStrictEqual(second, first)
     yield* Scope.close(late, Exit.void)
     assert.strictEqual(yield* memory.of("run", undefined), second)
+  })
+)
+
+it.effect.each([
+  { state: { suspended: false, abandoned: false }, isForgotten: true },
+  { state: { suspended: true, abandoned: true }, isForgotten: true },
+  { state: { suspended: true, abandoned: false }, isForgotten: false }
+])("a run that has ended a replay with %j is forgotten, unless it waits [P1543]", ({ isForgotten, state }) =>
+  Effect.gen(function* () {
+    const memory = new Memory(true)
+    const first = yield* memory.of("run", undefined)
+    const instance = { executionId: "run", ...state } as never
+    assert.strictEqual(yield* memory.behind(instance, Effect.succeed(1)), 1)
+    assert.strictEqual((yield* memory.of("run", undefined)) !== first, isForgotten)
+  })
+)
+
+it.effect.each([
+  { events: false, kinds: undefined },
+  { events: true, kinds: [2] },
+  { events: {}, kinds: [2] },
+  { events: { maxCharacters: 100 }, kinds: ["full"] }
+] as const)("with the option events: $events, a run has a log of this length, or none [P1543]", ({ events, kinds }) =>
+  Effect.gen(function* () {
+    const rows = storage()
+    const { log } = yield* new Memory(events).of("run", undefined)
+    yield* log?.end(yield* processOf(rows), [turn, start]) ?? Effect.void
+    const found = rows.batches().map(({ events, kind }) => kind ?? events.length)
+    assert.deepStrictEqual(log === undefined ? undefined : found, kinds === undefined ? undefined : [...kinds])
   })
 )
 

@@ -171,6 +171,7 @@ export const workflow = <
           // in
           const ended = watched(replay, asFailures(orLost(replay, running(replay, run, input, tell))))
           return yield* Effect.updateContext(memory.behind(instance, ended), () =>
+            // Mutant `false` survives: an activation that is `undefined` is none
             activation === undefined ? context : Context.add(context, Activation, activation)
           )
         })
@@ -224,6 +225,7 @@ const running = (
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
       Effect.provideService(Interception.Current, interceptor),
       // an approver that never decides, because the interceptor records the decisions instead
+      // Mutant `{}` survives: for that, it is not asked
       Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))

@@ -109,6 +109,7 @@ const worded =
   (change: Change) =>
   (message: Message.Message): Message.Message => {
     switch (message.role) {
+      // Mutant `""` survives: a digest is without instructions, which the types do not know
       case "system":
         return message
       case "user":

@@ -326,6 +326,7 @@ export const poll = (
 ): Effect.Effect<unknown, unknown> => {
   const base = `${line.key}/poll`
   const value: AnyCodec = options.get(success) ?? Schema.Option(success)
+  // Mutant `;` survives: speed only
   options.set(success, value)
   return record(replay, {
     line,

@@ -58,8 +58,8 @@ export class EventLog {
   /** The number of the next event, counted from 1 in each epoch. */
   #number = 1
   #characters = 0
-  /** `full`: the log has reached its limit. `left`: another process writes the log, or the storage has failed. */
-  #state: "open" | "full" | "left" = "open"
+  /** Whether the log takes batches: it has not reached its limit, no other process writes it, and the storage has not failed. */
+  #isWritable = true
   #hasFailed = false
   /** Whether the log has the terminal event of the outermost run. No event comes after it. */
   #isOver = false
@@ -90,7 +90,7 @@ export class EventLog {
       if (this.#isOver) return
       this.#marks.begin()
       const at = yield* Clock.currentTimeMillis
-      while (this.#state === "open") {
+      while (this.#isWritable) {
         this.#epoch++
         this.#number = 1
         const cutOff = this.#marks.cutOff(at, (runId) => !isElsewhere && replay.words.isAtWork(runId))
@@ -144,7 +144,7 @@ export class EventLog {
   }
 
   #put(event: AgentEvent.AgentEvent): void {
-    if (this.#state !== "open") return
+    if (!this.#isWritable) return
     const last = this.#unwritten.at(-1)
     if (
       last !== undefined &&
@@ -212,7 +212,7 @@ export class EventLog {
 
   #leave(): Effect.Effect<void> {
     return Effect.sync(() => {
-      this.#state = "left"
+      this.#isWritable = false
       this.#unwritten = []
     })
   }
@@ -224,7 +224,7 @@ export class EventLog {
     this.#next = 0
     this.#epoch = 0
     this.#characters = 0
-    this.#state = "open"
+    this.#isWritable = true
     this.#isOver = false
   }
 
@@ -235,7 +235,7 @@ export class EventLog {
         this.#next++
         this.#epoch = Math.max(this.#epoch, batch.epoch)
         this.#characters += JSON.stringify(batch).length
-        if (batch.kind === "full") this.#state = "full"
+        if (batch.kind === "full") this.#isWritable = false
         for (const [index, json] of batch.events.entries()) {
           const event = undecoded(json)
           if (event === undefined) continue
@@ -255,7 +255,7 @@ export class EventLog {
       this.#deltas = 0
       this.#some.closeUnsafe()
       this.#many.closeUnsafe()
-      if (events.length === 0 || this.#state !== "open") return Effect.void
+      if (events.length === 0 || !this.#isWritable) return Effect.void
       // what is not written stays in memory, and the run goes on
       return Effect.matchCauseEffect(this.#write(ofReplay(replay, replay.direct), replay, events), {
         onSuccess: (isDone) => (isDone ? Effect.void : this.#leave()),
@@ -314,7 +314,7 @@ export class EventLog {
         this.#next++
         this.#characters += length
         this.#number += stored.events.length
-        if (stored.kind === "full") this.#state = "full"
+        if (stored.kind === "full") this.#isWritable = false
         // an earlier try has stored a part of these events, so the others wait for the next batch
         else if (stored.events.length < storable.length) {
           this.#requeue(storable.slice(stored.events.length).map(({ event }) => event))

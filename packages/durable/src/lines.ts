@@ -126,6 +126,7 @@ export class Line {
 export class Lines {
   readonly #executionId: string
   readonly #all = new Map<string, Line>()
+  // Mutant `false` survives: no fiber waits for a latch that was not closed
   readonly #calm = Latch.makeUnsafe(true)
   /** How many steps are at work. A step that waits for a person, or for a long time, does not count. */
   #busy = 0
@@ -167,6 +168,7 @@ export class Lines {
    * is under way. So without this wait it could suspend while another fiber is between two activities.
    */
   readonly calm: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    // Mutant `quiet <= 20` survives: only a yield more
     for (let quiet = 0; quiet < 20; quiet++) {
       if (this.#busy > 0) {
         yield* this.#calm.await

@@ -26,6 +26,7 @@ export class Memory {
       const before = this.#runs.get(executionId)
       if (before !== undefined) return Effect.succeed(before)
       const events = this.#events
+      // Mutant `false` for `events === true` survives: `true` has no number of characters either
       const log = events === false ? undefined : new EventLog(events === true ? undefined : events.maxCharacters)
       const made = { log, words: new Written() }
       this.#runs.set(executionId, made)

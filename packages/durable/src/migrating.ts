@@ -45,6 +45,7 @@ const migrated = (
         const current: Called = found ?? call
         const one = ofTool(migration, current.name)
         const next = one?.migrate(current.arguments)
+        // Mutant `false` for `next === undefined` survives: what migrates a call gives something
         if (one === undefined || next === undefined) continue
         if (Result.isFailure(next)) return { tool: current.name, ...next.failure }
         // the numbers are those of the recorded call

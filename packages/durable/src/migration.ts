@@ -135,6 +135,7 @@ type SchemaIssue = Parameters<typeof Issue.fromSchema>[0]
 
 const misfit = (issue: SchemaIssue): Misfit => {
   const [first] = Issue.fromSchema(issue, undefined)
+  // Mutant `first.expected` survives: an issue has a first part, which its type does not say
   return { field: first?.path.join(".") ?? "", expected: first?.expected ?? "Expected other arguments" }
 }
 

@@ -225,6 +225,7 @@ export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Ef
   )
 
 /** Yields ten times, so that the fibers whose wait is over can act. One of them may interrupt the fiber that yields here. */
+// Mutant `{}` survives: then it gives an array, which is not read
 export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
   discard: true
 })
@@ -322,7 +323,9 @@ const working = (
 ): Effect.Effect<{ readonly ended: Outcome; readonly books: Books | undefined }, never, WorkflowInstance> =>
   Effect.gen(function* () {
     const before = atWork.get(key)
+    // Mutant `true` for `run !== undefined` survives: the books of a step without a run stay empty
     const books = before === undefined && run !== undefined ? new Books() : before?.books
+    // Mutant `true` survives: without a run there are no books
     if (run !== undefined) books?.attach(run)
     if (clock.currentTimeMillisUnsafe() >= until) return { ended: late, books }
     const begun = books === undefined || run === undefined ? work : books.keep(run, work)

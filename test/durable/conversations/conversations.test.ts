@@ -245,16 +245,19 @@ for (const [name, make] of Object.entries(stores)) {
         const store = yield* make()
         yield* store.append({ ...of, expected: 0, messages: user("a") })
         for (const wrong of [-1, 0.5, Number.NaN]) {
-          const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
-            store.load({ ...of, from: wrong }),
-            store.load({ ...of, limit: wrong }),
-            store.list({ subject: "ann", limit: wrong }),
-            store.fork({ ...of, as: "f", at: wrong }),
-            store.append({ ...of, expected: wrong, messages: [] })
+          const asked: ReadonlyArray<readonly [string, Effect.Effect<unknown, { readonly _tag: string }>]> = [
+            ["from", store.load({ ...of, from: wrong })],
+            ["limit", store.load({ ...of, limit: wrong })],
+            ["limit", store.list({ subject: "ann", limit: wrong })],
+            ["at", store.fork({ ...of, as: "f", at: wrong })],
+            ["expected", store.append({ ...of, expected: wrong, messages: [] })]
           ]
-          for (const one of asked) {
+          for (const [name, one] of asked) {
             const defect = yield* Effect.catchDefect(Effect.asVoid(one), Effect.succeed)
-            assert.instanceOf(defect, RangeError)
+            assert.strictEqual(
+              String(defect),
+              `RangeError: Conversations: ${name} must be a whole number of at least 0, got ${wrong}`
+            )
           }
         }
       })

@@ -180,3 +180,31 @@ for (const [name, make] of Object.entries(stores)) {
     })
   )
 }
+
+for (const [name, make] of Object.entries(stores)) {
+  it.effect(
+    `from ${name} has what there was at its beginning, and no conversation that is gone meanwhile [P1854]`,
+    () =>
+      Effect.gen(function* () {
+        const store = yield* make()
+        const [first, second] = ["c/1", "c/2"].map((conversation) => ({ conversation, subject: "ann" }))
+        assert(first !== undefined && second !== undefined)
+        yield* store.append({ ...first, expected: 0, messages: texts(5) })
+        yield* store.append({ ...second, expected: 0, messages: texts(1) })
+        const changed = Effect.gen(function* () {
+          yield* store.append({ ...first, expected: 5, messages: texts(2) })
+          yield* store.remove(second)
+          yield* store.append({ ...second, subject: "bob", expected: 0, messages: [] })
+        })
+        const lines = yield* Stream.runCollect(
+          Stream.tap(store.exportSubject("ann"), (line) => (line.includes("words 0 ") ? changed : Effect.void))
+        )
+        const found = lines.map((line) => decode(line))
+        assert.deepStrictEqual(
+          found.flatMap((line) => (line.type === "conversation" ? [[line.id, line.version]] : [])),
+          [["c/1", 5]]
+        )
+        assert.deepStrictEqual(found.at(-1), { type: "end", conversations: 1, messages: 5, documents: 0 })
+      })
+  )
+}

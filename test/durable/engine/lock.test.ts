@@ -78,6 +78,16 @@ it.effect("a process that has got the id of a dead one is not taken for it", () 
   })
 )
 
+it.effect("a living process that did not say when it began has its folder", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    const text = JSON.stringify({ pid: process.pid, since: "" })
+    writeFileSync(join(folder, "kintsugi.lock"), text)
+    assert.instanceOf(yield* Effect.flip(Effect.scoped(lock(folder))), FolderInUseError)
+    assert.strictEqual(readFileSync(join(folder, "kintsugi.lock"), "utf8"), text)
+  })
+)
+
 it.effect("a folder that cannot be made fails with its path", () =>
   Effect.gen(function* () {
     const file = join(yield* temporary, "file")

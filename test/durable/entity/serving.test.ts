@@ -216,3 +216,29 @@ it.effect("the answer to words is that of the run which has read them, or their 
     assert.strictEqual(yield* Fiber.join(unread), "answer to never mind")
   }).pipe(played(talk))
 })
+
+it.effect("words that a stopped run has not read come next, in their order, before what waits [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, interrupt, queued, say, send } = talkTo(talk)
+    yield* send("1", "pay rent")
+    yield* send("2", "two")
+    yield* talk.begun("pay rent")
+    yield* say("s", "pay tax")
+    yield* say("t", "three")
+    yield* say("u", "four")
+    assert.isTrue(yield* interrupt())
+    yield* talk.begun("pay tax")
+    assert.deepStrictEqual(
+      (yield* queued).map(({ id, isAtWork }) => [id, isAtWork]),
+      [
+        ["s", true],
+        ["t", false],
+        ["u", false],
+        ["2", false]
+      ]
+    )
+    talk.release("pay tax")
+    assert.strictEqual(yield* answer("2"), "answer to two")
+  }).pipe(played(talk))
+})

@@ -64,6 +64,18 @@ for (const [name, make] of Object.entries(storages)) {
       })
     )
 
+    it.effect(
+      "take nothing from others when a reservation of the lease 1 is settled after it has expired [P1720]",
+      () =>
+        Effect.gen(function* () {
+          const [store] = yield* make
+          const first = taken(yield* store.reserve({ ...base, at: 1, lease: 1 }))
+          taken(yield* store.reserve({ ...base, at: 5, lease: 1 }))
+          yield* store.settle(first, 7)
+          assert.deepStrictEqual(yield* store.read(of, 5, 1), { spent: 7, reserved: 40 })
+        })
+    )
+
     it.effect("keep reservations of a process whose clock is late [P1720]", () =>
       Effect.gen(function* () {
         const [early, late] = yield* make

@@ -150,6 +150,47 @@ const awaited = (isSo: () => boolean) =>
     assert.isTrue(isSo())
   })
 
+describe("a model", () => {
+  const served = (provider: string, options: Parameters<typeof AiSdkModel.layer>[1] = {}) => {
+    const lost = Object.assign(new TypeError("fetch failed"), {
+      cause: Object.assign(new Error(), { code: "ECONNRESET" })
+    })
+    const { model } = scripted("v3", [{ throws: lost }], { provider, modelId: "large" })
+    return Effect.provide(Model.Model, AiSdkModel.layer(model, { ...once, ...options }))
+  }
+
+  it.effect("has the name of its provider, which is no name of ours, and shows its host [P1381]", () =>
+    Effect.gen(function* () {
+      for (const [provider, name, host] of [
+        ["openai.responses", "openai.responses", "openai.responses"],
+        ["openai", "openai.ai-sdk", "openai.ai-sdk"],
+        ["My Gateway!", "My Gateway!.ai-sdk", "my-gateway-.ai-sdk"],
+        ["gateway.999", "gateway.999", "ai-sdk"]
+      ] as const) {
+        const service = yield* served(provider)
+        assert.deepInclude(service, { name: "large", provider: name })
+        const error = yield* Effect.flip(service.generate(plainRequest))
+        assert.deepInclude<object>(error, { _tag: "NetworkError", host })
+      }
+    })
+  )
+
+  it.effect("has a context window and a price if the options say them [P1381]", () =>
+    Effect.gen(function* () {
+      const { contextWindow, price } = yield* served("openai")
+      assert.deepStrictEqual([contextWindow, price], [undefined, undefined])
+      const other = yield* served("openai", { contextWindow: 1, price: "reported" })
+      assert.deepStrictEqual([other.contextWindow, other.price], [1, "reported"])
+      for (const contextWindow of [0, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+        assert.throws(
+          () => void served("openai", { contextWindow }),
+          RangeError,
+          `AiSdkModel: contextWindow must be an integer of at least 1, got ${contextWindow}`
+        )
+    })
+  )
+})
+
 describe("refused", () => {
   it("is what is no language model of a known version [P1381]", () => {
     const { model } = scripted("v3", [])

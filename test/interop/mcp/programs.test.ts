@@ -2,8 +2,9 @@
 import { assert, it } from "@effect/vitest"
 import { ToolError } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { type Cause, Deferred, Effect, Queue, Redacted, Sink, Stream } from "effect"
+import { type Cause, Deferred, Effect, Fiber, Queue, Redacted, Sink, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
+import { TestClock } from "effect/testing"
 import { call } from "./_support/fakeServer.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -13,6 +14,8 @@ interface Program {
   readonly print: (text: string | Uint8Array) => void
   readonly write: (text: string) => void
   readonly exit: (code: number) => void
+  /** Closes its standard output, and goes on. */
+  readonly close: () => void
 }
 
 interface Message {
@@ -24,10 +27,14 @@ interface Message {
 /** Starts programs in this process: each gets the messages of its input. */
 const spawning = (begin: (program: Program) => (message: Message) => void) => {
   const started: Array<unknown> = []
+  /** The number of each program that was stopped, counted from 1. */
+  const stopped: Array<number> = []
   const spawner = ChildProcessSpawner.make((command) =>
     Effect.gen(function* () {
       assert(command._tag === "StandardCommand")
       const { args, options } = command
+      const nth = started.length + 1
+      yield* Effect.addFinalizer(() => Effect.sync(() => void stopped.push(nth)))
       started.push({ command: command.command, args, env: options.env, cwd: options.cwd })
       const out = yield* Queue.unbounded<Uint8Array, Cause.Done>()
       const err = yield* Queue.unbounded<Uint8Array, Cause.Done>()
@@ -40,6 +47,10 @@ const spawning = (begin: (program: Program) => (message: Message) => void) => {
       const take = begin({
         print: (text) => void Queue.offerUnsafe(out, typeof text === "string" ? bytesOf(text) : text),
         write: (text) => void Queue.offerUnsafe(err, bytesOf(text)),
+        close: () => {
+          Queue.endUnsafe(out)
+          Queue.endUnsafe(err)
+        },
         exit
       })
       const reading = Sink.forEach((bytes: Uint8Array) =>
@@ -62,7 +73,7 @@ const spawning = (begin: (program: Program) => (message: Message) => void) => {
       })
     })
   )
-  return { started, provided: Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, spawner) }
+  return { started, stopped, provided: Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, spawner) }
 }
 
 const answer = (id: number, result: object) => `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`
@@ -227,6 +238,63 @@ it.effect("an answer that is too deep fails its call alone [P1391 P1393]", () =>
         })
       }
       assert.lengthOf(started, 1)
+    }).pipe(Effect.scoped, provided)
+  })
+)
+
+it.effect("a program that exits at the newest version is started once more for an older one [P1386]", () =>
+  Effect.gen(function* () {
+    const { provided, started } = spawning((program) => (message) => {
+      if (message.method === "server/discover") program.exit(1)
+      else serving(program, message, () => undefined)
+    })
+    const server = yield* Mcp.connect("mine", Mcp.stdio({ command: "dig" })).pipe(provided)
+    assert.deepStrictEqual([server.version, started.length], ["2025-11-25", 2])
+  })
+)
+
+it.effect("a program that exits at an older version fails, and is not started for the next [P1386]", () =>
+  Effect.gen(function* () {
+    const { provided, started } = spawning((program) => () => program.exit(1))
+    const versions = ["2025-11-25", "2025-06-18"] as const
+    const error = yield* Effect.flip(Mcp.connect("mine", Mcp.stdio({ command: "dig" }), { versions }).pipe(provided))
+    assert(error.cause instanceof Mcp.McpError)
+    assert.deepStrictEqual([error.cause.reason, started.length], ["connection", 1])
+  })
+)
+
+it.effect("a program whose output ends is stopped, and another one gets the next call [P1386]", () =>
+  Effect.gen(function* () {
+    const { provided, started, stopped } = digging((program, id, args) => {
+      if ("isLast" in args) program.close()
+      else program.print(answer(id, { content: [] }))
+    })
+    yield* Effect.gen(function* () {
+      const server = yield* Mcp.connect("mine", Mcp.stdio({ command: "dig" }))
+      yield* Effect.flip(call(server, "dig", { isLast: true }))
+      assert.deepStrictEqual((yield* call(server, "dig")).content, [])
+      yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+      assert.deepStrictEqual([started.length, stopped], [2, [1]])
+    }).pipe(Effect.scoped, provided)
+  })
+)
+
+it.effect("a program that answers has its failure alone, and one that is silent its last words too [P1386]", () =>
+  Effect.gen(function* () {
+    const { provided } = digging((program, id, args) => {
+      program.write("still digging\n")
+      if ("isRefused" in args)
+        program.print(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_603, message: "no gold" } })}\n`)
+    })
+    yield* Effect.gen(function* () {
+      const server = yield* Mcp.connect("mine", Mcp.stdio({ command: "dig" }), { timeout: "10 seconds" })
+      const refused = yield* Effect.flip(call(server, "dig", { isRefused: true }))
+      assert.strictEqual(refused.message, "tool 'dig' of MCP server 'mine': no gold (code -32603)")
+      const waiting = yield* Effect.forkChild(Effect.flip(call(server, "dig")))
+      yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+      yield* TestClock.adjust("10 seconds")
+      const late = yield* Fiber.join(waiting)
+      assert.include(late.message, "the last text that it wrote is: still digging")
     }).pipe(Effect.scoped, provided)
   })
 )

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Tool } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { Effect, Schema, Scope } from "effect"
+import { Effect, Exit, Schema, Scope } from "effect"
 import { call, clientOf, inputSchema, named, ours, url, withTools } from "./_support/fakeServer.ts"
 
 it("time limits are finite and above 0 [P1386]", () => {
@@ -105,6 +105,37 @@ it.effect("an object is sent as data too, and any other result as a text alone [
     // its side effects are not declared
     const [tool] = yield* server.list
     assert.isUndefined(tool?.annotations)
+    const look = Tool.make("look", {
+      description: "Looks.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      sideEffects: "none",
+      run: () => Effect.succeed("seen")
+    })
+    const safe = yield* ours({ tools: [look] })
+    const [declared] = yield* (yield* Effect.provide(Mcp.connect("ours", Mcp.http({ url })), safe)).list
+    assert.deepInclude<object>(Object(declared?.annotations), {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true
+    })
+  })
+)
+
+it.effect("browsers of allowed origins may send requests, and no others [P1107]", () =>
+  Effect.gen(function* () {
+    const isServed = (allowedOrigins: ReadonlyArray<string> | undefined, origin: string) =>
+      Effect.gen(function* () {
+        const layer = yield* ours({ tools: [give], ...(allowedOrigins === undefined ? {} : { allowedOrigins }) })
+        const connecting = Mcp.connect("ours", Mcp.http({ url, headers: { origin } }))
+        return Exit.isSuccess(yield* Effect.exit(Effect.provide(connecting, layer)))
+      })
+    const site = "https://a.test"
+    assert.deepStrictEqual(
+      [yield* isServed([site], site), yield* isServed([site], "https://b.test"), yield* isServed(undefined, site)],
+      [true, false, false]
+    )
   })
 )
 

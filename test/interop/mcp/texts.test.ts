@@ -50,6 +50,8 @@ it("the last words of a process are 500 characters, without half a word, and are
   assert.deepStrictEqual(last.words(), [`it wrote: ${"a".repeat(493)}!`])
   last.add("a".repeat(501))
   assert.deepStrictEqual(last.words(), [])
+  last.add("w ".repeat(400))
+  assert.deepStrictEqual(last.words(), [`it wrote: ${"w ".repeat(248)}w`])
 })
 
 it("a foreign text in a log is one line, without characters that a terminal obeys", () => {
@@ -94,6 +96,7 @@ describe("JSON that is too deep", () => {
       for (let at = 0; at < text.length; at += size) taken += one.take(text.slice(at, at + size))
       assert.strictEqual(taken, short)
     }
+    assert.strictEqual(new Shallow(bounds).take(nested(18, '"",[1]')), nested(18, '"",null'))
     // closing brackets that nothing has begun
     assert.strictEqual(new Shallow(bounds).take(`]]}${nested(19)}`), `]]}${nested(18, "null")}`)
     assert.strictEqual(new Shallow(bounds).take(""), "")

@@ -112,6 +112,7 @@ export const exporting = <E>(source: Source<E>, subject: string): Stream.Stream<
         fewMessages,
         // what is added meanwhile is left out
         (from) =>
+          // Mutant `from > version` survives: only a look that finds nothing
           from >= version
             ? Effect.succeed([])
             : Effect.map(

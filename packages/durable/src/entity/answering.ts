@@ -132,6 +132,7 @@ const answering = (store: Store, runs: Runs, asked: Asked) =>
     const before = yield* Activity.make({ name: "version", success: Schema.Int, execute: versionOf(store, asked) })
     const none: Message.Transcript = []
     const from =
+      // Mutant `false` survives: of a conversation without messages, none are read
       before === 0
         ? none
         : yield* Effect.orElseSucceed(

@@ -177,6 +177,7 @@ const ended = <Output, E>(
     const { messages } = version
     const message = yield* messageOf(messages, executionId)
     let missing = 0
+    // Mutant `missing < pauses.missing` survives: no sum of pauses is a whole minute
     for (let pause = pauses.first; missing <= pauses.missing; pause = Math.min(pauses.most, pause * 1.5)) {
       const end = yield* poll(messages, message)
       if (end._tag === "Some" && end.value._tag === "Complete") {

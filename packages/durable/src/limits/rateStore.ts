@@ -147,6 +147,7 @@ export const rateStore: Effect.Effect<RateLimiterStore["Service"], unknown, SqlC
         RETURNING *`
       if (row === undefined) return { delay: Duration.zero, epoch: 0, phase: "inactive" as const }
       const { epoch, phase } = row
+      // Mutant `""` survives: a rate that is not learned yet has the limit 0, which is no delay either
       if (phase === "learning") return { delay: Duration.zero, epoch, phase }
       return {
         delay: Duration.millis(phase === "cooldown" ? row.cooldown_until - now : delayOf(row, now)),

@@ -81,6 +81,7 @@ const answering = async (
 ): Promise<Response> => {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
+  // Mutants `{}`, `false` survive: a signal aborts once
   signal.addEventListener("abort", stop, { once: true })
   if (signal.aborted) stop()
   try {

@@ -36,7 +36,9 @@ export const make = (
         messages,
         tools,
         toolChoice,
+        // Mutant `false` survives: JSON has no `undefined`
         ...(output === undefined ? {} : { output }),
+        // Mutant `false` survives: JSON has no `undefined`
         ...(options === undefined ? {} : { options })
       }
       return JSON.stringify(sent)

@@ -212,5 +212,6 @@ export const costIn = (metadata: ByProvider): { readonly cost?: number } => {
 /** An amount of dollars: a number, or the text of a number. `undefined` if it is neither, or negative. */
 const dollarsIn = (json: Json | undefined): number | undefined => {
   const dollars = typeof json === "string" && /^\d{1,9}(?:\.\d{1,20})?$/.test(json) ? Number(json) : json
+  // Mutant `true` for `typeof dollars === "number"` survives: what is no number is not finite
   return typeof dollars === "number" && Number.isFinite(dollars) && dollars >= 0 ? dollars : undefined
 }

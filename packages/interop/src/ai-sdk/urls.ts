@@ -21,8 +21,10 @@ export const check = async (messages: Message.Transcript, supportedUrls: unknown
 const addressIn = (
   part: Message.UserContent[number]
 ): ReadonlyArray<{ readonly mediaType: string; readonly url: string }> => {
-  const given = part.type === "text" ? undefined : givenBy(part satisfies Attachment)
-  return part.type !== "text" && given?.way === "url" ? [{ mediaType: part.mediaType, url: given.url }] : []
+  // Mutant `""` survives: a text has no URL
+  if (part.type === "text") return []
+  const given = givenBy(part satisfies Attachment)
+  return given.way === "url" ? [{ mediaType: part.mediaType, url: given.url }] : []
 }
 
 /**
@@ -31,7 +33,7 @@ const addressIn = (
  */
 const isTaken = (supported: object, mediaType: string, url: string): boolean =>
   Object.entries(supported).some(([type, patterns]: [string, unknown]) => {
-    const start = type === "*" || type === "*/*" ? "" : type.toLowerCase().replace("*", "")
+    const start = type === "*/*" ? "" : type.toLowerCase().replace("*", "")
     return (
       mediaType.startsWith(start) &&
       Array.isArray(patterns) &&

@@ -112,6 +112,7 @@ const answered = (
 ): Effect.Effect<Schema.Json, Failed> => {
   const { bounds, limit, where } = sending
   const { headers, status } = response
+  // Mutant `false` for `status < 200` survives: a response of a client has no lower status
   if (status < 200 || status > 299)
     return Effect.flatMap(Answer.beginning(response), (text) =>
       refused(sending, { status, text }, headers["retry-after"])

@@ -218,6 +218,7 @@ const connecting = <R>(
           onFailure: (error) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) =>
               Effect.fail(
+                // Mutant `false` for `tool === undefined` survives: a failure without a tool names none
                 Failure.fromClient(tool === undefined ? where : { ...where, tool }, error, {
                   now,
                   also: isSilent(opened, error) ? [last, printed].flatMap((heard) => heard.words()) : []
@@ -263,6 +264,7 @@ const connecting = <R>(
     )
     const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
+        // Mutant `false` survives: then it gives an array, which is not read
         Effect.forEach(refused, ({ message }) => Effect.logWarning(oneLine(message)), { discard: true }),
         tools
       )
@@ -275,6 +277,7 @@ const connecting = <R>(
         )
         .pipe(translate(tool.name))
     const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(oneLine(error.message))))
+    // Mutant `""` survives: no other text is a prefix either
     const { maxResultChars, prefix = "never", putAside } = options
     const { sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>

@@ -85,6 +85,7 @@ export const http = <T extends Tool.AnyTool>(
     protocols,
     registrations,
     allowSessionTermination: true,
+    // Mutant `false` survives: `undefined` admits no origin, too
     ...(allowedOrigins === undefined ? {} : { allowedOrigins })
   })
   // cast: this layer has exactly the requirements of the registrations

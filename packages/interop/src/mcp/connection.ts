@@ -117,6 +117,7 @@ export const connect = (
             opened = undefined
           } else if (!mayKnowAnother(error)) return Effect.fail(error)
           const named = settings.versions.find((other) => other === spoken.answered)
+          // Mutant `true` for `named !== undefined` survives: no version is `undefined`
           const next = named !== undefined && rest.includes(named) ? named : rest[0]
           if (next === undefined) return Effect.fail(error)
           return from(
@@ -184,6 +185,7 @@ class Spoken {
     return {
       ...inner,
       request: (message, tool) => {
+        // Mutant `message.params["_meta"]` survives: each request of Effect's client has parameters
         this.#meta = message.params?.["_meta"] ?? this.#meta
         if (message.method === "tools/call") return this.#call(inner, message, tool)
         if (message.method === "server/discover") {
@@ -212,6 +214,7 @@ class Spoken {
   #hear(answer: McpSchema.JsonRpcResponse): Effect.Effect<void> {
     return Effect.sync(() => {
       this.#declared(answer)
+      // Mutant `false` survives: an answer without a result names no version either
       if (!("result" in answer)) return
       const { result } = answer
       const version = Predicate.isReadonlyObject(result) ? result["protocolVersion"] : undefined

@@ -100,6 +100,7 @@ export const connect = (
               : Effect.succeed(false)
         ),
         Effect.scoped,
+        // Mutant `true` for `error === forgotten` survives: a failure that is no loss of the session ends the listening, too
         Effect.catch((error) => (error === forgotten ? Effect.fail(forgotten) : Effect.succeed(false)))
       )
     )
@@ -111,6 +112,7 @@ const forgotten = new McpClientError.McpClientError({
 })
 
 const typeOf = ({ headers }: HttpClientResponse.HttpClientResponse): string =>
+  // Mutant `(headers["content-type"] ?? "").split(";", 1)[0].trim` survives: a text has a first part
   (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
 const isEvents = (response: HttpClientResponse.HttpClientResponse): boolean =>
@@ -174,8 +176,10 @@ const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | Mc
         const texts = heard.splice(0)
         // The events before a too large one are passed on first.
         if (isTooLarge && texts.length === 0) return Effect.fail(tooLarge)
+        // Mutant `{}` survives: then it gives an array, which is not read
         return Effect.as(Effect.forEach(texts, notices.hear, { discard: true }), texts)
       }),
+      // Mutant `""` survives: no two parts of JSON are kept apart by a break alone
       Stream.map((texts) => texts.map((text) => `data: ${text.replaceAll(/[\r\n]/g, " ")}\n\n`).join("")),
       Stream.encodeText
     )

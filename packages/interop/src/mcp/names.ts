@@ -18,6 +18,7 @@ export const resolve = <A>(all: ReadonlyArray<Named<A>>, prefix: Prefix): Readon
   for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1)
   const needs = (name: string) => prefix === "always" || (prefix === "when-needed" && (counts.get(name) ?? 0) > 1)
   // with a prefix, the tool `search` of the server `github` is `github_search`
+  // Mutant `"Stryker was here!"` survives: each tool has a plain name
   const wanted = all.map(({ name, server }, index) => (needs(plain[index] ?? "") ? `${server}_${name}` : name))
   const names = Tool.namesFor(wanted)
   return all.map(({ server, tool }, index) => ({ server, name: names[index] ?? "", tool }))

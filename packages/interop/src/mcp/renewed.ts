@@ -86,6 +86,7 @@ export const renewed = (
     const release = (old: Live) =>
       Effect.suspend(() => {
         old.uses--
+        // Mutant `true` for `way.kind === "http"` survives: a process was closed when it was lost
         return live !== old && way.kind === "http" && old.uses === 0 ? close(old.scope) : Effect.void
       })
     const dropping = (old: Live) => (error: Failure) => (isLost(way, error) ? lose(old) : Effect.void)

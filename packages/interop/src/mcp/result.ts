@@ -56,6 +56,7 @@ const bareOf = (text: string): string => text.slice(/^data:[^,]*;base64,/i.exec(
 
 type Part = (typeof Fields.Encoded)["content"][number]
 
+// Mutant `"Stryker was here!"` survives: what is stored as a text has no other parts
 const shown = (part: Part): string => (part.type === "text" ? part.text : "")
 
 const says = (part: Part, structured: Schema.Json): boolean => {

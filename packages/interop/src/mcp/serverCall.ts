@@ -69,6 +69,7 @@ class Client {
 
   next({ messages }: Model.Request): Message.Reply {
     for (const message of messages) {
+      // Mutant `false` survives: the client of a call has no instructions, and says nothing
       if (message.role !== "assistant") continue
       for (const part of message.content) if (part.type === "settled-call") this.settlement = part.settlement
     }
@@ -79,6 +80,7 @@ class Client {
 }
 
 /** The client whose call the present run settles. */
+// Mutant `""` survives: no other key is empty
 const Calling = Context.Reference<Client | undefined>("@kintsugi/interop/McpServer/Calling", {
   defaultValue: () => undefined
 })

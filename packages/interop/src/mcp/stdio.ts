@@ -58,6 +58,7 @@ export const launch = (
     const given = args.map((value) => (Redacted.isRedacted(value) ? String(Redacted.value(value)) : value))
     const process = ChildProcess.make(command, given, {
       env: { ...(yield* environment), ...env },
+      // Mutant `false` survives: `undefined` is the folder of this process, too
       ...(cwd === undefined ? {} : { cwd })
     })
     // The version does not matter, because this transport ignores it.
@@ -133,10 +134,12 @@ class Lines {
       lines.push(this.#cut(chunk.slice(start, end + 1)))
       start = end + 1
     }
+    // Mutant `true` survives: an empty piece changes no line
     if (start < chunk.length) {
       this.#pieces.push(chunk.slice(start))
       this.#length += chunk.length - start
     }
+    // Mutant `false` survives: only a line of more than 17 MiB would show it
     if (this.#length > longest) lines.push(this.#cut(""))
     return lines
   }
@@ -144,6 +147,7 @@ class Lines {
   #cut(end: string): string {
     const line = this.#pieces.join("") + end
     this.#pieces = []
+    // Mutant `;` survives: only lines whose pieces have more than 17 MiB together would show it
     this.#length = 0
     return line
   }

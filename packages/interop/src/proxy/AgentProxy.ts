@@ -29,6 +29,7 @@ export type { Reading } from "./endpoints.ts"
  * Whose request it is: a person or a tenant. A middleware of the program provides it, after it has authenticated the request. Each run
  * belongs to the subject that started it, and no other subject learns that it exists.
  */
+// Mutant `""` survives: no other key is empty
 export class Subject extends Context.Service<Subject, string>()("@kintsugi/interop/Subject") {}
 
 /** The runs of this agent, in a context. */

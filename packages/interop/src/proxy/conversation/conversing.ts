@@ -178,6 +178,7 @@ export const conversing = (entity: Entity, runs: Executions<unknown, unknown>, s
     Effect.gen(function* () {
       const isWaiting = ({ _tag }: ConversationEntity.MessageState) => _tag === "Waiting"
       const state = yield* Effect.repeat(stateOf(of), { schedule: looking, while: isWaiting })
+      // Mutant `false` survives: the schedule has no end, which its type does not say
       if (isWaiting(state)) return yield* executionOf(of)
       const reason = withoutRun.get(state._tag)
       if (reason === undefined && "executionId" in state) return { run: of.id, executionId: state.executionId }

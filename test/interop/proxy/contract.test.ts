@@ -1,0 +1,60 @@
+/** The contract of an agent: its schemas, its endpoints and procedures. */
+import { assert, it } from "@effect/vitest"
+import * as AgentProxy from "@kintsugi/interop/AgentProxy"
+import { Schema } from "effect"
+import { Named, Signed } from "./_support/served.ts"
+
+const desk = AgentProxy.make("desk")
+
+it("inputs, outputs and failures are texts and none, unless the contract says otherwise [P1850]", () => {
+  const other = AgentProxy.make("shop", { input: Schema.Finite, output: Schema.Boolean, error: Schema.Literal("no") })
+  const is = (schema: unknown, ...values: ReadonlyArray<unknown>) =>
+    values.map((value) => Schema.is(schema as Schema.Codec<unknown, unknown>)(value))
+  assert.deepStrictEqual([desk.name, other.name], ["desk", "shop"])
+  assert.deepStrictEqual(
+    [is(desk.input, "a", 7), is(other.input, "a", 7)],
+    [
+      [true, false],
+      [false, true]
+    ]
+  )
+  assert.deepStrictEqual(
+    [is(desk.output, "a", true), is(other.output, "a", true)],
+    [
+      [true, false],
+      [false, true]
+    ]
+  )
+  assert.deepStrictEqual([is(desk.error, "no"), is(other.error, "no", "yes")], [[false], [true, false]])
+  assert.notStrictEqual(desk.runs.key, other.runs.key)
+  assert.strictEqual(desk.runs.key, AgentProxy.make("desk").runs.key)
+})
+
+/** The method and the path of each endpoint of a group. */
+const routesOf = (endpoints: object) =>
+  Object.values(endpoints as Record<string, { identifier: string; method: string; path: string }>).map(
+    ({ identifier, method, path }) => `${identifier}: ${method} ${path}`
+  )
+
+it("a group has all endpoints under the name of the contract, or some under another name [P1850]", () => {
+  assert.deepStrictEqual(routesOf(AgentProxy.toHttpApiGroup(desk, Signed).endpoints), [
+    "ask: POST /desk",
+    "stream: POST /desk/stream",
+    "show: GET /desk/:run",
+    "events: GET /desk/:run/events",
+    "decide: POST /desk/:run/decisions",
+    "say: POST /desk/:run/messages",
+    "stop: DELETE /desk/:run"
+  ])
+  const part = AgentProxy.toHttpApiGroup(desk, Signed, { id: "people", only: ["decide", "show"] })
+  assert.deepStrictEqual(routesOf(part.endpoints), ["show: GET /people/:run", "decide: POST /people/:run/decisions"])
+})
+
+it("procedures have the prefix of the program, or none [P1850]", () => {
+  const names = ["ask", "stream", "show", "events", "decide", "say", "stop"]
+  assert.deepStrictEqual([...AgentProxy.toRpcGroup(desk, Named).requests.keys()], names)
+  assert.deepStrictEqual(
+    [...AgentProxy.toRpcGroup(desk, Named, { prefix: "desk." }).requests.keys()],
+    names.map((name) => `desk.${name}`)
+  )
+})
