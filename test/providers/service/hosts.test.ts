@@ -31,7 +31,7 @@ const names: Readonly<
 
 it("each host has its name, and the variables of its key and its base URL [P1414]", () => {
   const hosts: Readonly<Record<string, OpenAiCompatible.Host>> = OpenAiCompatible.hosts
-  assert.deepStrictEqual(
+  assert.deepStrictEqual<unknown>(
     Object.fromEntries(
       Object.entries(hosts).map(([name, { provider, variables }]) => [
         name,

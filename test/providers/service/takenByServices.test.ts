@@ -117,3 +117,23 @@ describe("what a service takes", () => {
     )
   }
 })
+
+it("each service says of itself how it takes failed calls, thoughts and the beginning of a prompt", () => {
+  const of = ({ promptCache, reasoning, toolErrors }: typeof Kimi.capabilities) => [toolErrors, reasoning, promptCache]
+  assert.deepStrictEqual(
+    {
+      deepSeek: of(DeepSeek.capabilities),
+      kimi: of(Kimi.capabilities),
+      openRouter: of(OpenRouter.capabilities),
+      perplexity: of(Perplexity.capabilities),
+      perplexityChat: of(Perplexity.chatCapabilities)
+    },
+    {
+      deepSeek: ["text", "demanded", "automatic"],
+      kimi: ["text", "demanded", "key"],
+      openRouter: ["text", "demanded", "automatic"],
+      perplexity: ["text", "none", "none"],
+      perplexityChat: ["text", "shown", "none"]
+    }
+  )
+})

@@ -144,7 +144,9 @@ it.effect("the choice of tools is a word, or a mode and the tools that are allow
       assert.deepStrictEqual(asked?.toolChoice, expected)
     }
     assert.strictEqual((yield* served(sent({ input: "hi" }))).asked?.toolChoice, "auto")
-    assert.isUndefined((yield* served(sent({ input: "hi", generation_config: { tool_choice: "some" } }))).asked)
+    for (const tool_choice of ["some", allowed({ mode: 5 }), allowed({ tools: "f" })]) {
+      assert.isUndefined((yield* served(sent({ input: "hi", generation_config: { tool_choice } }))).asked)
+    }
   })
 )
 
