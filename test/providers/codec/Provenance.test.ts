@@ -36,3 +36,28 @@ it("a decoder that marks thoughts says of itself what the one within says, or no
     ...parts
   ])
 })
+
+it("thoughts of another family are left out; signed items and calls lose their signature alone [P1410]", () => {
+  const of = (data: Message.Opaque["data"], family = "n"): Message.Opaque => ({ provider: "p", family, data })
+  const signed = { id: "i", thoughtSignature: "s" }
+  const contentOf = (opaque: (data: Message.Opaque["data"]) => Message.Opaque): Message.Assistant["content"] => [
+    { type: "reasoning", text: "hm", opaque: opaque("s") },
+    { type: "provider-item", kind: "redacted_thinking", opaque: opaque("s") },
+    { type: "provider-item", kind: "code", opaque: opaque(signed) },
+    {
+      type: "settled-call",
+      call: { type: "tool-call", id: "c", name: "f", arguments: {}, opaque: opaque(signed) },
+      settlement: { kind: "result", text: "ok" }
+    },
+    Message.text("4")
+  ]
+  const sentOf = (content: Message.Assistant["content"]) => {
+    const messages = [Message.user("hi"), { role: "assistant", content } as const]
+    return Provenance.make(source, OpenAiChat.make(source))({ messages, tools: [], toolChoice: "auto" }).request
+      .messages
+  }
+  const own = contentOf((data) => of(data, "m"))
+  assert.deepStrictEqual(sentOf(own), [Message.user("hi"), { role: "assistant", content: own }])
+  const bare = contentOf(() => ({ provider: "p", data: { id: "i" } })).slice(2)
+  assert.deepStrictEqual(sentOf(contentOf(of)), [Message.user("hi"), { role: "assistant", content: bare }])
+})

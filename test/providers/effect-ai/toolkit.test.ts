@@ -175,8 +175,13 @@ describe("a toolkit under tables of ours", () => {
         assert.deepInclude(error, { category, tool: "unlock", callId: "call-unlock" })
         assert.include(error.message, reason.message)
       }
-      const wrong = yield* failing(Effect.succeed({ till: Number.NaN }))
-      assert.deepInclude(wrong, { category: "validation", isRetryable: false })
+      const results = [
+        Effect.succeed({ till: Number.NaN }),
+        Effect.fail(new AiError.InvalidToolResultError(context)),
+        Effect.fail(new AiError.ToolResultEncodingError({ ...context, toolResult: 1 }))
+      ]
+      for (const wrong of results)
+        assert.deepInclude(yield* failing(wrong), { category: "validation", isRetryable: false })
     })
   )
 

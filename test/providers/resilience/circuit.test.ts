@@ -43,6 +43,31 @@ describe("circuit", () => {
     )
   }
 
+  bothWays(
+    "one call alone tries the model of a circuit that is half open; others are refused without a wait [L801]",
+    (modelCall) =>
+      Effect.gen(function* () {
+        const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "1 second" } })
+        yield* Effect.exit(Effect.provide(modelCall, guard(played(() => Effect.fail(overload)))))
+        yield* TestClock.adjust("1 second")
+        const first = yield* Effect.forkChild(Effect.provide(modelCall, guard(played(() => Effect.sleep("1 second")))))
+        yield* calm
+        const model = failing()
+        const error = failsWith(
+          yield* Effect.exit(Effect.provide(modelCall, guard(model.layer))),
+          LlmError.ModelOverloadedError
+        )
+        assert.deepStrictEqual(
+          [error.model, error.provider, error.retryAfter, error.detail],
+          ["m", "p", undefined, "the circuit is half open: another call tries the model, it was not called again"]
+        )
+        assert.strictEqual(model.state.calls, 0)
+        yield* pass(1000)
+        assert(Exit.isSuccess(yield* Fiber.await(first)))
+        assert.strictEqual((yield* guard.state("p/m"))._tag, "Closed")
+      })
+  )
+
   bothWays("circuits are separate by provider and name, or by the option [P1004]", (modelCall) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1 } })

@@ -4,7 +4,13 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { DeepSeek, Kimi, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { Effect } from "effect"
+import * as BedrockConverse from "../../../packages/providers/src/codec/bedrock/BedrockConverse.ts"
 import { failsWith } from "../../_support/network.ts"
 import { chosen, exchangeWith, type ModelLayer, output, tool } from "./_support/chatRequests.ts"
 
@@ -116,4 +122,36 @@ describe("what a service takes", () => {
       })
     )
   }
+})
+
+it("each format and each service says of itself how it takes failed calls, thoughts and the beginning of a prompt", () => {
+  const of = ({ promptCache, reasoning, toolErrors }: typeof Kimi.capabilities) => [toolErrors, reasoning, promptCache]
+  assert.deepStrictEqual(
+    {
+      anthropic: of(AnthropicMessages.capabilities),
+      bedrock: of(BedrockConverse.capabilities),
+      gemini: of(GeminiContent.capabilities),
+      ollama: of(OllamaChat.capabilities),
+      openAiChat: of(OpenAiChat.capabilities),
+      openAiResponses: of(OpenAiResponses.capabilities),
+      deepSeek: of(DeepSeek.capabilities),
+      kimi: of(Kimi.capabilities),
+      openRouter: of(OpenRouter.capabilities),
+      perplexity: of(Perplexity.capabilities),
+      perplexityChat: of(Perplexity.chatCapabilities)
+    },
+    {
+      anthropic: ["flag", "demanded", "breakpoints"],
+      bedrock: ["flag", "demanded", "breakpoints"],
+      gemini: ["field", "demanded", "automatic"],
+      ollama: ["text", "shown", "automatic"],
+      openAiChat: ["text", "none", "key"],
+      openAiResponses: ["text", "demanded", "key"],
+      deepSeek: ["text", "demanded", "automatic"],
+      kimi: ["text", "demanded", "key"],
+      openRouter: ["text", "demanded", "automatic"],
+      perplexity: ["text", "none", "none"],
+      perplexityChat: ["text", "shown", "none"]
+    }
+  )
 })

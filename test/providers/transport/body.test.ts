@@ -29,6 +29,23 @@ describe("a body", () => {
     })
   )
 
+  it.effect("that is absent is an empty one, also where a client around fetch has replaced the stream [T8]", () =>
+    Effect.gen(function* () {
+      const bare = fakeNetwork(() => Effect.sync(() => new Response(null, { status: 400 }))).layer
+      const replacing = HttpClient.transformResponse(
+        Effect.map((response) => Object.create(response, { stream: { value: response.stream } }) as typeof response)
+      )
+      const replaced = Layer.provide(
+        Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, replacing)),
+        bare
+      )
+      for (const layer of [bare, replaced]) {
+        const error = yield* Effect.flip(generate.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(layer)))
+        assert.strictEqual(error._tag, "InvalidRequestError")
+      }
+    })
+  )
+
   it.effect("that a client around fetch has read as text has the same limit [P1401]", () =>
     Effect.gen(function* () {
       const within = openAi({ retry: false, maxBodyBytes: text.length })

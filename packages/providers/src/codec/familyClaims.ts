@@ -88,6 +88,7 @@ export const find = (
   const { ended, families } = catalog()
   const name = familyOf(model)
   // a name with its date or stage is looked up first, because another family may have the same name without it
+  // Mutant `"Stryker was here!"` survives: a text that is divided has a last piece
   const exact = model.trim().toLowerCase().split("/").at(-1) ?? ""
   const family =
     families.find(({ models }) => models.includes(exact)) ?? families.find(({ models }) => isNamed(models, name))

@@ -36,6 +36,7 @@ const contentPart = (part: Message.UserContent[number]): Prompt.ToolModelOutputP
   if (part.type === "text") return Prompt.textPart({ text: part.text })
   const given = givenBy(part)
   const data = given.way === "data" ? bytesOf(given.data) : addressOf(given.way === "url" ? given.url : given.id)
+  // Mutant `true` for `part.type === "file"` survives: an image has no name
   const fileName = part.type === "file" && part.name !== undefined ? { fileName: part.name } : {}
   return Prompt.filePart({ mediaType: part.mediaType, data, ...fileName })
 }

@@ -373,7 +373,7 @@ class Reader<Part> {
   }
 
   #fail(failure: Failure): void {
-    if (this.failure === undefined && !this.ended) this.failure = failure
+    if (!this.ended) this.failure = failure
     this.ended = true
   }
 }

@@ -144,6 +144,16 @@ describe("a reply of Converse", () => {
     assert.deepInclude(reply, { ...expected, rawFinish: "end_turn" })
   })
 
+  it("has nothing for an empty block or text, and gives a call without id or name its own [P1414]", () => {
+    const thought = { reasoningContent: { reasoningText: { text: "", signature: "sig" } } }
+    const { content } = whole([{}, { text: "" }, { text: 1 }, thought, { text: "a" }, { toolUse: {} }], "tool_use")
+    assert.deepStrictEqual<unknown>(content, [
+      { type: "reasoning", text: "", opaque: { provider: "bedrock", data: "sig" } },
+      Message.text("a"),
+      { type: "tool-call", id: "call_5", name: "", arguments: null }
+    ])
+  })
+
   it("is not read from what is no reply [P1414]", () => {
     for (const body of [{}, [], null, { output: {} }]) assert(Result.isFailure(codec.decode(answer(body))))
     for (const [event, words] of [

@@ -193,6 +193,16 @@ describe("calls that careless servers cut into pieces", () => {
     )
   })
 
+  it("with the id `undefined` are not those of a call whose first piece had no id", () => {
+    assert.deepStrictEqual(
+      callsOf(piece(undefined, "f", "{", 0), piece("b", undefined, "}", 0), piece("undefined", "h", "{}", 0)),
+      [
+        ["b", "f", "{}"],
+        ["undefined", "h", "{}"]
+      ]
+    )
+  })
+
   it("keep their order by index, stated or counted", () => {
     assert.deepStrictEqual(
       callsOf(piece("a", "f", "{}", 5), piece("b", "g", "{}", 2), piece("c", "h", "{}")).map(([id]) => id),

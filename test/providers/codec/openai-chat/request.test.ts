@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import type { Schema } from "effect"
 import { call, encode, plain, answered, source, tool } from "./_support/requests.ts"
 
 const messagesOf = (...messages: ReadonlyArray<Message.Message>) => encode({ messages }).messages
@@ -238,6 +239,24 @@ describe("the rest of the body", () => {
     assert.strictEqual(JSON.parse(codec.encode(plain, "whole")).max_tokens, 10)
   })
 
+  it("sends no option whose field the user sets under its other name", () => {
+    const of = (extra: Schema.JsonObject, dialect: OpenAiChat.Dialect = {}) => {
+      const codec = OpenAiChat.make(source, { maxTokens: 10, seed: 7, extra }, dialect)
+      const { messages: _m, model: _n, ...others } = JSON.parse(codec.encode(plain, "whole"))
+      return others
+    }
+    const older = { maxTokensField: "max_tokens", seedField: "random_seed" } as const
+    assert.deepStrictEqual(of({}), { max_completion_tokens: 10, seed: 7 })
+    assert.deepStrictEqual(of({}, older), { max_tokens: 10, random_seed: 7 })
+    for (const extra of [
+      { max_tokens: 9, random_seed: 8 },
+      { max_completion_tokens: 9, seed: 8 }
+    ]) {
+      assert.deepStrictEqual(of(extra), extra)
+      assert.deepStrictEqual(of(extra, older), extra)
+    }
+  })
+
   it("requests usage when it streams, and has no option of streams when it does not", () => {
     assert.deepStrictEqual(encode({}, {}, "streamed").stream_options, { include_usage: true })
     assert.isTrue(encode({}, {}, "streamed").stream)
@@ -270,6 +289,30 @@ describe("the rest of the body", () => {
     const $defs = { Search: search }
     assert.deepStrictEqual(parametersOf({ $ref: "#/$defs/Search", $defs }), { ...search, $defs })
     assert.deepStrictEqual(parametersOf({ type: "array" }), { type: "array" })
+  })
+})
+
+describe("the beginning of a reply", () => {
+  const continuation = { field: "prefix", reply: "rest" } as const
+  const bodyOf = (...messages: ReadonlyArray<Message.Message>) =>
+    JSON.parse(OpenAiChat.make(source, {}, { continuation }).encode({ ...plain, messages }, "whole")).messages
+
+  it("is the last message, with its text alone and the mark of the dialect [P1560]", () => {
+    const content = [{ type: "reasoning", text: "hm" } as const, Message.text("grü"), Message.text("ße")]
+    const begun = { role: "assistant", content, incomplete: true } as const
+    const sent = { role: "assistant", content: "grüße", prefix: true }
+    assert.deepStrictEqual(bodyOf(begun), [sent])
+    assert.deepStrictEqual(bodyOf(Message.user("go"), begun), [{ role: "user", content: "go" }, sent])
+  })
+
+  it("is not a message that has ended, nor one before the last [P1560]", () => {
+    const ended = Message.assistant("grüße")
+    const sent = { role: "assistant", content: "grüße" }
+    assert.deepStrictEqual(bodyOf(ended), [sent])
+    assert.deepStrictEqual(bodyOf({ ...ended, incomplete: true }, Message.user("go")), [
+      sent,
+      { role: "user", content: "go" }
+    ])
   })
 })
 

@@ -1,6 +1,7 @@
 /** Which items of earlier replies a request to OpenAI's responses repeats. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
+import { withoutIds } from "../../../../packages/providers/src/codec/openai-responses/items.ts"
 import { call, type Item, message, reasoning, response } from "./_support/responses.ts"
 import { encode, inputOf, result, said, answered } from "./_support/requests.ts"
 
@@ -69,6 +70,34 @@ describe("what goes back", () => {
     assert.deepStrictEqual(inputOf(said([shell, done])), [shell, done])
   })
 
+  it("no call whose result cannot be its answer, no reasoning before it, and then no ids of calls [P1002]", () => {
+    const computer = { id: "cu_1", type: "computer_call", call_id: "c9", action: { type: "click" } }
+    const clicked = answered("c9", "result", "clicked")
+    const screen = { ...clicked, call: { ...clicked.call, opaque: { provider: "openai", data: computer } } }
+    const { content } = said([call("a", "{}")], result("ok"))
+    const called = { type: "function_call", call_id: "call_a", name: "search", arguments: "{}" }
+    const results = [
+      { role: "user", content: "search: clicked" },
+      { type: "function_call_output", call_id: "call_a", output: "ok" }
+    ]
+    const [well, now] = [Message.text("Well."), Message.text("Now.")]
+    const words = [
+      { role: "assistant", content: "Well." },
+      { role: "assistant", content: "Now." }
+    ]
+    assert.deepStrictEqual(inputOf({ role: "assistant", content: [well, screen, now, ...content] }), [
+      ...words,
+      { ...called, id: "fc_a" },
+      ...results
+    ])
+    const thoughts = said([message("Well."), first]).content
+    assert.deepStrictEqual(inputOf({ role: "assistant", content: [...thoughts, screen, now, ...content] }), [
+      ...words,
+      called,
+      ...results
+    ])
+  })
+
   it("nothing that another provider, or another format, wrote for itself [P1002]", () => {
     const opaque = (provider: string, data: Message.Opaque["data"]) => ({ opaque: { provider, data } })
     const assistant: Message.Assistant = {
@@ -104,5 +133,47 @@ describe("what goes back", () => {
       data,
       { role: "assistant", content: "Found." }
     ])
+  })
+})
+
+it("a message whose reasoning is left out has no ids, and no item of the provider right behind the reasoning", () => {
+  const item = (kind: string, data: Item, provider = "openai"): Message.ProviderItem => ({
+    type: "provider-item",
+    kind,
+    opaque: { provider, data }
+  })
+  const searched = (id: string, provider?: string) => item("web_search_call", { type: "web_search_call", id }, provider)
+  const calling = (provider: string, data: Message.Opaque["data"]) => ({
+    ...answered("call_a", "result", "ok"),
+    call: { ...answered("call_a", "result", "ok").call, opaque: { provider, data } }
+  })
+  const thought = { type: "reasoning", text: "hm" } as const
+  const shell = { type: "shell_call", id: "sh_1", call_id: "c2", action: {} }
+  const { id: _i, ...shellWithoutId } = shell
+  const content = [
+    Message.text("Well."),
+    item("message", { id: "msg_1", phase: "final_answer" }),
+    searched("ws_1"),
+    thought,
+    searched("ws_2"),
+    thought,
+    searched("ws_3", "azure"),
+    calling("openai", "fc_a"),
+    calling("openai", shell),
+    calling("azure", "fc_a")
+  ]
+  const whole: Message.Assistant = { role: "assistant", content }
+  const bare: Message.Assistant = { role: "assistant", content: content.filter(({ type }) => type !== "reasoning") }
+  assert.deepStrictEqual(withoutIds(bare, whole, "openai"), {
+    role: "assistant",
+    content: [
+      Message.text("Well."),
+      item("message", { phase: "final_answer" }),
+      searched("ws_1"),
+      searched("ws_3", "azure"),
+      answered("call_a", "result", "ok"),
+      calling("openai", shellWithoutId),
+      calling("azure", "fc_a")
+    ]
   })
 })

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Recording } from "@kintsugi/providers/testing"
 import { Cause, ConfigProvider, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { calm } from "../../../_support/network.ts"
 import { folder, read } from "./_support/recordings.ts"
@@ -11,11 +12,19 @@ type Answering = Parameters<typeof HttpClient.make>[0]
 
 const get = HttpClientRequest.get("https://a.test/x")
 
+type Reading = (
+  response: HttpClientResponse.HttpClientResponse
+) => Effect.Effect<unknown, HttpClientError.HttpClientError>
+
 /** A recorded request, and the file of the recording. */
-const recording = Effect.fnUntraced(function* (answer: Answering, request = get) {
+const recording = Effect.fnUntraced(function* (
+  answer: Answering,
+  request = get,
+  reading: Reading = ({ text }) => text
+) {
   const file = join(yield* folder, "x.json")
   const client = Layer.succeed(HttpClient.HttpClient, HttpClient.make(answer))
-  const asked = Effect.flatMap(HttpClient.execute(request), ({ text }) => text)
+  const asked = Effect.flatMap(HttpClient.execute(request), reading)
   return { file, asked: Effect.provide(asked, Layer.provide(Recording.record(file), client)) }
 })
 
@@ -90,6 +99,67 @@ describe("a recording", () => {
           description: "a recording cannot store its body or its URL"
         })
       }
+    })
+  )
+
+  it.effect("has the whole answer in whichever form the caller reads it, and none where there is no body", () =>
+    Effect.gen(function* () {
+      const answering: Answering = (request) =>
+        Effect.sync(() => HttpClientResponse.fromWeb(request, new Response(new URLSearchParams({ a: "1" }))))
+      for (const name of ["text", "arrayBuffer", "formData", "urlParamsBody"] as const) {
+        const { asked, file } = yield* recording(answering, get, (response) => response[name])
+        yield* asked
+        assert.deepInclude(read(file).exchanges[0], { end: "complete" }, name)
+      }
+      const json = yield* recording(
+        (request) => Effect.sync(() => HttpClientResponse.fromWeb(request, Response.json({ a: 1 }))),
+        get,
+        (response) => response.json
+      )
+      assert.deepStrictEqual<unknown>(yield* json.asked, { a: 1 })
+      assert.deepInclude(read(json.file).exchanges[0], { end: "complete" })
+      const bare = yield* recording((request) =>
+        Effect.sync(() => HttpClientResponse.fromWeb(request, new Response(null, { status: 500 })))
+      )
+      assert.strictEqual(yield* bare.asked, "")
+      assert.deepInclude(read(bare.file).exchanges[0], { end: "complete" })
+    })
+  )
+
+  it.effect("has an answer that its client takes for a failure, and gives it to the caller", () =>
+    Effect.gen(function* () {
+      const { asked, file } = yield* recording((request) => {
+        const response = HttpClientResponse.fromWeb(request, new Response("no tea", { status: 418 }))
+        const reason = new HttpClientError.StatusCodeError({ request, response })
+        return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      })
+      assert.strictEqual(yield* asked, "no tea")
+      const [exchange] = read(file).exchanges
+      assert.deepStrictEqual([exchange?.end, exchange?.response?.status], ["complete", 418])
+    })
+  )
+
+  it.effect("that is empty, or whose one answer is used, says so", () =>
+    Effect.gen(function* () {
+      const refusal = (file: string, times: number) =>
+        Effect.gen(function* () {
+          for (let time = 0; time < times; time++) yield* HttpClient.execute(get)
+          const { reason } = yield* Effect.flip(HttpClient.execute(get))
+          assert(reason._tag === "EncodeError" && reason.cause instanceof Recording.UnmatchedRequestError)
+          assert.strictEqual(reason.cause.message, reason.description)
+          assert.isFalse("field" in reason.cause)
+          return [reason.description, "nearest" in reason.cause ? reason.cause.nearest : undefined]
+        }).pipe(Effect.provide(Recording.replay(file)))
+      const empty = join(yield* folder, "empty.json")
+      writeFileSync(empty, JSON.stringify({ format: "kintsugi-recording", version: 1, exchanges: [] }))
+      const missing = (file: string) => `GET /x is not in the recording '${file}'`
+      assert.deepStrictEqual(yield* refusal(empty, 0), [`${missing(empty)}: it is empty`, undefined])
+      const { asked, file } = yield* recording((request) =>
+        Effect.succeed(HttpClientResponse.fromWeb(request, new Response("so")))
+      )
+      yield* asked
+      const used = "it was recorded once, and that answer was already used"
+      assert.deepStrictEqual(yield* refusal(file, 1), [`${missing(file)}: ${used}`, 1])
     })
   )
 

@@ -54,6 +54,61 @@ describe("the input of an interaction", () => {
     })
   )
 
+  it.effect("has steps of each tool that the service runs, and of no other", () =>
+    Effect.gen(function* () {
+      const kinds = ["code_execution", "url_context", "mcp_server_tool", "google_search", "file_search", "google_maps"]
+      for (const kind of kinds.flatMap((name) => [`${name}_call`, `${name}_result`])) {
+        assert.deepStrictEqual<unknown>(yield* messagesOf([{ type: kind }]), [
+          {
+            role: "assistant",
+            content: [{ type: "provider-item", kind, opaque: { provider: "gemini", data: null } }]
+          }
+        ])
+      }
+      assert.isUndefined(yield* messagesOf([{ type: "web_search_call" }]))
+    })
+  )
+
+  it.effect("has results as a text, as contents, or as any other JSON", () =>
+    Effect.gen(function* () {
+      const call = { type: "function_call", id: "c", name: "f", arguments: {} }
+      for (const [result, words] of [
+        ["sunny", "sunny"],
+        [[text("a"), { type: "image", data: "AQID" }, text("b")], "ab"],
+        [{ sky: ["blue"] }, '{"sky":["blue"]}'],
+        [[1], "[1]"]
+      ] as const) {
+        const messages = yield* messagesOf([call, { type: "function_result", call_id: "c", result }])
+        assert.deepStrictEqual(messages?.[1], { role: "tool", callId: "c", text: words, isError: false })
+      }
+    })
+  )
+
+  it.effect(
+    "is refused without a name, with two names, in the background without a store, and with a stray result",
+    () =>
+      Effect.gen(function* () {
+        const named = { model: "m", input: "hi" }
+        const of = (body: object) => served(received("/v1beta/interactions", body, headers))
+        for (const [body, message] of [
+          [{ input: "hi" }, "Either 'model' or 'agent' must be specified."],
+          [{ ...named, agent: "a" }, "Only one of 'model' and 'agent' can be specified."],
+          [{ ...named, background: true, store: false }, "'background' requires 'store' to be true."],
+          [{ ...named, previous_interaction_id: "v1_0" }, "Interaction v1_0 was not found."],
+          [
+            { ...named, input: [{ type: "function_result", call_id: "c", result: "x" }] },
+            "No function call found for function result with call_id c."
+          ]
+        ] as const) {
+          const { answer, asked } = yield* of(body)
+          assert.isUndefined(asked)
+          assert.deepStrictEqual(JSON.parse(textOf(answer)), { error: { message, code: "invalid_request" } })
+        }
+        assert.strictEqual((yield* of({ ...named, store: false })).asked?.model, "m")
+        assert.strictEqual((yield* of({ input: "hi", agent: "a" })).asked?.model, "a")
+      })
+  )
+
   it.effect("is refused if a call behind a text has no result", () =>
     Effect.gen(function* () {
       const input = [
@@ -89,7 +144,9 @@ it.effect("the choice of tools is a word, or a mode and the tools that are allow
       assert.deepStrictEqual(asked?.toolChoice, expected)
     }
     assert.strictEqual((yield* served(sent({ input: "hi" }))).asked?.toolChoice, "auto")
-    assert.isUndefined((yield* served(sent({ input: "hi", generation_config: { tool_choice: "some" } }))).asked)
+    for (const tool_choice of ["some", allowed({ mode: 5 }), allowed({ tools: "f" })]) {
+      assert.isUndefined((yield* served(sent({ input: "hi", generation_config: { tool_choice } }))).asked)
+    }
   })
 )
 

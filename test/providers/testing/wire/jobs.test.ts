@@ -182,6 +182,12 @@ describe("a job in the background", () => {
       assert.strictEqual((yield* poll(foreground["id"])).status, 404)
       const { body: stored } = yield* create({ background: false })
       assert.strictEqual((yield* poll(stored["id"])).body["status"], "completed")
+      const streamed = yield* poll(stored["id"], "?stream=true")
+      const message = `Response '${String(stored["id"])}' was not created with 'stream' set to true, and cannot be streamed.`
+      assert.deepStrictEqual(
+        [streamed.status, streamed.body],
+        [400, { error: { message, type: "invalid_request_error", param: null, code: null } }]
+      )
       assert.strictEqual((yield* create({ store: false })).status, 400)
       const { url } = yield* LoopbackServer.make(AnyWire.handler(brain, { apiKey: "another" }))
       assert.strictEqual((yield* asked(`${url}/v1/responses/resp_1`)).status, 401)

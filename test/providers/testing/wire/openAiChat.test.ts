@@ -130,11 +130,19 @@ describe("a request", () => {
       assert.isDefined((yield* served(sent({ model: "m", ...formatted(false) }))).asked)
       const additional = (...at: ReadonlyArray<string>) =>
         `In context=(${at.map((step) => `'${step}'`).join(", ")}), 'additionalProperties' is required to be supplied and to be false.`
+      const answeredCall = (fn: object) => ({
+        messages: [
+          { role: "assistant", tool_calls: [{ id: "c", function: fn }] },
+          { role: "tool", tool_call_id: "c", content: "" }
+        ]
+      })
+      assert.isDefined((yield* served(sent({ model: "m", ...answeredCall({ name: "f", arguments: "{}" }) }))).asked)
       for (const [body, words] of [
         [said({ type: "text" }), undefined],
         [said({ type: "input_audio", input_audio: { data: "AQID" } }), undefined],
         [said({ type: "image_url", image_url: {} }), undefined],
-        [{ messages: [{ role: "assistant", tool_calls: [{ id: "c", function: { name: "f" } }] }] }, undefined],
+        [answeredCall({ name: "f" }), undefined],
+        [answeredCall({ arguments: "{}" }), undefined],
         [
           { messages: [{ role: "tool", tool_call_id: "c", content: "" }] },
           "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."

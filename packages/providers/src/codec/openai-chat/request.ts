@@ -80,6 +80,7 @@ const begun = (
   field: string
 ): string => {
   const last = transcript.at(-1)
+  // Mutant `"Stryker was here!"` survives: the last message of a continued request is the model's
   const content = last?.role === "assistant" ? Message.textOf(last) : ""
   const before = messages(transcript.slice(0, -1))
   return `${before === "" ? "" : `${before},`}${JSON.stringify({ role: "assistant", content, [field]: true })}`

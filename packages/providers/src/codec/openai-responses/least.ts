@@ -20,6 +20,7 @@ export class Least {
   removeFirst(): void {
     const value = this.#heap.pop()
     const { length } = this.#heap
+    // Mutant `false` for `value === undefined` survives: an empty heap has no length either
     if (value === undefined || length === 0) return
     let at = 0
     for (let child = 1; child < length; child = 2 * at + 1) {

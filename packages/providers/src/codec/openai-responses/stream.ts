@@ -298,6 +298,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const statedIndex = Json.count(Json.field(event, "output_index"))
     const impliedIndex = id === undefined ? Math.max(this.#last, 0) : (this.#indexes.get(id) ?? this.#last + 1)
     const index = statedIndex ?? impliedIndex
+    // Mutant `true` survives: no item is looked up by the absence of an id
     if (id !== undefined) this.#indexes.set(id, index)
     return this.#itemAt(index)
   }

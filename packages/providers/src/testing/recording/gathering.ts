@@ -23,6 +23,7 @@ export const gather = (documents: ReadonlyArray<Schema.Json>, redact: (text: str
     for (const group of pieces.values()) redactIn(group, redact)
   }
   // then all texts of the model together, because a text may continue in another field
+  // Mutant `["Stryker was here"]` survives: a piece without a name is no word
   const all: Array<Piece> = []
   const into = { get: () => all, set: () => all }
   for (const document of documents) collect(document, "", false, into)

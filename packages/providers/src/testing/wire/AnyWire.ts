@@ -49,6 +49,7 @@ export const handler = (brain: Wire.Brain, rules?: Wire.Rules): Handler => {
   return (received) => {
     const wire = of(received)
     return (
+      // Mutant `handlers.get(wire.format)(received)` survives: each format has a handler
       (wire && handlers.get(wire.format)?.(received)) ??
       Effect.succeed({ status: 404, headers: { "content-type": "text/plain" }, body: "404 page not found" })
     )
@@ -70,6 +71,7 @@ export const breakingOff =
     Effect.map(good, (answer) => {
       const wire = of(received)
       if (wire === undefined) return answer
+      // Mutant `"Stryker was here!"` survives: an answer without a type is no stream
       if (!/event-stream|ndjson/.test(answer.headers?.["content-type"] ?? "")) return wire.refuse(failure)
       const bytes = Buffer.from(answer.body)
       const sent = Split.pieces(bytes, wire.split).slice(0, events)

@@ -57,7 +57,7 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
     /** The messages of a stored conversation, by the id of its last reply; `undefined` if it is not stored. */
     earlier: (id: string): ReadonlyArray<Message.Foreign> | undefined => {
       const job = stored.get(id)
-      if (job === undefined || words.isStored?.(job.request) !== true) return undefined
+      if (job === undefined || !words.isStored(job.request)) return undefined
       const before = words.carried?.(job.request) ?? job.request.messages.filter(({ role }) => role !== "system")
       return [...before, { role: "assistant", content: job.reply.content }]
     },
@@ -71,7 +71,7 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
       const isJob = words.isJob(request)
       const failure = isJob ? script.failure : undefined
       const job: StoredJob = { request, reply, failure, polls: 0, isOver: !isJob, isCancelled: false }
-      if (isJob || words.isStored?.(request) === true) stored.set(words.idOf(request), job)
+      if (isJob || words.isStored(request)) stored.set(words.idOf(request), job)
       if (!isJob) return undefined
       if (!request.isStreamed) return words.state({ request, reply, status: "queued" })
       // the last event of the stream reports the end of the job, so the job is over when that event is sent

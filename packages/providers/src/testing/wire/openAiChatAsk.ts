@@ -65,6 +65,7 @@ const Tool = Schema.Struct({
 })
 
 /** The client's tools, in this library's form. Tools that the service would run itself are omitted. */
+// Mutant `["Stryker was here"]` survives: what is no object is no tool
 export const toolsOf = (tools: ReadonlyArray<Schema.Json> = []): ReadonlyArray<Message.ToolSpec> =>
   tools.filter(Schema.is(Tool)).map(({ function: fn }) => Parts.specOf(fn.name, fn.description, fn.parameters))
 

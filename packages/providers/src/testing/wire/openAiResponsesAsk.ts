@@ -263,4 +263,5 @@ const badReasoning = (
 }
 
 const isByClient = (item: Item): boolean =>
+  // Mutant `/_output$|mcp_approval_response$/` survives: the type of no other item ends so
   "role" in item ? item.role !== "assistant" : /_output$|^mcp_approval_response$/.test(item.type)

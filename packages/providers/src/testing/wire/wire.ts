@@ -103,7 +103,7 @@ export interface JobWords {
   /** Whether this request creates a background job. */
   readonly isJob: (request: BrainRequest) => boolean
   /** Whether the reply to a request is stored for later requests. This holds for requests without a job too. */
-  readonly isStored?: (request: BrainRequest) => boolean
+  readonly isStored: (request: BrainRequest) => boolean
   /** The messages of a stored request that are carried over to later requests. By default all except system texts. */
   readonly carried?: (request: BrainRequest) => ReadonlyArray<Message.Foreign>
   readonly idOf: (request: BrainRequest) => string
