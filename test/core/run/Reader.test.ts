@@ -50,7 +50,7 @@ it.effect("it waits within the readers around it, and for no reader after its en
       Effect.gen(function* () {
         after = yield* Room.Current
         yield* after
-        // more than may wait: nobody reads them yet
+        // more than may wait: no reader has taken them yet
         for (let count = 0; count <= most; count++) sink(event)
       })
     )

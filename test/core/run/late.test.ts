@@ -15,7 +15,7 @@ it.effect("each failure is told to the model, a foreign one as data, and no row 
   Effect.gen(function* () {
     const answerTo = (settlement: Exit.Exit<unknown, unknown> | undefined, name = "look", kind = "local") =>
       telling(runningWith(name, kind))(checkpoint, settlement)
-    const told = (text: string) => ({
+    const saying = (text: string) => ({
       settlement: { kind: "told", text },
       record: { tool: "look", isError: true }
     })
@@ -24,10 +24,10 @@ it.effect("each failure is told to the model, a foreign one as data, and no row 
         ["look", "local"],
         ["another", "web-service"]
       ])
-        assert.deepStrictEqual(yield* answerTo(exit, name, kind), told("ERROR: It is lost"))
+        assert.deepStrictEqual(yield* answerTo(exit, name, kind), saying("ERROR: It is lost"))
       const foreign = yield* answerTo(exit, "look", "web-service")
-      assert.deepStrictEqual(foreign, told("ERROR: <data>It is lost</data>"))
+      assert.deepStrictEqual(foreign, saying("ERROR: <data>It is lost</data>"))
     }
-    assert.deepStrictEqual(yield* answerTo(undefined), told("ERROR: it does not say why"))
+    assert.deepStrictEqual(yield* answerTo(undefined), saying("ERROR: it does not say why"))
   })
 )

@@ -11,7 +11,7 @@ const begins = event("run-start")
 const asks = event("model-start", { model: "m" })
 const calls = (callId: string) => event("tool-start", { callId, tool: callId })
 
-const settledAs = (...calls: ReadonlyArray<readonly [id: string, kind: string]>) =>
+const endOfTurn = (...calls: ReadonlyArray<readonly [id: string, kind: string]>) =>
   event("turn-end", {
     message: {
       content: [
@@ -88,15 +88,15 @@ it("a call that its message settles was over at its last event, with the error o
   for (const type of ["tool-failed", "fix-failed"] as const) {
     for (const kind of ["told", "unknown"])
       assert.deepStrictEqual(
-        heard(begins, calls("c1"), failed(type), late, event("turn-start"), settledAs(["c1", kind])),
+        heard(begins, calls("c1"), failed(type), late, event("turn-start"), endOfTurn(["c1", kind])),
         [`c1: ${type}`, "c1: verdict", "c1 failed at 3 turn-end failure"]
       )
   }
-  assert.deepStrictEqual(heard(begins, calls("c1"), late, settledAs(["c1", "told"])), [
+  assert.deepStrictEqual(heard(begins, calls("c1"), late, endOfTurn(["c1", "told"])), [
     "c1: verdict",
     "c1 failed at 2 turn-end"
   ])
-  assert.deepStrictEqual(heard(begins, calls("c1"), late, settledAs(["c1", "result"])), [
+  assert.deepStrictEqual(heard(begins, calls("c1"), late, endOfTurn(["c1", "result"])), [
     "c1: verdict",
     "c1 completed at 3 turn-end"
   ])
@@ -104,13 +104,13 @@ it("a call that its message settles was over at its last event, with the error o
 
 it("a call that was interrupted, or whose outcome is unknown, ends with its run [A1203]", () => {
   for (const kind of ["interrupted", "unknown"])
-    assert.deepStrictEqual(heard(begins, calls("c1"), settledAs(["c1", kind]), event("run-interrupted")), [
+    assert.deepStrictEqual(heard(begins, calls("c1"), endOfTurn(["c1", kind]), event("run-interrupted")), [
       "c1 interrupted at 3",
       "run interrupted at 3 run-interrupted"
     ])
 })
 
-it("the end of a call counts at its own event, whatever its settlement is [A1203]", () => {
+it("the end of a call counts at its own event, with any settlement [A1203]", () => {
   const end = (kind: string) => event("tool-end", { callId: "c1", use: { settlement: { kind, text: "" } } })
   for (const kind of ["told", "interrupted", "unknown"])
     assert.deepStrictEqual(heard(begins, calls("c1"), event("turn-start"), end(kind)), ["c1 failed at 3 tool-end"])
@@ -119,7 +119,7 @@ it("the end of a call counts at its own event, whatever its settlement is [A1203
 
 it("a message settles the calls that are at work, beside others [A1203]", () => {
   assert.deepStrictEqual(
-    heard(begins, calls("c2"), settledAs(["c1", "result"], ["c2", "result"]), settledAs(["c2", "result"])),
+    heard(begins, calls("c2"), endOfTurn(["c1", "result"], ["c2", "result"]), endOfTurn(["c2", "result"])),
     ["c2 completed at 2 turn-end"]
   )
 })
