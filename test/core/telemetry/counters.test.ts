@@ -158,7 +158,7 @@ it("each metric has a description, and its bounds or the way in which it counts 
     ["kintsugi.text.discarded", "Characters that were shown and do not count", "{character}"],
     ["kintsugi.verdicts", "Decisions of recovery policies"]
   ]
-  assert.deepStrictEqual(
+  assert.deepStrictEqual<unknown>(
     shown.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     expected.map(([id, description, unit, bounds]) => [id, description, unit, bounds ?? true])
   )

@@ -26,7 +26,7 @@ const start = { tool: "pay", runId: "r", turn: 2, callId: "c1", key: "k", looked
 it.effect("the start of an unsafe tool has how it ended: only a failure of its own is one [P602 P1105]", () =>
   Effect.gen(function* () {
     const endOf = (self: Effect.Effect<unknown, unknown>) => recorded([attempt, self])
-    const ends: ReadonlyArray<readonly [Effect.Effect<unknown, unknown>, string]> = [
+    const ends: ReadonlyArray<readonly [Effect.Effect<unknown, unknown>, Recorder["starts"][number]["end"]]> = [
       [Effect.succeed(1), "success"],
       [Effect.fail("no"), "failure"],
       [Effect.die("no"), "cut off"],

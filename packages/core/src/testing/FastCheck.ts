@@ -185,6 +185,7 @@ const claimsOfCase = (): Claims => {
  * is interrupted and awaited.
  */
 const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
+  // Mutants `{}`, `false` survive: only a yield more
   Effect.acquireUseRelease(Effect.forkChild(self, { startImmediately: true }), Fiber.await, Fiber.interrupt)
 
 const failureOf = <E>(exit: Exit.Exit<unknown, E>): Cause.Cause<E> | undefined => {
