@@ -72,7 +72,9 @@ it.effect("a request beyond the script shows the last message, cut to 300 charac
     assert.isTrue((yield* said()).endsWith(`${before}none`))
     const last = Message.user("x".repeat(400))
     assert.isTrue(
-      (yield* said(Message.user("first"), last)).endsWith(`${before}${JSON.stringify(last).slice(0, 300)}…`)
+      (yield* said(Message.user("first"), Message.user("second"), last)).endsWith(
+        `${before}${JSON.stringify(last).slice(0, 300)}…`
+      )
     )
     const short = Message.user("short")
     assert.isTrue((yield* said(last, short)).endsWith(before + JSON.stringify(short)))
@@ -85,6 +87,9 @@ it.effect("a model that is cut off is for streamed runs, and each model has its 
     const exit = yield* Effect.exit(ScriptedModel.cutOff().answer(nothing))
     assert(Exit.isFailure(exit))
     assert.strictEqual(String(Cause.squash(exit.cause)), "Error: ScriptedModel: cutOff is for streamed runs")
+    const silent = { calls: [], failures: [], partial: "", takes: 0, text: "", finish: "stop" } as const
+    const playing = yield* Effect.provide(Effect.service(Model.Model), ScriptedModel.playing([silent]))
+    assert.deepStrictEqual((yield* playing.generate(nothing)).content, [])
     for (const [layer, name] of [
       [ScriptedModel.noRealModels, "none"],
       [ScriptedModel.playing([]), "scripted"]

@@ -209,6 +209,8 @@ const failed = <T, E>(
   { counterexample, counterexamplePath: path, numRuns, numShrinks, numSkips, seed }: fc.RunDetails<[T, number]>,
   failing: Failing<E> | undefined
 ): Effect.Effect<never, CounterexampleError<T, E>> => {
+  // Mutants `false` for `counterexample === null || path === null`, `false` for `counterexample === null`, `false` for `path === null`
+  // survive: without a failing case all three are absent
   if (counterexample === null || path === null || failing === undefined) {
     return Effect.die(new Error(`seed ${seed}: ${numRuns} cases ran, and ${numSkips} were refused by fc.pre`))
   }
