@@ -9,56 +9,65 @@ const most = 4096
 const event = { type: "turn-start", runId: "r", agent: "a", turn: 1, at: 0 } as AgentEvent.AgentEvent
 const pause = Effect.repeat(Effect.yieldNow, { times: 50 })
 
+/** Whether a run with this wait reads on at once. */
+const readsOn = (wait: Effect.Effect<unknown>) => Effect.runFork(wait).pollUnsafe() !== undefined
+
+type Emits = (one: AgentEvent.AgentEvent) => void
+
+const emitted = (emit: Emits, count: number) =>
+  Effect.sync(() => {
+    for (let done = 0; done < count; done++) emit(event)
+  })
+
 it.effect("it waits from the 4,096th waiting event on, until the reader takes them [P1404]", () =>
   Effect.gen(function* () {
-    const log: Array<string> = []
-    const ends = yield* Deferred.make<void>()
-    const writes = (count: number) =>
-      Effect.andThen(
-        Effect.sync(() => Array.from({ length: count }, () => events(event))),
-        Effect.flatMap(Room.Current, (wait) => wait)
-      )
-    let events: (one: AgentEvent.AgentEvent) => void = () => assert.fail("nothing reads")
-    const stream = reading((sink) =>
+    const log: Array<boolean> = []
+    const stream = reading((emit) =>
       Effect.gen(function* () {
-        events = sink
-        yield* writes(most - 1)
-        log.push("one fewer")
-        yield* writes(1)
-        log.push("as many")
-        yield* Deferred.await(ends)
+        const wait = yield* Room.Current
+        yield* emitted(emit, most - 1)
+        log.push(readsOn(wait))
+        yield* emitted(emit, 1)
+        log.push(readsOn(wait))
+        yield* wait
+        log.push(readsOn(wait))
       })
     )
-    const scope = yield* Scope.make()
-    const pull = yield* Stream.toPull(stream).pipe(Scope.provide(scope))
-    const first = yield* Effect.forkChild(Effect.exit(pull), { startImmediately: true })
-    yield* pause
-    assert.strictEqual(log[0], "one fewer")
-    yield* Fiber.join(first)
-    yield* Effect.forkChild(Effect.exit(pull))
-    yield* pause
-    assert.deepStrictEqual(log, ["one fewer", "as many"])
-    yield* Scope.close(scope, Exit.void)
+    assert.lengthOf(yield* Stream.runCollect(stream), most)
+    assert.deepStrictEqual(log, [true, false, true])
   })
 )
 
-it.effect("it waits within the readers around it, and for no reader after its end [P1404]", () =>
+it.effect("it waits for the readers around it too, and for none after its end [P1404]", () =>
   Effect.gen(function* () {
     const log: Array<string> = []
-    let after: Effect.Effect<unknown> = Effect.die("no run")
-    const stream = reading((sink) =>
+    const [begun, ends] = [yield* Deferred.make<Effect.Effect<unknown>>(), yield* Deferred.make<void>()]
+    let late: Emits = () => assert.fail("there is no run")
+    const stream = reading((emit) =>
       Effect.gen(function* () {
-        after = yield* Room.Current
-        yield* after
-        // more than may wait: no reader has taken them yet
-        for (let count = 0; count <= most; count++) sink(event)
+        late = emit
+        const wait = yield* Room.Current
+        yield* emitted(emit, 1)
+        yield* Deferred.succeed(begun, wait)
+        yield* Deferred.await(ends)
+        yield* emitted(emit, most)
+        assert.isFalse(readsOn(wait))
       })
     )
     const outer = Effect.sync(() => log.push("outer"))
-    const events = yield* Stream.runCollect(stream).pipe(Effect.provideService(Room.Current, outer))
-    assert.lengthOf(events, most + 1)
+    const scope = yield* Scope.make()
+    const pull = yield* Stream.toPull(stream).pipe(Scope.provide(scope), Effect.provideService(Room.Current, outer))
+    const first = yield* Effect.forkChild(Effect.provideService(pull, Room.Current, outer))
+    const wait = yield* Deferred.await(begun)
+    yield* Fiber.join(first)
+    assert.isTrue(readsOn(wait))
     assert.deepStrictEqual(log, ["outer"])
-    yield* after
-    assert.deepStrictEqual(log, ["outer", "outer"])
+    yield* Deferred.succeed(ends, undefined)
+    yield* pause
+    // the run is over, and its reader has not taken the rest
+    assert.isTrue(readsOn(wait))
+    late(event)
+    assert.isTrue(readsOn(wait))
+    yield* Scope.close(scope, Exit.void)
   })
 )

@@ -96,6 +96,12 @@ it("a model has no turn, or several, with no failure, or with up to three [P1105
   const failures = drawn.flatMap((turns) => turns.map((turn) => turn.failures.map(String)))
   assert.deepStrictEqual(distinct(failures.map(({ length }) => String(length))), ["0", "1", "2", "3"])
   assert.deepStrictEqual(distinct(failures.flat()), ["busy", "down"])
+  // an outage is one failure several times, other failures come as they may
+  const numbers = valuesOf(modelTurns(call, { failure: Drawn.integer(0, 1_000_000) as never }))
+  const kinds = numbers.flatMap((turns) =>
+    turns.flatMap((turn) => (turn.failures.length === 3 ? [new Set<unknown>(turn.failures).size] : []))
+  )
+  for (const size of [1, 3]) assert.include(kinds, size)
   const without = valuesOf(modelTurns(call))
   assert.deepStrictEqual(distinct(without.flatMap((turns) => turns.map((turn) => turn.failures.join()))), [""])
 })
