@@ -32,7 +32,9 @@ it.effect("a paused reply keeps messages waiting, unless one ends the model call
           ends: (_: unknown, what: string) => what === "model" && ends,
           read: () => Effect.sync(() => log.push("said"))
         }
-        const found = hearNow(runWith({ run: { tree: { inbox } }, state: { messages: [Message.user("go"), last] } }))
+        const found = hearNow(
+          runWith({ run: { tree: { inbox } }, state: { messages: [Message.user("go"), Message.user("so"), last] } })
+        )
         if (found !== undefined) yield* found
         return log
       })
