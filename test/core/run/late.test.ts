@@ -3,14 +3,11 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { LateCheckpoint } from "../../../packages/core/src/event/Checkpoint.ts"
 import { telling } from "../../../packages/core/src/run/late.ts"
-import type { Rows } from "../../../packages/core/src/tool/Late.ts"
 import type { Looping } from "../../../packages/core/src/run/running.ts"
 
 /** A run with this tool, of which nothing else is read. */
 const runningWith = (name: string, kind: string) =>
   ({ toolset: { entries: new Map([[name, { tool: { kind } }]]) } }) as unknown as Looping
-
-type Answered = Effect.Success<ReturnType<Rows>>
 
 const checkpoint = { tool: "look" } as LateCheckpoint
 
@@ -18,7 +15,7 @@ it.effect("each failure is told to the model, a foreign one as data, and no row 
   Effect.gen(function* () {
     const answerTo = (settlement: Exit.Exit<unknown, unknown> | undefined, name = "look", kind = "local") =>
       telling(runningWith(name, kind))(checkpoint, settlement)
-    const saying = (text: string): Answered => ({
+    const saying = (text: string) => ({
       settlement: { kind: "told", text },
       record: { tool: "look", isError: true }
     })
@@ -27,10 +24,10 @@ it.effect("each failure is told to the model, a foreign one as data, and no row 
         ["look", "local"],
         ["another", "web-service"]
       ])
-        assert.deepStrictEqual(yield* answerTo(exit, name, kind), saying("ERROR: It is lost"))
+        assert.deepStrictEqual<unknown>(yield* answerTo(exit, name, kind), saying("ERROR: It is lost"))
       const foreign = yield* answerTo(exit, "look", "web-service")
-      assert.deepStrictEqual(foreign, saying("ERROR: <data>It is lost</data>"))
+      assert.deepStrictEqual<unknown>(foreign, saying("ERROR: <data>It is lost</data>"))
     }
-    assert.deepStrictEqual(yield* answerTo(undefined), saying("ERROR: it does not say why"))
+    assert.deepStrictEqual<unknown>(yield* answerTo(undefined), saying("ERROR: it does not say why"))
   })
 )

@@ -22,4 +22,5 @@ it("each has its own name and its usual value", () => {
     assert.strictEqual(reference.key, name)
     assert.deepStrictEqual<unknown>(reference.defaultValue(), usual)
   }
+  assert.strictEqual(Model.Model.key, "@kintsugi/core/Model")
 })
