@@ -107,6 +107,11 @@ it.effect("the conversation of a model stream is not shortened after its first p
     assert.deepStrictEqual(yield* requestsOf(unseen), [3, 1])
     const seen = yield* namedModel("a", fails(tooLong, says("all ")))
     assert.deepStrictEqual(yield* requestsOf(seen), [3])
+    // nor in a run, whose reader has seen it
+    const inRun = yield* namedModel("a", fails(tooLong, says("all ")))
+    const layer = inRun.layer.pipe(Model.onError({ ContextTooLongError: compact }))
+    yield* Effect.exit(Stream.runDrain(agentWith().stream("go").pipe(Stream.provide(layer))))
+    assert.lengthOf(inRun.requests, 1)
     assert.strictEqual(compactions, 1)
   })
 )
