@@ -89,9 +89,9 @@ it("compactions are bounded by the two of a conversation, each with the calls of
 it("a handler counts persons and compactions among its verdicts, and a handler that names none may do anything [P1102]", () => {
   const rungsOf = (handler: Parameters<typeof Recovery.explain>[0]) => Recovery.explain(handler).rows[0]?.rungs ?? []
   const verdicts = (handler: Parameters<typeof Recovery.explain>[0]) => rungsOf(handler).map(({ verdict }) => verdict)
-  const asking = Recovery.when(() => Recovery.tell(), { among: [Recovery.ask({ times: 2 }), Recovery.tell()] })
-  assert.strictEqual(Recovery.explain(asking).worst.asks, 2)
-  assert.deepStrictEqual(verdicts(asking), ["when → ask", "when → tell"])
+  const consulting = Recovery.when(() => Recovery.tell(), { among: [Recovery.ask({ times: 2 }), Recovery.tell()] })
+  assert.strictEqual(Recovery.explain(consulting).worst.asks, 2)
+  assert.deepStrictEqual(verdicts(consulting), ["when → ask", "when → tell"])
   const compact = Recovery.compact(Compaction.dropOldest({ keepLast: 2 }))
   const compacting = (atMost?: number) =>
     Recovery.when(choose, { among: [compact, Recovery.raise], ...(atMost === undefined ? {} : { atMost }) })
