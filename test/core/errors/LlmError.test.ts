@@ -173,4 +173,16 @@ describe("the message of", () => {
   it("an error that was given whole stays so, without advice [T9 T10]", () => {
     assert.strictEqual(LlmError.ServerError.make({ ...of, message: "It is gone" }).message, "It is gone")
   })
+
+  it("an error that its provider has explained, which keeps these words without secrets [T9 T10]", () => {
+    const { make } = LlmError.ServerError
+    for (const message of [undefined, "It is gone"]) {
+      const given = { ...of, ...(message === undefined ? {} : { message }) }
+      assert.strictEqual(make({ ...given, detail: "no disk" }).detail, "no disk")
+      assert.notInclude(make({ ...given, detail: "token=abcdefgh1234" }).detail, "abcdefgh1234")
+      for (const detail of ["", undefined])
+        assert.notProperty(make({ ...given, ...(detail === undefined ? {} : { detail }) }), "detail")
+    }
+    assert.notInclude(make({ ...of, detail: "token=abcdefgh1234" }).message, "abcdefgh1234")
+  })
 })

@@ -2,7 +2,14 @@
 import { assert, it } from "@effect/vitest"
 import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { collected, Collector, onlyPartial, partsOf, withEarlier } from "../../../packages/core/src/model/parts.ts"
+import {
+  collected,
+  Collector,
+  marked,
+  onlyPartial,
+  partsOf,
+  withEarlier
+} from "../../../packages/core/src/model/parts.ts"
 import { overloaded } from "../../_support/namedModels.ts"
 
 const usage = Usage.make({ inputTokens: 3, outputTokens: 4 })
@@ -101,4 +108,14 @@ it("a reply whose parts stand alone stays itself; any other is joined as a strea
   ] as const) {
     assert.deepStrictEqual(collected(ScriptedModel.reply({ content: [...content] })).content, expected)
   }
+})
+
+it("a composed model has its parts under a registered name, which a changed copy lacks", () => {
+  const model = { name: "m", provider: "p" } as Model.Service
+  const composed = marked(model, { members: [], strategy: () => assert.fail("no call") })
+  assert.deepStrictEqual(
+    Object.getOwnPropertySymbols(composed).map((symbol) => Symbol.keyFor(symbol)),
+    ["~@kintsugi/core/Model/Composed"]
+  )
+  assert.deepStrictEqual(Object.getOwnPropertySymbols({ ...composed }), [])
 })

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Message, Model, Recovery } from "@kintsugi/core"
+import { Agent, Compaction, LlmError, Message, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Exit, Layer, Ref, Stream } from "effect"
 import { it } from "../../_support/run.ts"
@@ -85,6 +85,35 @@ it.effect(
       assert.deepStrictEqual(parts, [says("all "), says("wro")])
       assert.strictEqual(model.requests.length, 1)
     })
+)
+
+it.effect("the conversation of a model stream is not shortened after its first part [P502]", () =>
+  Effect.gen(function* () {
+    const tooLong = LlmError.ContextTooLongError.make({ model: "a" })
+    const messages = ["one", "two", "three"].map((words) => Message.user(words))
+    let compactions = 0
+    const last = Compaction.make("last", ({ transcript }) => {
+      compactions++
+      return transcript.slice(-1)
+    })
+    const compact = Recovery.compact(last)
+    const requestsOf = (model: Effect.Success<ReturnType<typeof namedModel>>) =>
+      Effect.gen(function* () {
+        const guarded = Model.onError(model.service, { ContextTooLongError: compact })
+        yield* Effect.exit(Stream.runDrain(guarded.stream({ ...hello, messages })))
+        return model.requests.map((request) => request.messages.length)
+      })
+    const unseen = yield* namedModel("a", fails(tooLong), text("all is well"))
+    assert.deepStrictEqual(yield* requestsOf(unseen), [3, 1])
+    const seen = yield* namedModel("a", fails(tooLong, says("all ")))
+    assert.deepStrictEqual(yield* requestsOf(seen), [3])
+    // nor in a run, whose reader has seen it
+    const inRun = yield* namedModel("a", fails(tooLong, says("all ")))
+    const layer = inRun.layer.pipe(Model.onError({ ContextTooLongError: compact }))
+    yield* Effect.exit(Stream.runDrain(agentWith().stream("go").pipe(Stream.provide(layer))))
+    assert.lengthOf(inRun.requests, 1)
+    assert.strictEqual(compactions, 1)
+  })
 )
 
 it.effect("a model stream outside a run that ends early is a NetworkError; without any text it is retried [P504]", () =>

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Agent, type LlmError, Message, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Duration, Effect, Exit, Stream } from "effect"
+import { Resending } from "../../../packages/core/src/model/resending.ts"
 import { eventLog, overADay } from "../../_support/dialogue.ts"
 import { hello, namedModel, overloaded } from "../../_support/namedModels.ts"
 
@@ -105,3 +106,8 @@ it.effect("a table for a model takes the place of the retries of its transport o
     }
   })
 )
+
+it("a transport resends by default, and its switch has a name that copies of the package share", () => {
+  assert.strictEqual(Resending.key, "@kintsugi/core/Model/Resending")
+  assert.strictEqual(Resending.defaultValue(), "on")
+})

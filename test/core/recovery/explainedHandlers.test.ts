@@ -85,3 +85,25 @@ it("compactions are bounded by the two of a conversation, each with the calls of
   const { worst } = Recovery.explain({ ContextTooLongError: compact })
   assert.strictEqual(worst.attempts, 3)
 })
+
+it("a handler counts persons and compactions among its verdicts, and a handler that names none may do anything [P1102]", () => {
+  const rungsOf = (handler: Parameters<typeof Recovery.explain>[0]) => Recovery.explain(handler).rows[0]?.rungs ?? []
+  const verdicts = (handler: Parameters<typeof Recovery.explain>[0]) => rungsOf(handler).map(({ verdict }) => verdict)
+  const consulting = Recovery.when(() => Recovery.tell(), { among: [Recovery.ask({ times: 2 }), Recovery.tell()] })
+  assert.strictEqual(Recovery.explain(consulting).worst.asks, 2)
+  assert.deepStrictEqual(verdicts(consulting), ["when → ask", "when → tell"])
+  const compact = Recovery.compact(Compaction.dropOldest({ keepLast: 2 }))
+  const compacting = (atMost?: number) =>
+    Recovery.when(choose, { among: [compact, Recovery.raise], ...(atMost === undefined ? {} : { atMost }) })
+  const [first] = rungsOf(compacting())
+  assert.deepInclude(first, { verdict: "when → compact dropOldest", compactions: 2 })
+  assert.deepStrictEqual(verdicts(compacting(2)), ["when → compact dropOldest", "when → raise"])
+  assert.deepStrictEqual(verdicts(compacting(1)), ["when", "when → raise"])
+  const anything = Recovery.when(choose)
+  const [rung] = rungsOf(anything)
+  assert.deepInclude(rung, { verdict: "when", runsTool: true, fixerRuns: 8 })
+  assert.deepStrictEqual(verdicts(Recovery.when(choose, { among: [anything, Recovery.raise] })), [
+    "when → raise",
+    "when"
+  ])
+})

@@ -179,3 +179,24 @@ plain("a call whose outcome is unknown may have taken effect, and words stand wh
     "The call of tool 'pay' was denied and not run: no decision about it came in time"
   )
 })
+
+plain("what a text says beside a failure and its instructions is left, with any of them", () => {
+  const { anotherWay, check, clarify, lookUp, repeat } = Instructions
+  const [row, run] = [
+    "he same failure has come several times in a row",
+    "n earlier run of this call was cut off after its start and may have taken effect"
+  ]
+  const changing = [
+    ...[repeat, check, clarify].map((words) => `; ${words}`),
+    `; t${row}: ${anotherWay}`,
+    `\nT${row}: ${anotherWay}.`,
+    `; a${run}: ${lookUp}`,
+    `\nA${run}: ${lookUp}.`,
+    "; correct a, b and call the tool again"
+  ]
+  for (const words of changing) {
+    assert.strictEqual(Render.saidBesides(`It failed${words}`, "It failed."), "", words)
+    assert.strictEqual(Render.saidBesides(`It failed${words}; so there`, "It failed."), "; so there", words)
+  }
+  assert.strictEqual(Render.saidBesides("It failed; then it worked", "It failed"), "; then it worked")
+})

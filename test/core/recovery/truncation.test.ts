@@ -13,6 +13,15 @@ it("cuts at the last blank line, line end, sentence, comma or space that keeps a
     // the first paragraph is too short to be kept alone
     ["one\n\ntwo three four five six seven", 24, "one\n\ntwo three four..."],
     ["onetwothreefourfivesixseven", 20, "onetwothreefourfi..."],
+    // a blank line goes before a later line end, sentence or space, and before a space at the limit
+    ["one two three\n\nfour f five six", 24, "one two three..."],
+    ["one two\n\nthree\nfour. five six seven", 24, "one two\n\nthree..."],
+    ["one two three\n\nfour\nfive six seven", 24, "one two three..."],
+    // a seam at the beginning leaves nothing, and a blank behind the limit takes no room
+    ["\n\nonetwothreefourfivesixseven", 20, "\n\nonetwothreefour..."],
+    [" onetwothreefourfivesixseven", 8, " onet..."],
+    ["one two three four", 10, "one two..."],
+    ["one twos, three", 11, "one twos..."],
     ["fits", 4, "fits"],
     ["fits", 10, "fits"]
   ] as const) {

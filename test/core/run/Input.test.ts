@@ -77,6 +77,10 @@ it.run("an input that does not fit is a defect that names agent and path, and no
       "Agent 'planner': the input does not fit its schema: to: Expected string, got number 5"
     )
     assert.strictEqual(model.requests.length, 0)
+    const both = yield* Effect.exit(
+      run(agent, { to: 5, on: 6 } as unknown as typeof trip).pipe(Effect.provide(model.layer))
+    )
+    assert.match(String(both), /its schema: to: Expected string, got number 5[;,\n].*on: /)
   })
 )
 

@@ -76,9 +76,21 @@ it.run("else one model call chooses: it reads the skills, and the run goes on wi
     assert.strictEqual(yield* run(agent.pipe(log.listen), "hello").pipe(Effect.provide(model.layer)), "done")
     const [routing, talking] = model.requests
     const [system, user] = routing?.messages ?? []
-    for (const words of ["Choose", '"billing": Writes bills.', '"talking": Talks about anything.', "JSON"]) {
-      assert.include(system?.role === "system" ? system.text : "", words)
-    }
+    assert.deepStrictEqual(
+      system,
+      Message.system(
+        [
+          "Choose the skill that fits what the user asks for. Do not answer the user.",
+          "",
+          "The skills:",
+          '- "billing": Writes bills.',
+          '- "talking": Talks about anything.',
+          "",
+          'Answer with JSON and nothing else: {"name": "<name of the skill>", "confidence": <number from 0 to 1>}.',
+          'The name is "none" when no skill fits.'
+        ].join("\n")
+      )
+    )
     assert.deepStrictEqual(user, Message.user("hello"))
     assert.deepStrictEqual(routing?.tools, [])
     assert.deepStrictEqual(talking?.messages, [

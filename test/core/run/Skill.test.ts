@@ -275,3 +275,19 @@ it("an agent of nothing but functions calls a model for choosing at most [P1102]
   const two = Agent.make("two", { skills: [echo("a").skill, echo("b").skill] })
   assert.deepInclude(Agent.explain(two).worst, { turns: 1, modelCalls: 1, toolCalls: 0 })
 })
+
+it("a skill has what it was given, and a name: what lacks it is none [P1306]", () => {
+  const plain = Skill.make("plain", { description: "d" })
+  assert.deepStrictEqual({ ...plain }, { ...plain, name: "plain", description: "d", tools: [] })
+  assert.notProperty(plain, "prompt")
+  assert.strictEqual(Skill.make("polite", { description: "d", prompt: "Say please." }).prompt, "Say please.")
+  const names = Object.getOwnPropertySymbols(plain).map((symbol) => Symbol.keyFor(symbol))
+  assert.deepStrictEqual(names, ["~@kintsugi/core/Skill/Chooses"])
+  assert.throws(() => Skill.make(" ", { description: "d" }), TypeError, "Skill: a skill needs a name")
+  const parts = { name: "x", description: "d", tools: [] }
+  assert.isTrue(Skill.isSkill(parts))
+  for (const wrong of [{ name: 5 }, { name: undefined }, { description: 5 }, { tools: [5] }, { tools: "look" }])
+    assert.isFalse(Skill.isSkill({ ...parts, ...wrong }))
+  const { name: _, ...nameless } = parts
+  assert.isFalse(Skill.isSkill(nameless))
+})

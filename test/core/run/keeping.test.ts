@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
 import type * as RunContext from "@kintsugi/core/RunContext"
-import { abridged, asideOf, inboxOf } from "../../../packages/core/src/run/keeping.ts"
+import { abridged, asideOf, inboxOf, requestsOf } from "../../../packages/core/src/run/keeping.ts"
 
 /** A run of which the functions under test read these parts alone. */
 const runWith = (parts: unknown) => parts as RunContext.RunContext
@@ -48,4 +48,18 @@ it("a compacted conversation is its head, and where it is the whole one again [P
   // nothing but the end of the conversation is left, or all of it
   assert.deepStrictEqual(abridged([one, two, three], [two, three]), { head: [], from: 1 })
   assert.deepStrictEqual(abridged([one, two], [one, two]), { head: [], from: 0 })
+})
+
+it("the requests of a call are those of its sub-agents too, however deep [P1533]", () => {
+  type Call = Parameters<typeof requestsOf>[0]
+  const decision = (digest: string) => ({ type: "decision", request: { digest } }) as Call
+  const agent = (...calls: ReadonlyArray<Call>) => ({ type: "agent", snapshot: { unfinished: { calls } } }) as Call
+  assert.deepStrictEqual(requestsOf(decision("d1")), ["d1"])
+  assert.deepStrictEqual(requestsOf(agent(decision("d1"), agent(decision("d2"), agent()), decision("d3"))), [
+    "d1",
+    "d2",
+    "d3"
+  ])
+  const idle = { type: "agent", snapshot: {} } as Call
+  for (const call of [undefined, idle, { type: "deferred" } as Call]) assert.deepStrictEqual(requestsOf(call), [])
 })

@@ -4,6 +4,7 @@ import { Agent, type AgentEvent, LlmError, Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import { it } from "../../_support/run.ts"
+import { withoutTexts } from "../../../packages/core/src/run/withoutTexts.ts"
 import { batch, scripted } from "../../_support/dialogue.ts"
 import { reading, secret } from "./_support/guarded.ts"
 
@@ -76,5 +77,19 @@ it.run("of each event of such an agent the counts are left, and no text [P1599]"
         expected as ReadonlyArray<unknown>
       )
     }
+  })
+)
+
+it.effect("an event that has no text stays the same event, and one that is a text is none [P1599]", () =>
+  Effect.sync(() => {
+    const emitted: Array<AgentEvent.AgentEvent> = []
+    const emit = withoutTexts((event) => void emitted.push(event))
+    // only the type is read
+    const events = ["turn-start", "model-start", "model-interrupted", "budget-warning"].map(
+      (type) => ({ type }) as AgentEvent.AgentEvent
+    )
+    for (const event of [...events, { type: "text-delta", text: secret } as AgentEvent.AgentEvent]) emit(event)
+    assert.lengthOf(emitted, events.length)
+    for (const [index, event] of events.entries()) assert.strictEqual(emitted[index], event)
   })
 )

@@ -4,12 +4,14 @@ import { Recovery, Snapshot } from "@kintsugi/core"
 import { FailureScript, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Random, Ref } from "effect"
+import { Cause, Context, Data, Deferred, Effect, Exit, Fiber, Random, Ref } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import { sameType } from "../../types/_support/Identity.ts"
 
 class Db extends Context.Service<Db, { readonly connection: Ref.Ref<boolean> }>()("Db") {}
+
+class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
 const fromDb = Effect.flatMap(Db, ({ connection }) => Effect.map(Ref.get(connection), String))
 
@@ -24,6 +26,14 @@ it.effect("a property that gives false does not hold, and what else it gives doe
     for (const given of [true, undefined, 0, "", null]) {
       yield* FastCheck.check(fc.nat(), () => Effect.succeed(given), { runs: 5 })
     }
+  })
+)
+
+it.effect("a case without a prototype is shown by its fields, with the fields of tagged errors [P1105]", () =>
+  Effect.gen(function* () {
+    const odd: object = Object.assign(Object.create(null), { error: new Refused({ why: "no" }) })
+    const error = yield* Effect.flip(FastCheck.check(fc.constant(odd), () => Effect.succeed(false)))
+    assert.include(error.message, '{"error":{"_tag":"Refused","why":"no"}}')
   })
 )
 

@@ -50,7 +50,9 @@ it.effect(
       const error = yield* Effect.flip(
         Effect.flatMap(Trace.trace(policy, script), Trace.assertWithin(Recovery.explain(tighter)))
       )
-      assert.include(error.message, "3 attempts, more than 2; 3000 ms of waits, more than 500")
+      const found = "3 attempts, more than 2; 3000 ms of waits, more than 500"
+      const [bounds, seen] = [Explanation.format(Recovery.explain(tighter)), Trace.format(error.trace)]
+      assert.strictEqual(error.message, `${found}\n\n${bounds}\n\n${seen}`)
       assert.include(error.message, "attempt 3 at 3000 ms: fail")
       // as many attempts, but a longer wait
       const slower = { Down: Recovery.retry({ maxAttempts: 3, initialBackoff: "2 seconds" }) }
@@ -273,5 +275,19 @@ it.effect("a row of any form is traced: a handler, a schedule, and a table of bo
       () => Trace.trace({ Down: Recovery.tell() }, script),
       /Row 'Down': the verdict 'tell' is not allowed in a table for a plain effect/
     )
+  })
+)
+
+it.effect("a failure that no attempt made is named as one of its own [P1105]", () =>
+  Effect.gen(function* () {
+    const endOf = (guard: () => Effect.Effect<string, unknown>) =>
+      Effect.map(Trace.play(always(fails("Down")), guard), ({ attempts, exit }) => [attempts.length, exit])
+    for (const [error, name] of [
+      ["no", "no"],
+      [null, "null"],
+      [{ _tag: "Busy" }, "Busy"],
+      [5, "5"]
+    ] as const)
+      assert.deepStrictEqual(yield* endOf(() => Effect.fail(error)), [0, `failure ${name} of its own`])
   })
 )

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Agent, Tool } from "@kintsugi/core"
 import { Eval, ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Fiber, Random, Schema } from "effect"
+import { share } from "../../../packages/core/src/testing/Eval.ts"
 import { busy } from "../../_support/dialogue.ts"
 import type * as Comparisons from "./_support/comparisons.ts"
 import { deciding, paying, snapshotOf } from "../../_support/suspension.ts"
@@ -146,4 +147,42 @@ describe("a comparison", () => {
       assert.throws(wrong, RangeError, `a finite duration above 0, got ${limit}`)
     }
   })
+
+  it("refuses two policies or scenarios of one name, and names that it does not have", () => {
+    const policy: Policy = { name: "plain", guard: (clerk) => clerk }
+    const comparing = (scenarios: ReadonlyArray<typeof scenario>, policies: ReadonlyArray<Policy>) => () =>
+      Eval.compare({ agent, scenarios, policies })
+    assert.throws(comparing([scenario], [policy, policy]), /policies.*plain/)
+    assert.throws(comparing([scenario, scenario], [policy]), /scenarios.*busy/)
+  })
 })
+
+it("a share of runs that there are not is refused", () => {
+  for (const [count, of] of [
+    [3, 2],
+    [-1, 2],
+    [0.5, 2],
+    [1, NaN]
+  ] as const)
+    assert.throws(() => share(count, of), RangeError, `Eval.share: there are no ${count} of ${of}`)
+})
+
+it.effect("a report is text: a line for each policy, a blank line, and a line for each scenario", () =>
+  Effect.gen(function* () {
+    const report = yield* comparing({ name: "plain", guard: () => () => Effect.succeed("found") })
+    const lines = Eval.format(report).split("\n")
+    assert.deepStrictEqual(lines, [
+      "2 runs of each scenario under each policy, seed 1",
+      "",
+      "policy   passed (95 %)  silent  failed with  calls  tokens  waited",
+      "plain   100 % (34–100)       0            –    0.0       0   0.0 s",
+      "",
+      "passed, in per cent  plain",
+      "busy                   100"
+    ])
+    assert.strictEqual(Eval.passed(report, "plain").rate, 1)
+    assert.strictEqual(Eval.passed(report, "plain", "busy").rate, 1)
+    assert.throws(() => Eval.passed(report, "plain", "other"), "Eval.passed: there is no scenario 'other', only busy")
+    assert.throws(() => Eval.passed(report, "other"), "Eval.passed: there is no policy 'other', only plain")
+  })
+)

@@ -79,3 +79,24 @@ it.effect("the attempt of a tool fails as the scenario says, and its other steps
     assert.strictEqual(made, 2)
   })
 )
+
+it("a violation names its step and its fault, or that there was none", () => {
+  const step = {
+    number: 3,
+    type: "poll",
+    name: "pay",
+    at: 0,
+    agent: undefined,
+    runId: undefined,
+    turn: 0,
+    of: undefined
+  } as const
+  const shown = (fault: Parameters<typeof format>[0]["fault"]) =>
+    format({ mode: "whole", step, fault, found: [], events: [] })
+  assert.strictEqual(shown({ type: "error" }), "whole, step 3, poll: pay, error")
+  assert.strictEqual(shown(undefined), "whole, step 3, poll: pay, nothing")
+  assert.strictEqual(
+    shown({ type: "interruption", when: "within" }),
+    "whole, step 3, poll: pay, interruption while it is at work"
+  )
+})

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, KintsugiError, Message, Model, Skill, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, KintsugiError, Message, Model, Skill, Tool } from "@kintsugi/core"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
@@ -103,6 +103,22 @@ runIt.run("recorded events are those of the whole program, or of one agent, in o
     assert.strictEqual(RecordedEvents.format(all.all[0]!), "0 ms  worker  turn 0  run-start")
   })
 )
+
+it("the end of recorded events is that of the outermost run", () => {
+  const record = RecordedEvents.makeUnsafe()
+  const event = (type: string, parts: object = {}) =>
+    ({ type, runId: "r", agent: "a", turn: 1, at: 5, ...parts }) as unknown as AgentEvent.AgentEvent
+  const note = (one: AgentEvent.AgentEvent) => Effect.runSync(record.listener(one))
+  const child = event("run-completed", { runId: "s", parent: { runId: "r" } })
+  note(child)
+  assert.isUndefined(record.end())
+  const last = event("run-failed")
+  for (const one of [last, child]) note(one)
+  assert.strictEqual(record.end(), last)
+  assert.deepStrictEqual(record.types(), ["run-completed", "run-failed", "run-completed"])
+  const called = event("tool-start", { callId: "c1" })
+  assert.strictEqual(RecordedEvents.format(called), "5 ms  a  turn 1  tool-start  c1")
+})
 
 // --- arbitraries
 

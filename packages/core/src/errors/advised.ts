@@ -58,6 +58,8 @@ const jsonOf = (base: unknown) => {
     encode ??= Schema.encodeUnknownResult(Schema.toCodecJson(base as Schema.Codec<unknown, unknown>))
     const encoded = quietly<Result.Result<Schema.Json, unknown>>(() => encode!(this), Result.fail(undefined))
     const { code } = labelsOf(this)
+    // Mutant `Result.isSuccess(encoded) || Predicate.isObject(encoded.success)` survives: a class is encoded as an object, and a failure
+    // has no success
     if (Result.isSuccess(encoded) && Predicate.isObject(encoded.success) && !isDeep(encoded.success))
       return Object.assign({}, encoded.success, { code })
     return { _tag: textAt(this, "_tag") ?? "Error", message: textAt(this, "message") ?? "", code }

@@ -5,7 +5,8 @@
 
 const isWritable = (() => {
   const descriptor = Object.getOwnPropertyDescriptor(Error, "stackTraceLimit")
-  // Mutants `true`, `descriptor.writable` survive: every runtime of the tests has the limit, and lets a program set it
+  // Mutants `true`, `descriptor.writable`, `false` for `descriptor?.set !== undefined`, `descriptor?.set === undefined`, `descriptor.set`
+  // survive: every runtime of the tests has the limit, and lets a program set it
   return descriptor?.writable === true || descriptor?.set !== undefined
 })()
 

@@ -22,8 +22,9 @@ export const truncated = (text: string, max: number): string => {
   const wide = chars.slice(0, room + 1).join("")
   for (const seam of seams) {
     const at = wide.lastIndexOf(seam)
+    // Mutant `at <= 0` survives: a seam at the beginning leaves less than half
     const whole = at < 0 ? "" : wide.slice(0, at + seam.trimEnd().length).trimEnd()
-    if (whole !== "" && Array.from(whole).length * 2 >= max && whole.length <= head.length) return whole + mark
+    if (Array.from(whole).length * 2 >= max) return whole + mark
   }
   return head + mark
 }

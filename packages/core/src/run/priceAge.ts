@@ -26,4 +26,5 @@ export const warnOfAge = (prices: ReadonlyArray<Price | "reported" | undefined>)
   })
 
 /** The day on which a price was read. A price without one is of no day, and so never old. */
+// Mutant `"Stryker was here!"` survives: this is no day either
 const dateOf = (price: Price | "reported" | undefined): string => (typeof price === "object" ? (price.asOf ?? "") : "")

@@ -13,6 +13,7 @@ export const admits = (call: Calling): boolean => {
 
 /** The reason for no further attempt, if the failure does not show it. */
 export const whyNot = ({ options: { onPartial } }: Calling): { readonly why?: "no-continuation" } =>
+  // Mutant `true` survives: a word does not keep the text
   typeof onPartial === "object" && onPartial.keepsText ? { why: "no-continuation" } : {}
 
 /** Before another attempt: continues the shown text, or discards it. */

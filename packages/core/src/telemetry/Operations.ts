@@ -124,6 +124,7 @@ export class Operations<Operation> {
 
   /** Passes an event that neither begins nor ends an operation to the nearest unfinished one. */
   #note(active: ActiveRun<Operation>, event: AgentEvent.AgentEvent, now: bigint): undefined {
+    // Mutant `true` survives: an event without a call has the id of none
     const call = "callId" in event && event.callId !== undefined ? callOf(active, event.callId) : undefined
     if (call !== undefined) {
       call.heard = now
@@ -189,6 +190,7 @@ const isOfModel = (event: AgentEvent.AgentEvent): boolean =>
   event.type === "text-delta" ||
   event.type === "reasoning-delta" ||
   event.type === "request-adapted" ||
+  // Mutant `true` for `event.type === "verdict"` survives: no other event has a layer
   (event.type === "verdict" && event.layer === "transport")
 
 /** The oldest unfinished call with this id. Some models repeat an id within one reply. */

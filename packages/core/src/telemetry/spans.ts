@@ -79,6 +79,7 @@ class Operation {
 const made = <A>(effect: Effect.Effect<A>, context: Context.Context<never>): A => {
   const exit = Effect.runForkWith(context)(effect).pollUnsafe()
   if (exit === undefined) throw new TypeError("Telemetry: a tracer makes a span at once")
+  // Mutant `false` survives: without a span each later use of it throws, and what throws here does not reach the run
   if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
   return exit.value
 }

@@ -182,6 +182,7 @@ export const compare = <World, I, O, A, P extends Policy<A, I, O, unknown>>({
   distinct("scenarios", scenarios)
   distinct("policies", policies)
   return Effect.gen(function* () {
+    // Mutant `["Stryker was here"]` survives: a text is an outcome of no policy
     const outcomes: Array<Outcome> = []
     for (let run = 0; run < runs; run++) {
       for (const scenario of scenarios) {
@@ -337,6 +338,7 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
  */
 export const passed = ({ policies, scenarios }: EvalReport, policy: string, scenario?: string): Share => {
   const index = policies.findIndex((row) => row.policy === policy)
+  // Mutant `false` survives: no scenario lacks a name
   const row = scenario === undefined ? undefined : scenarios.find((one) => one.scenario === scenario)
   const found = scenario === undefined ? policies[index]?.passed : row?.passed[index]
   if (found !== undefined) return found

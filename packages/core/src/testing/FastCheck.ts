@@ -185,6 +185,7 @@ const claimsOfCase = (): Claims => {
  * is interrupted and awaited.
  */
 const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
+  // Mutants `{}`, `false` survive: only a yield more
   Effect.acquireUseRelease(Effect.forkChild(self, { startImmediately: true }), Fiber.await, Fiber.interrupt)
 
 const failureOf = <E>(exit: Exit.Exit<unknown, E>): Cause.Cause<E> | undefined => {
@@ -208,6 +209,8 @@ const failed = <T, E>(
   { counterexample, counterexamplePath: path, numRuns, numShrinks, numSkips, seed }: fc.RunDetails<[T, number]>,
   failing: Failing<E> | undefined
 ): Effect.Effect<never, CounterexampleError<T, E>> => {
+  // Mutants `false` for `counterexample === null || path === null`, `false` for `counterexample === null`, `false` for `path === null`
+  // survive: without a failing case all three are absent
   if (counterexample === null || path === null || failing === undefined) {
     return Effect.die(new Error(`seed ${seed}: ${numRuns} cases ran, and ${numSkips} were refused by fc.pre`))
   }

@@ -156,6 +156,7 @@ const faultsOf = (
   const delays = latencies.map((by) => FaultPlan.latency(1, by).fault)
   const always = [FaultPlan.defect(1).fault, ...delays, interruption]
   if (step.type === "listener" || step.type === "approval") return always
+  // Mutant `step.of.type` survives: only a wait is not intercepted
   const own = step.of?.type === "tool attempt" ? failures[step.of.tool] : undefined
   // other steps are scripted and end at once, so an interruption within them would come at a later step
   const within = working.has(step.type) ? [FaultPlan.interruption(1, "within").fault] : []
@@ -185,6 +186,7 @@ const misfitOf = (name: string, script: Scenario<unknown>["script"], { asked, re
     const how = Exit.isSuccess(exit) ? "" : `, and the run ended with ${String(Cause.squash(exit.cause))}`
     return `only ${asked.get(unused[0]) ?? 0} of ${unused[1].length} steps of the agent '${unused[0]}' were asked for${how}`
   }
+  // Mutant `lines[agent].length` survives: each agent has lines here
   const beyond = [...asked].find(([agent, turns]) => turns > (lines[agent]?.length ?? 0))
   return beyond === undefined
     ? undefined
@@ -208,6 +210,7 @@ const settle = Effect.forEach(Array.from({ length: 5 }), () => Effect.yieldNow, 
  */
 export const play = <I, O, E, R, Services>(
   agent: Runnable<I, O, E, R>,
+  // Mutant `["Stryker was here"]` survives: no tool has this name
   { input, layer, mayRunTwice = [], script }: Scenario<I, Services>,
   mode: Mode,
   plan?: FaultPlan.FaultPlan,

@@ -222,6 +222,7 @@ const closed: Invariant = ({ events }) => {
   for (const event of events) operations.hear(event)
   const begun = new Set(noted.map(({ event }) => event))
   const isBeginning = ({ type }: AgentEvent.AgentEvent) =>
+    // Mutants `""` for `"run-start"`, `false` for `type === "run-start"` survive: each run begins an operation
     type === "run-start" || type === "model-start" || type === "tool-start"
   // `Operations` forgets an operation that has ended, so second ends are counted here; several calls count together, because some models
   // give them the same id

@@ -14,6 +14,7 @@ export const endedWithin = <A, E, R>(
   limit: Duration.Duration
 ): Effect.Effect<A, E | Hung, R> =>
   Effect.gen(function* () {
+    // Mutants `{}`, `false` survive: only a yield more
     const fiber = yield* Effect.forkDetach(self, { startImmediately: true })
     const givenUp = Effect.timeoutOption(Fiber.interrupt(fiber), limit)
     return yield* Fiber.join(fiber).pipe(
@@ -28,6 +29,7 @@ const ages = Duration.days(1000)
 /** Runs an effect on its own virtual clock: waits take no real time. */
 export const onVirtualClock = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
+    // Mutants `{}`, `false` survive: only a yield more
     const fiber = yield* Effect.forkChild(self, { startImmediately: true })
     while (fiber.pollUnsafe() === undefined) {
       yield* Effect.yieldNow

@@ -26,6 +26,7 @@ const lookUp = <A>(
   const smaller: Array<A> = []
   let beside = 0
   const lead = (value: A): boolean => {
+    // Mutant `smaller.push(value) >= 0` survives: a list with a value has a length above zero
     if (seen.length > path.length) return smaller.push(value) > 0
     if (seen.length > 0 && beside++ < path[seen.length - 1]!) return true
     beside = 0
