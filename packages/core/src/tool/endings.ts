@@ -73,6 +73,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
       textFor({ ...ending, context }, this.call.site.run, ending.byDefault ?? Render.labelled),
       (text) => {
         const wantsToolsOff = wishOf(ending.afterwards)
+        // Mutant `false` survives: `undefined` is left out once more
         const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
         const said = ending.render && text
         return tell(this.call, ending.error, text, trace, { recoveredBy: "tell", said, ...wish })
@@ -380,6 +381,7 @@ export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined 
 /** The signature of a failure, without what the model wrote. For arguments that do not fit, it has only the expected values. */
 const signatureOf = (error: unknown): string => {
   const tag = ErrorCause.tagOf(error)
+  // Mutant `"Stryker was here!"` survives: it is compared with itself only
   if (error instanceof InvalidArgs) return FailureHistory.signatureOf(tag, "")
   if (error instanceof DeserializationError) {
     const expected = error.issues.slice(0, 20).map((issue) => `${issue.path.join(".")} ${issue.expected}`)
