@@ -45,6 +45,7 @@ it("arguments are compared as JSON, where a number is spelled unusually also in 
     assert.deepStrictEqual(written(text), ["json", { n: value }, { n: spelled }], text)
     assert.deepStrictEqual(written(text, [spelled]), ["json", { n: value }, { n: spelled }], text)
   }
+  assert.deepStrictEqual(written("1e3"), ["json", 1000, "1e3"])
   // the tool reads no text in its place
   assert.deepStrictEqual(written('{"n":1.50}', []), ["json", { n: 1.5 }])
 })

@@ -215,8 +215,11 @@ const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
 const endOf = ({ call, checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
+  // Mutant `true` for `exit === undefined` survives: a call whose result was in the snapshot takes no settlement
   if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
   // a check of the poll has died with a defect
+  // Mutant `false` for `exit !== undefined && Exit.isFailure(exit) && untouchable(exit.cause) !== undefined` survives: the rows
+  // let a defect pass, too
   if (exit !== undefined && Exit.isFailure(exit) && untouchable(exit.cause) !== undefined) {
     return Effect.failCause(exit.cause)
   }

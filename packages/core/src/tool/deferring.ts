@@ -28,6 +28,7 @@ export const make = (
 ): Deferral => ({
   attempt: (execution, begin) => {
     const { deferredIn: site, tool } = execution
+    // Mutant `execution.onCleared()` survives: all executions of a deferred tool have it
     const call = { ...callOf(execution), site, onCleared: () => execution.onCleared?.() }
     // the attempt runs `start`, whose result is a handle in JSON
     const starting = { ...tool, success: Schema.Json }

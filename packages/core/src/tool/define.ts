@@ -148,6 +148,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   kind: options.kind ?? "local",
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
+  // Mutant `"Stryker was here!"` survives: only a tool that ends the run is asked for its words, and has its own
   words: "",
   ...builtIn,
   parameters: schemaOf(name, "parameters", options.parameters),
