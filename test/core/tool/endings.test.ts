@@ -113,7 +113,7 @@ it.run("tools that come with others decide by their own rows, and calls that nee
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(log.of("arguments-coerced"), [])
     assert.deepStrictEqual(
-      log.of("verdict").map(({ layer, tool, verdict }) => [tool, layer, verdict]),
+      log.of("verdict").map((event) => ["tool" in event ? event.tool : "none", event.layer, event.verdict]),
       [["search_tools", "tool", "tell"]]
     )
   })

@@ -246,7 +246,7 @@ const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number)
 const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
   const { isRepeated } = fateOf(self, error)
   const said = how.recoveredBy === "tell" && isRepeated ? Render.repeated(text) : text
-  // the text of a fixer does not say by itself that the outcome is unknown
+  // Mutant `""` survives: the text of a fixer says at most once that the outcome is unknown
   const isSaid = how.recoveredBy !== "fix" && ToolRun.isUncertain(error)
   const settlement = failing(said, self.state.isUncertain || ToolRun.isUncertain(error), isSaid)
   return settle(self, settlement, trace.attempts, {
