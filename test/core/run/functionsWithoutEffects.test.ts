@@ -68,6 +68,19 @@ const rows: ReadonlyArray<Row> = [
     names: "The run of tool 'book'"
   },
   {
+    hook: "Tool.make run, with a layer",
+    agent: (wrong) => agentWith(Tool.make("book", { ...about, run: giving(wrong) }).pipe(Tool.provide(Layer.empty))),
+    steps: [batch("book")],
+    names: "The run of tool 'book'"
+  },
+  {
+    hook: "Tool.onDemand search",
+    agent: (wrong) => agentWith(...Tool.onDemand([working], { search: () => giving(wrong) })),
+    steps: [ScriptedModel.calls(ScriptedModel.call("search_tools", { query: "work" }, "c1"))],
+    names: "The search of Tool.onDemand",
+    orValue: "a list of names"
+  },
+  {
     hook: "Tool.make verify",
     agent: (wrong) => agentWith(Tool.make("book", { ...cutOff, verify: giving(wrong) })),
     steps: [batch("book")],

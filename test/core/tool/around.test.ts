@@ -213,15 +213,17 @@ it.run("the cap of a call counts its attempts, and it cannot hold back the end [
       run: () => Effect.suspend(() => Effect.fail(busy(`busy ${++runs}`)))
     })
     const stubborn = tool.pipe(
-      Tool.around((attempt) => Effect.catchCause(Effect.eventually(attempt), () => Effect.succeed("held back"))),
-      Tool.onError({ orElse: Recovery.retry({ retries: 5 }) })
+      Tool.around((attempt) => Effect.catchCause(Effect.eventually(attempt), () => Effect.succeed("held back")))
     )
-    const model = yield* ScriptedModel.make(batch("ping"))
-    const running = run(Agent.make("a", { tools: [stubborn] }), "go").pipe(Effect.provide(model.layer))
-    const error = asHard(yield* Effect.flip(running))
-    assert.strictEqual(runs, 10_000)
-    assert.include(error.message, "10000 attempts per call")
-    assert.deepStrictEqual(error.attempts, [busy("busy 10000")])
+    for (const one of [stubborn.pipe(Tool.onError({ orElse: Recovery.retry({ retries: 5 }) })), stubborn]) {
+      runs = 0
+      const model = yield* ScriptedModel.make(batch("ping"))
+      const running = run(Agent.make("a", { tools: [one] }), "go").pipe(Effect.provide(model.layer))
+      const error = asHard(yield* Effect.flip(running))
+      assert.strictEqual(runs, 10_000)
+      assert.include(error.message, "10000 attempts per call")
+      assert.deepStrictEqual(error.attempts, [busy("busy 10000")])
+    }
   })
 )
 

@@ -46,6 +46,12 @@ describe("a search by words", () => {
     ])
     const long = `A refund ${"and much else that has nothing to do with it ".repeat(5)}`
     assert.deepStrictEqual(found("refund", spec("one", long), spec("two", "A refund.")), ["two", "one"])
+    // a text of twice the length with two of the words is the better one
+    const more = `refund refund ${"word ".repeat(25)}`
+    assert.deepStrictEqual(found("refund", spec("two", `refund ${"word ".repeat(9)}`), spec("one", more)), [
+      "one",
+      "two"
+    ])
   })
 
   it("puts the exact name first, and keeps the order of equal tools [P1385]", () => {
@@ -55,6 +61,7 @@ describe("a search by words", () => {
       spec("get_order", "Nothing.")
     ]
     assert.strictEqual(found("Get_Order", ...tools)[0], "get_order")
+    assert.strictEqual(found("ORDER", spec("Order_order_order", ""), spec("Order", ""))[0], "Order")
     const same = ["a", "b", "c"].map((name) => spec(name, "The same text."))
     assert.deepStrictEqual(found("text", ...same), ["a", "b", "c"])
   })
@@ -65,7 +72,16 @@ describe("a search by words", () => {
     assert.strictEqual(found("überweisung", ...tools)[0], "c")
   })
 
-  it("searches no tools without a failure [P1385]", () => {
+  it("takes an `s` for a plural behind three letters and more [P1385]", () => {
+    assert.deepStrictEqual(found("ga", spec("gas", "")), [])
+    assert.deepStrictEqual(found("glas", spec("glass", "")), [])
+    assert.deepStrictEqual(found("map", spec("maps", "")), ["maps"])
+  })
+
+  it("searches no tools, and tools without parameters, without a failure [P1385]", () => {
     assert.deepStrictEqual(found("refund"), [])
+    const parameters: ReadonlyArray<Message.ToolSpec["parameters"]> = [{}, { properties: null }, { properties: ["x"] }]
+    for (const one of parameters)
+      assert.deepStrictEqual(found("refund", { ...spec("refund", ""), parameters: one }), ["refund"])
   })
 })

@@ -1,9 +1,10 @@
 /** `Tool.call`: a tool by itself, under its limits and no table. */
 import { assert } from "@effect/vitest"
 import { Recovery, Tool, ToolError } from "@kintsugi/core"
-import { Cause, Effect, Exit, Option, Schema } from "effect"
+import { Cause, Effect, Exit, Option, Schema, Scope } from "effect"
+import * as Token from "../../../packages/core/src/data/Token.ts"
 import { it } from "../../_support/run.ts"
-import { busy, failureOf, overADay } from "../../_support/dialogue.ts"
+import { agentWith, busy, callingOnce, failureOf, overADay } from "../../_support/dialogue.ts"
 
 const options = { description: "Works.", parameters: Schema.Struct({}), success: Schema.String } as const
 const limited = { ...options, timeout: "5 seconds", run: () => Effect.never } as const
@@ -97,5 +98,52 @@ it.effect("a call that Effect repeats keeps its key and counts its attempts [A21
       [1, 2, 3]
     )
     assert.strictEqual(new Set(seen.map(([, key]) => key)).size, 1)
+  })
+)
+
+it.effect("a call within a run leaves the scope of the run to the run [A906]", () =>
+  Effect.gen(function* () {
+    const seen: Array<string> = []
+    const inner = Tool.make("inner", {
+      ...options,
+      run: (_, { runScope }) =>
+        Effect.as(
+          Scope.addFinalizer(
+            runScope,
+            Effect.sync(() => void seen.push("released"))
+          ),
+          "held"
+        )
+    })
+    const outer = Tool.make("outer", {
+      ...options,
+      run: () => Effect.tap(Effect.orDie(Tool.call(inner, {})), (text) => Effect.sync(() => void seen.push(text)))
+    })
+    const model = yield* callingOnce("outer")
+    yield* agentWith(outer)("go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(seen, ["held", "released"])
+    // alone, a call closes its scope itself
+    yield* Tool.call(inner, {})
+    assert.deepStrictEqual(seen, ["held", "released", "released"])
+  })
+)
+
+it.effect("a deferred tool ends at its deadline, and its cancel says that nothing was done [A906 P1525]", () =>
+  Effect.gen(function* () {
+    const begun: Array<readonly [token: string, key: string]> = []
+    const order = Tool.deferred("order", {
+      ...options,
+      sideEffects: "unsafe",
+      start: (_, { idempotencyKey, token }) => Effect.sync(() => begun.push([token, idempotencyKey])),
+      wait: "suspend",
+      deadline: "1 hour",
+      cancel: () => Effect.void
+    })
+    const error: unknown = yield* late(Tool.call(order, {}))
+    assert(error instanceof ToolError.ToolTimeoutError)
+    assert.deepInclude(error, { tool: "order", sideEffects: "unsafe", tookEffect: false })
+    // its token belongs to no run
+    const [[token, key] = ["", ""]] = begun
+    assert.isTrue(yield* Token.isBound(token, { key, runId: "" }))
   })
 )

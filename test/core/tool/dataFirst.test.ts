@@ -46,3 +46,18 @@ it.run("approval needs no options, in either form [P1320]", (run) =>
     }
   })
 )
+
+it.run("an effect around the attempts is the same in either form [P1320 P1322]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("ping", Effect.fail(busy()), Effect.succeed("pong"))
+    const model = yield* ScriptedModel.make(batch("ping"), done)
+    // `around.test-d.ts` is about the types
+    const around = Tool.around as unknown as (
+      self: typeof tool,
+      f: (attempt: Effect.Effect<string, unknown>) => Effect.Effect<string, unknown>
+    ) => typeof tool
+    const agent = Agent.make("a", { tools: [around(tool, (attempt) => Effect.retry(attempt, { times: 1 }))] })
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ["result: pong"])
+  })
+)

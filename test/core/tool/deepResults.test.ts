@@ -41,7 +41,11 @@ for (const levels of [1001, 6000, 50_000]) {
         assert(event.error instanceof ToolError.ExecutionError)
         assert.deepInclude(event.error, { tool: "dig", category: "validation", callId: "c1", isRetryable: false })
         assert(event.error.cause instanceof DoorError.InputTooLargeError)
-        assert.deepInclude(event.error.cause, { bound: "depth", limit: 1000 })
+        assert.deepInclude(event.error.cause, {
+          what: "The result of tool 'dig'",
+          bound: "depth",
+          limit: 1000
+        })
       }
     })
   )

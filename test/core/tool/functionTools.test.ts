@@ -94,6 +94,18 @@ it.run("a misfit result of a function is a failure of category validation; of To
   })
 )
 
+it.effect("a misfit result is told with each field that does not fit [A112]", () =>
+  Effect.gen(function* () {
+    const success = Schema.Struct({ a: Schema.String, b: Schema.String })
+    const tool = Tool.fromFunction("work", { ...options, success, run: () => ({ a: 1, b: null }) as never })
+    const error = yield* Effect.flip(Tool.call(tool, { n: 1 }))
+    assert.include(
+      error.message,
+      "it gave a value that its success schema refuses: a: Expected string, got number 1; b: Expected string, got null"
+    )
+  })
+)
+
 it.run("the signal of a function is aborted when the call is interrupted [A109 A111]", (run) =>
   Effect.gen(function* () {
     const signals: Array<AbortSignal> = []

@@ -133,6 +133,9 @@ describe("a schema in the words of a model", () => {
         required: ["a"]
       }
     })
+    // checks without words of their own add no description
+    const twice = Schema.String.check(Schema.isPattern(/^x/), Schema.isPattern(/y$/))
+    assert.notInclude(JSON.stringify(sent(twice)), '"description":""')
     // keys that no pattern admits have no place in a schema without fields
     assert.deepStrictEqual(sent(Schema.Record(Schema.String, Schema.Never)), {
       v: { type: "object", additionalProperties: false }
@@ -166,6 +169,7 @@ describe("a schema in the words of a model", () => {
     }
     for (const text of [
       "x2026-11-24T09:30:00Z",
+      "+002026-11-24T09:30:00Z",
       "2026-11-24T09:30:00Zx",
       "2026-11-24T09:30:00.Z",
       "2026-11-24T09:30:0Z",

@@ -89,12 +89,14 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const wide = [1, 2, 3].map((n) => tool(`wide_${n}`, `Wide. ${"x".repeat(30_000)}`))
-      const model = yield* make(searching("work"), searching("wide"), searching("paint"), done)
-      const agent = Agent.make("desk", { tools: Tool.onDemand([...catalogue, ...wide], { limit: 3 }) })
+      const huge = [1, 2].map((n) => tool(`huge_${n}`, `Huge. ${"x".repeat(60_000)}`))
+      const model = yield* make(...["work", "wide", "huge", "paint"].map(searching), done)
+      const agent = Agent.make("desk", { tools: Tool.onDemand([...catalogue, ...wide, ...huge], { limit: 3 }) })
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
-      const [some, one, none] = read(model)
+      const [some, one, best, none] = read(model)
       assert.deepStrictEqual(namesIn(some), ["tool_0", "tool_1", "tool_2"])
       assert.deepStrictEqual(namesIn(one), ["wide_1"])
+      assert.deepStrictEqual(namesIn(best), ["huge_1"])
       assert.deepStrictEqual(JSON.parse(none?.replace("result: ", "") ?? ""), {
         tools: [],
         hint: "No tool fits these words. Try other words for what it should do."

@@ -1,11 +1,11 @@
 /** Tools whose server changes them while a run is at work: withheld, asked about, or offered anew. */
 import { assert } from "@effect/vitest"
-import { Approval, Tool } from "@kintsugi/core"
+import { Approval, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
-import { agentWith, done, eventLog, settlements } from "../../_support/dialogue.ts"
+import { agentWith, done, eventLog, scripted, settlements } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
-import { only } from "../../_support/suspension.ts"
+import { only, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 
 const { call, make } = ScriptedModel
 
@@ -224,5 +224,36 @@ it.run("a run whose tool has changed before its first turn begins with the curre
     const model = yield* calling(server, [undefined])
     yield* run(agentWith(server.tool), "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(offeredIn(model).flat(), ["Version 2.", "Version 2."])
+  })
+)
+
+it.run("of several tools, those that a server may change are looked at, in any order [P1548]", (run) =>
+  Effect.gen(function* () {
+    for (const isFirst of [true, false]) {
+      const server = serverOf("refuse")
+      const { tool: plain } = scripted("plain")
+      const model = yield* calling(server, [undefined, 2])
+      const agent = isFirst ? agentWith(server.tool, plain) : agentWith(plain, server.tool)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      const both = isFirst ? ["Version 1.", "The tool plain."] : ["The tool plain.", "Version 1."]
+      assert.deepStrictEqual(offeredIn(model), [both, both, ["The tool plain."]])
+      assert.deepStrictEqual(server.ran, [1])
+    }
+  })
+)
+
+it.effect("a request for approval is about the version that its server has [P1548]", () =>
+  Effect.gen(function* () {
+    const schemaOf = (tool: Tool.AnyTool) =>
+      Effect.gen(function* () {
+        const model = yield* make(ScriptedModel.calls(call("look", {}, "c0")))
+        const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+        return Snapshot.requestsOf(from)[0]?.schema
+      })
+    const server = serverOf("accept", { needsApproval: true })
+    const first = yield* schemaOf(server.tool)
+    server.becomes(2)
+    // the parameters are the same in both
+    assert.notStrictEqual(yield* schemaOf(server.tool), first)
   })
 )

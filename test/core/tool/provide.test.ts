@@ -1,9 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { isAgent } from "../../../packages/core/src/tool/run.ts"
 import { it } from "../../_support/run.ts"
-import { agentWith, batch, done, gone, overADay, read } from "../../_support/dialogue.ts"
+import { agentWith, batch, done, gone, overADay, read, settlements } from "../../_support/dialogue.ts"
 
 class Desk extends Context.Service<Desk, { readonly number: number }>()("test/Desk") {}
 class Down extends Schema.TaggedError<Down>()("Down", {}) {}
@@ -90,5 +91,64 @@ it.effect("an agent that is a tool keeps what it costs, and is suspended with it
     const run = yield* Effect.provide(starting, Layer.merge(model.layer, approving))
     assert.strictEqual((yield* run.outcome)._tag, "Suspended")
     assert.deepStrictEqual(Agent.bounds(agentWith(asked)), Agent.bounds(agentWith(bare)))
+  })
+)
+
+it.effect("an agent that is a tool runs within the layer [P1306]", () =>
+  Effect.gen(function* () {
+    const { count, layer } = counting()
+    const look = Tool.make("look", { ...options, run: () => number })
+    const asked = Agent.asTool(agentWith(look), { name: "ask", description: "Asks." }).pipe(Tool.provide(layer))
+    const model = yield* ScriptedModel.make(
+      ScriptedModel.calls(ScriptedModel.call("ask", { input: "go" }, "c1")),
+      batch("look"),
+      ScriptedModel.text("seen"),
+      done
+    )
+    const run = yield* Effect.provide(agentWith(asked).start("go"), model.layer)
+    assert.strictEqual((yield* run.outcome)._tag, "Completed")
+    assert.deepStrictEqual(read(model), ["result: seen"])
+    assert.deepStrictEqual(settlements(model.requests[2]?.messages ?? []), ["result: 1"])
+    assert.deepStrictEqual(count, { built: 1, released: 1 })
+  })
+)
+
+it.run("the start, the poll and the cancel of a deferred tool have the layer as well [P1306]", (run) =>
+  Effect.gen(function* () {
+    for (const isFound of [true, false]) {
+      const { count, layer } = counting()
+      const seen: Array<string> = []
+      const saw = (what: string) => Effect.tap(number, (n) => Effect.sync(() => void seen.push(`${what} ${n}`)))
+      const order = Tool.deferred("order", {
+        ...options,
+        start: () => saw("start"),
+        wait: "suspend",
+        deadline: "90 seconds",
+        poll: {
+          every: Schedule.spaced("1 minute"),
+          check: () => Effect.map(saw("poll"), (n) => (isFound ? Option.some(n) : Option.none()))
+        },
+        cancel: () => Effect.asVoid(saw("cancel"))
+      }).pipe(Tool.provide(layer), Tool.onError({ ToolTimeoutError: Recovery.tell() }))
+      const model = yield* ScriptedModel.make(batch("order"), done)
+      yield* overADay(Effect.provide(run(agentWith(order), "go"), model.layer))
+      if (isFound) assert.deepStrictEqual(read(model), ["result: 2"])
+      assert.deepStrictEqual(seen, isFound ? ["start 1", "poll 2"] : ["start 1", "poll 2", "cancel 3"])
+      assert.strictEqual(count.released, count.built)
+    }
+  })
+)
+
+it.effect("a tool with a layer is an agent only if it was one [P1306]", () =>
+  Effect.sync(() => {
+    const { layer } = counting()
+    const look = Tool.make("look", { ...options, run: () => number })
+    const ask = Agent.asTool(agentWith(look), { name: "ask", description: "Asks." })
+    assert.deepStrictEqual(
+      [look, look.pipe(Tool.provide(layer)), ask, ask.pipe(Tool.provide(layer))].map(({ definition }) =>
+        isAgent(definition)
+      ),
+      [false, false, true, true]
+    )
   })
 )

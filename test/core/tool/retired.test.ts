@@ -61,3 +61,14 @@ it.effect("a snapshot with a call of a tool that was removed since goes on, and 
     assert.deepStrictEqual(read(model), ["result: sign is done"])
   })
 )
+
+it.effect("only a tool of this module can be retired [P1715]", () =>
+  Effect.sync(() => {
+    assert.throws(
+      // @ts-expect-error what a program without types may give
+      () => Tool.retired({ name: "fax" }),
+      TypeError,
+      /^Tool\.retired: the tool must be made by this module, got object$/
+    )
+  })
+)

@@ -1,20 +1,36 @@
-/** What a process knows of the deferred calls that have ended. */
+/** Which settlement counts for a call that waits in this process. */
 import { assert, it } from "@effect/vitest"
-import { Tool } from "@kintsugi/core"
 import { Effect, Exit } from "effect"
-import { close, enter } from "../../../packages/core/src/tool/waiting.ts"
+import { close, enter, settle } from "../../../packages/core/src/tool/waiting.ts"
 
-it.effect("a receipt has the reason for the last 10,000 calls that have ended; earlier ones are unknown [P1521]", () =>
+const decode = Effect.succeed<Exit.Exit<unknown, unknown>>
+
+const notCounted = (reason: string) => ({ _tag: "NotCounted", reason })
+
+it.effect("a call that was closed takes no settlement, and says why it was closed first [P1521]", () =>
   Effect.gen(function* () {
-    const ended = (index: number) => `ended ${index}`
-    for (let index = 0; index <= 10_000; index++) {
-      close(ended(index), enter(ended(index), Effect.succeed), index % 2 === 0 ? "late" : "run-over")
-    }
-    const reasons = yield* Effect.forEach([0, 1, 2, 10_000], (index) =>
-      Effect.map(Tool.settle(ended(index), Exit.succeed(1)), (receipt) =>
-        receipt._tag === "Counted" ? receipt._tag : receipt.reason
-      )
-    )
-    assert.deepStrictEqual(reasons, ["unknown-token", "run-over", "late", "late"])
+    const token = "one"
+    assert.deepStrictEqual<unknown>(yield* settle(token, Exit.void), notCounted("unknown-token"))
+    const entry = enter(token, decode)
+    close(token, entry, "suspended")
+    close(token, entry, "late")
+    assert.deepStrictEqual<unknown>(yield* settle(token, Exit.void), notCounted("suspended"))
+    // it goes on in the same process
+    const resumed = enter(token, decode)
+    assert.deepStrictEqual<unknown>(yield* settle(token, Exit.succeed(7)), { _tag: "Counted" })
+    assert.deepStrictEqual(resumed.settlement, Exit.succeed(7))
+    close(token, resumed, "run-over")
+    assert.deepStrictEqual<unknown>(yield* settle(token, Exit.void), notCounted("already-settled"))
+  })
+)
+
+it.effect("of two entries for one token, the end of the first leaves the second to its settlement [P1521]", () =>
+  Effect.gen(function* () {
+    const token = "two"
+    const first = enter(token, decode)
+    const second = enter(token, decode)
+    close(token, first, "run-over")
+    assert.deepStrictEqual<unknown>(yield* settle(token, Exit.succeed(7)), { _tag: "Counted" })
+    assert.deepStrictEqual([first.settlement, second.settlement], [undefined, Exit.succeed(7)])
   })
 )

@@ -134,6 +134,7 @@ const shortening = (
       return RunContext.emitThen(
         run,
         () => ({ type: "result-cut", callId, tool, characters: text.length, error }),
+        // Mutant `text` survives: speed only. What is cut away is not shown
         () => Effect.succeed(Render.truncated(text.slice(0, 2 * above + 2), above))
       )
     }
@@ -234,6 +235,7 @@ const readerOf = (): ToolDefinition => ({
       Effect.flatMap(found(handle), ({ text, why }) => {
         const message =
           text === undefined ? why : from < text.length ? undefined : Texts.beyondResult(from, text.length)
+        // Mutant `false` for `text === undefined` survives: what was not found has a message, too
         if (text === undefined || message !== undefined) {
           const fields = { tool: name, callId, kind: "local", category: "validation", args: { handle, from } } as const
           return Effect.fail(ExecutionError.make({ ...fields, message: message ?? "" }))
@@ -290,6 +292,7 @@ const found = (handle: string): Effect.Effect<Found> =>
     return { why: Texts.noResult(handle) }
   })
 
+// Mutant `["Stryker was here"]` survives: a text has no handle
 const resultsOf = ({ aside = [], parent }: Effects): ReadonlyArray<AsideResult> =>
   parent === undefined ? aside : [...aside, ...resultsOf(parent)]
 

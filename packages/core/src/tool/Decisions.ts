@@ -28,6 +28,7 @@ export const decisionsOf = (
   before: () => ReadonlyArray<string>
 ): Decisions => {
   const first = new Map<string, Approval.Decided>()
+  // Mutant `["Stryker was here"]` survives: a text has no digest
   for (const decided of decisions ?? []) if (!first.has(decided.digest)) first.set(decided.digest, decided)
   const noted = new Map<string, Fate>()
   const fateOf = (decided: Approval.Decided): Fate => {

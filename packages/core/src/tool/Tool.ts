@@ -308,6 +308,7 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const done = within?.done ?? new RunContext.Done(undefined)
     const draw = yield* RunContext.makeId
     const id = (callId ??= `${self.name}-${draw}`)
+    // Mutant `""` survives: nothing asks what this part is
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     const decoded = yield* Call.decode(definition, toolCall, Effect.fromResult)
     let isCleared = false

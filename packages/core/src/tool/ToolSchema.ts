@@ -110,6 +110,7 @@ const encoded = (ast: SchemaAST.AST, encoding: SchemaAST.Encoding, each: Each): 
     format !== undefined && SchemaAST.isString(last.to) ? altered(last.to, format) : each(last.to),
     ast
   )
+  // Mutant `false` survives: speed only. An equal schema is made
   return to === last.to
     ? ast
     : altered(ast, { encoding: [...encoding.slice(0, -1), new SchemaAST.Link(to, last.transformation)] })
@@ -128,6 +129,7 @@ const described = (to: SchemaAST.AST, value: SchemaAST.AST): SchemaAST.AST => {
 
 /** The texts of the checks that JSON Schema cannot express, if the checks have texts. */
 const unexpressed = (checks: SchemaAST.Checks | undefined): ReadonlyArray<string> =>
+  // Mutant `["Stryker was here"]` survives: a text has no annotations
   (checks ?? []).flatMap((check) => {
     if (check._tag === "FilterGroup") return unexpressed(check.checks)
     const { expected, toJsonSchema } = check.annotations ?? {}

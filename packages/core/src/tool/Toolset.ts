@@ -101,6 +101,7 @@ const isListed = ({ isProvided, isRetired, onDemand }: ToolDefinition): boolean 
   isProvided !== true && isRetired !== true && onDemand === undefined
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
+  // Mutant `""` survives: the name counts only for a hard failure of an agent, which such a tool does not run
   if (tool.isAdded === true) return [{ name: "tool", rows: tool.rows }]
   const levels: ReadonlyArray<Level> = [
     { name: "tool", rows: tool.rows },

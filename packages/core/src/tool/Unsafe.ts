@@ -23,6 +23,7 @@ const asksUnsafe = (node: Node): boolean => {
       return node.rungs.some(asksUnsafe)
     case "when":
       return node.among?.some(asksUnsafe) ?? false
+    // Mutant `default:` survives: `undefined` counts as `false`
     default:
       return false
   }

@@ -21,6 +21,7 @@ export const gate = (needs: NeedsApproval): ApprovalGate => ({
   pass: (call) =>
     Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> => {
       if (request === Approval.expired) return Effect.succeed(passed(needs, call, request))
+      // Mutant `false` for `request === undefined` survives: each of these gates has asked already whether it is needed
       return request === undefined || canonical(request.arguments) === call.edited
         ? Effect.succeed({ decision: Approval.approve })
         : Effect.map(

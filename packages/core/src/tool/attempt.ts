@@ -145,6 +145,8 @@ export const start = (self: ToolCall, state: Admitted): Attempt => {
   // the cast is safe: `surrounding.ts` alone makes it
   const { surrounded } = entry.tool
   // a limit may have been reached while the gates decided
+  // Mutants `false` for `surrounded === undefined`, `surrounded === undefined && tries === undefined` survive: a call has
+  // `tries` where its tool is surrounded
   return surrounded === undefined || tries === undefined
     ? RunContext.begins(site.run, () => runOnce(self, state))
     : (surrounded as Surrounded).start(self, state, tries)
@@ -252,6 +254,7 @@ const oversized = (
 }
 
 const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {
+  // Mutant `false` for `max === Infinity` survives: speed only. No text is longer
   if (raw === null || max === Infinity) return true
   return isWithinBytes(Predicate.isString(raw) ? raw : JSON.stringify(raw), max)
 }

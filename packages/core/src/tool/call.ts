@@ -126,6 +126,7 @@ const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noA
   const decodeValue = (value: Schema.Json): Effect.Success<Later> => {
     const now = answers.get(step) ?? tool.decode(value)
     if (!Result.isResult(now)) throw new Blocked(step, now)
+    // Mutant `step--` survives: each step has its own number, too
     step++
     return now
   }

@@ -22,6 +22,7 @@ export const checkpointOf = (self: ToolCall, runs: number, waiting: CallCheckpoi
 
 /** The progress of a call, without its `begun` attempts that are not made yet. `undefined` before the first attempt is made. */
 const progressOf = ({ progress, state }: ToolCall, runs: number, begun: number): CallProgress | undefined => {
+  // Mutants `["Stryker was here"]` #1, `["Stryker was here"]` #2 survive: without a progress they are not read
   const { attempts = 0, failures = [], trail = [] } = progress?.trace() ?? {}
   if (progress === undefined || attempts <= begun) return undefined
   return {

@@ -57,7 +57,7 @@ export const make = (begun: Begun): LateCall => {
     join: (others, from) => {
       const late = others ?? new Late()
       const { progress } = from
-      // this is for the types only: a call whose work has begun waits for no decision
+      // Mutant `false` survives: this is for the types only. A call whose work has begun waits for no decision
       const args = from.type === "decision" ? null : from.arguments
       const whole = { ...checkpoint, arguments: args, ...(progress === undefined ? {} : { progress }) }
       if (late instanceof Late) late.add({ ...begun, checkpoint: whole })
@@ -183,6 +183,7 @@ class Late implements LateCalls {
       })
     return Effect.flatMap(
       Effect.suspend(() => this.#over),
+      // Mutants `{}`, `false` survive: all callers drop the value of the loop
       (over) => Effect.forEach(over, readOne, { discard: true })
     )
   }
@@ -199,6 +200,7 @@ class Late implements LateCalls {
 
   readonly detach: Effect.Effect<ReadonlyArray<LeftCall>> = Effect.suspend(() => {
     const left = this.#calls
+    // Mutant `["Stryker was here"]` survives: the run is over, and nothing asks for its calls
     this.#calls = []
     return Effect.forEach(left, ({ checkpoint: { callId, expiresAt, handle, tool }, release, run: { agent, runId } }) =>
       Effect.as(release, { type: "deferred", runId, agent, callId, tool, handle, expiresAt })
@@ -213,8 +215,11 @@ const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
 const endOf = ({ call, checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
+  // Mutant `true` for `exit === undefined` survives: a call whose result was in the snapshot takes no settlement
   if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
   // a check of the poll has died with a defect
+  // Mutant `false` for `exit !== undefined && Exit.isFailure(exit) && untouchable(exit.cause) !== undefined` survives: the rows
+  // let a defect pass, too
   if (exit !== undefined && Exit.isFailure(exit) && untouchable(exit.cause) !== undefined) {
     return Effect.failCause(exit.cause)
   }

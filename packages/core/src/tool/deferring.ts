@@ -28,6 +28,7 @@ export const make = (
 ): Deferral => ({
   attempt: (execution, begin) => {
     const { deferredIn: site, tool } = execution
+    // Mutant `execution.onCleared()` survives: all executions of a deferred tool have it
     const call = { ...callOf(execution), site, onCleared: () => execution.onCleared?.() }
     // the attempt runs `start`, whose result is a handle in JSON
     const starting = { ...tool, success: Schema.Json }
@@ -131,12 +132,14 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     const left = Duration.millis(expiresAt - now)
     // a run that answers at its limit waits for nothing more
     const isHandedOver = site?.isSuspendable === true || site?.run.meter.withdraws === true
+    // Mutant `true` for `entry.settlement === undefined` survives: a settlement that has come ends each of these waits at once
     if (site !== undefined && entry.settlement === undefined && isHandedOver && now < expiresAt) {
       if (site.from !== undefined) yield* isWithdrawn(site.run, entry, once(options, call, entry, handle, left))
       const { beside } = site
       if (beside !== undefined && entry.settlement === undefined && !site.run.meter.withdraws) {
         yield* rest(options, call, state, { site, beside, handle, expiresAt })
       }
+      // Mutant `false` for `entry.settlement !== undefined` survives: `handedOver` looks for a settlement, too
       const isOver = entry.settlement !== undefined || (yield* Clock.currentTimeMillis) >= expiresAt
       if (!isOver) return yield* handedOver(options, call, state, { token, handle, expiresAt })
       return yield* entry.settlement ?? expired(options, call, state, handle)
@@ -146,7 +149,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       if (found === "withdrawn") return yield* handedOver(options, call, state, { token, handle, expiresAt })
       entry.settlement = found
     }
-    if (entry.settlement === undefined && state.elsewhere === undefined) {
+    if (entry.settlement === undefined && state.elsewhere === undefined && now < expiresAt) {
       const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), left)
       if (site === undefined) yield* inTime
       else if (yield* isWithdrawn(site.run, entry, Effect.asVoid(inTime))) {
@@ -271,6 +274,7 @@ const ended = (
   const waits = !isStopped && Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   const isSuspended = waits instanceof Waits
   // the run goes on, and the call still waits for its result
+  // Mutant `true` for `waits.late !== undefined` survives: a call that is suspended was closed before
   if (isSuspended && waits.late !== undefined) return Effect.void
   const { isUnsettled } = entry
   const limit = isResting === true ? call.site?.run.meter.ended : undefined

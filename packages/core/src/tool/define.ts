@@ -148,6 +148,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   kind: options.kind ?? "local",
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
+  // Mutant `"Stryker was here!"` survives: only a tool that ends the run is asked for its words, and has its own
   words: "",
   ...builtIn,
   parameters: schemaOf(name, "parameters", options.parameters),
@@ -230,6 +231,7 @@ const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["
   return (answer) => {
     if (!Predicate.isString(answer)) return decode(answer.value)
     const text = answer
+    // Mutant `["Stryker was here"]` survives: there is no such step
     const json = Result.getOrElse(Coercion.parse(text, []), () => undefined)
     const fromJson = json === undefined ? decode(text) : decode(json.value)
     return Result.isSuccess(fromJson) || json === undefined ? fromJson : Result.orElse(decode(text), () => fromJson)
@@ -269,5 +271,6 @@ const deepest = 1000
 const textOf = (json: unknown): string | undefined => {
   if (Predicate.isString(json)) return json
   const text = JSON.stringify(json)
+  // Mutant `2 / deepest` survives: speed only. Shorter text is checked, too
   return text.length > 2 * deepest && isDeep(json, deepest) ? undefined : text
 }

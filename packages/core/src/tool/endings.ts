@@ -73,6 +73,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
       textFor({ ...ending, context }, this.call.site.run, ending.byDefault ?? Render.labelled),
       (text) => {
         const wantsToolsOff = wishOf(ending.afterwards)
+        // Mutant `false` survives: `undefined` is left out once more
         const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
         const said = ending.render && text
         return tell(this.call, ending.error, text, trace, { recoveredBy: "tell", said, ...wish })
@@ -245,7 +246,7 @@ const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number)
 const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
   const { isRepeated } = fateOf(self, error)
   const said = how.recoveredBy === "tell" && isRepeated ? Render.repeated(text) : text
-  // the text of a fixer does not say by itself that the outcome is unknown
+  // Mutant `""` survives: the text of a fixer says at most once that the outcome is unknown
   const isSaid = how.recoveredBy !== "fix" && ToolRun.isUncertain(error)
   const settlement = failing(said, self.state.isUncertain || ToolRun.isUncertain(error), isSaid)
   return settle(self, settlement, trace.attempts, {
@@ -380,6 +381,7 @@ export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined 
 /** The signature of a failure, without what the model wrote. For arguments that do not fit, it has only the expected values. */
 const signatureOf = (error: unknown): string => {
   const tag = ErrorCause.tagOf(error)
+  // Mutant `"Stryker was here!"` survives: it is compared with itself only
   if (error instanceof InvalidArgs) return FailureHistory.signatureOf(tag, "")
   if (error instanceof DeserializationError) {
     const expected = error.issues.slice(0, 20).map((issue) => `${issue.path.join(".")} ${issue.expected}`)

@@ -67,6 +67,7 @@ const next = (error: unknown): Fixed => ({ type: "failed", error, next: error })
 const ended = (error: unknown, repaired: unknown): Fixed => {
   if (error instanceof EscalationError)
     return { type: "escalated", reason: error.reason, severity: error.severity, by: "fix", error: repaired }
+  // Mutant `""` survives: it is only told apart from `exhausted`
   if (error instanceof ToolExecutionError) return { type: "left", why: "failed", error }
   return { type: "failed", error }
 }

@@ -80,6 +80,8 @@ export const goOn = (
       const poll = options.poll && (yield* Polling.inPassing(pollOf(options.poll, call, handle), now))
       return Continuing.make({ ...begun, elsewhere: { ...elsewhere, asked, poll } })
     }
+    // Mutants `true` for `entry.settlement === undefined`, `true` for
+    // `options.poll !== undefined && entry.settlement === undefined` survive: only a fiber more. A call that is settled is not polled
     if (options.poll !== undefined && entry.settlement === undefined) {
       const left = Duration.millis(expiresAt - (yield* Clock.currentTimeMillis))
       const polling = Effect.timeoutOption(arrival(options, call, entry, handle), left)
@@ -103,6 +105,7 @@ export const restore =
       const made = { type: "tool-call", id: callId, name: tool.name, arguments: checkpoint.arguments } as const
       const read = Call.decodeNow(tool, made)
       const decoded = read && Result.getOrUndefined(read)
+      // Mutant `true` survives: nothing asks this of a call that goes on
       const site = { run, isSuspendable: false, from: undefined, decisions, late: undefined, beside: undefined, waits }
       const call = { ...callOf({ tool, context, decoded, keep: {} }), site, onCleared: () => {} }
       const entry = enter(token, decoder(tool))

@@ -98,7 +98,7 @@ const granted = (rules: Rules, call: CallAtGate): Effect.Effect<Grant | undefine
       conversation === undefined
         ? []
         : (yield* store.grantsOf(conversation)).filter((grant) => isForAgent(grant, call.site.run))
-    // this only saves time: the definitions that are compared below contain the name of the tool too
+    // Mutant `true` survives: speed only. The definitions that are compared below contain the name of the tool too
     const grants = [...near, ...ofConversation].filter(({ tool }) => tool === call.tool.name)
     if (grants.length === 0) return undefined
     const definition = yield* definitionOf(call)
@@ -111,6 +111,7 @@ const granted = (rules: Rules, call: CallAtGate): Effect.Effect<Grant | undefine
   }).pipe(Effect.catchCause((cause) => Effect.as(warned("read", cause), undefined)))
 
 const ofAncestors = (from: RunContext.RunContext["done"] | undefined): ReadonlyArray<Grant> => {
+  // Mutant `["Stryker was here"]` survives: a text is a grant of no tool
   const found: Array<Grant> = []
   for (let one = from; one !== undefined; one = one.parent) {
     for (const grant of one.granted ?? []) if (grant.deep === true) found.push(grant)
@@ -158,6 +159,7 @@ const noted = (passed: Passed, rules: Rules, call: CallAtGate): Effect.Effect<Pa
   if (decision?.type !== "approve" || decision.for === undefined || decision.for === "call")
     return Effect.succeed(passed)
   const scope = decision.for
+  // Mutant `true` survives: a text has no rule
   const rule = typeof scope === "object" ? scope.rule : undefined
   const noting = Effect.gen(function* () {
     if (rule !== undefined && !Object.hasOwn(rules, rule)) return yield* withoutRule(rule, call)

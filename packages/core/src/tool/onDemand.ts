@@ -90,7 +90,9 @@ export const onDemand = <const Tools extends ReadonlyArray<AnyTool>>(
 
 const byDefault: OnDemandOptions = {}
 
+// Mutant `{}` survives: a struct without fields lets all of them pass, and no answer replaces a result of this tool
 const Found = Schema.Struct({
+  // Mutant `{}` survives: as above
   tools: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String, parameters: Schema.Json })),
   hint: Schema.optionalKey(Schema.String)
 })
@@ -145,6 +147,7 @@ const specNow = (tool: ToolDefinition): Effect.Effect<Message.ToolSpec | undefin
   const { pin } = tool
   if (pin === undefined) return Effect.succeed(tool.spec())
   return Effect.flatMap(pin.look(pin.digest), ({ now, verdict }) =>
+    // Mutant `false` for `now === null` survives: what is gone is refused
     now === null || verdict === "refuse"
       ? Effect.undefined
       : Effect.map(pin.current(tool, now), (current) => current.spec())

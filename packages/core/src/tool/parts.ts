@@ -151,6 +151,7 @@ const within = (content: Message.UserContent, maxBytes: number): ReadonlyArray<P
   let left = maxBytes
   return content.map((part): Part => {
     const data = base64Of(part)
+    // Mutant `""` survives: a text has no bytes
     if (part.type === "text" || data === undefined) return part
     const bytes = bytesIn(data)
     if (bytes > left) return withheld(part, bytes)
@@ -224,6 +225,7 @@ const adapt: ResultParts["adapt"] = (run, model, request, next) => {
   const takes = (part: Part) => isShown(part) && model.showsInResults?.(part) === true
   const isForeign = (part: Part) => isAttachment(part) && !takes(part)
   const foreign = request.messages.flatMap(resultsIn).filter(({ parts }) => parts.some(isForeign))
+  // Mutant `false` survives: speed only. Without such parts no message changes
   if (foreign.length === 0) return undefined
   const refused = foreign.find(({ unsupported }) => unsupported === "refuse")
   if (refused !== undefined) return Effect.fail(refusal(model, refused, isForeign))
@@ -283,6 +285,7 @@ const readable = (
   const seen = adapted.get(model) ?? new WeakMap<Message.Message, ReadonlyArray<Message.Message>>()
   adapted.set(model, seen)
   const before = seen.get(message)
+  // Mutant `false` survives: speed only. The messages are made once more
   if (before !== undefined) return before
   const messages = message.role === "user" ? [readableLate(message, isForeign)] : readableReply(message, isForeign)
   seen.set(message, messages)
@@ -316,6 +319,7 @@ const readableReply = (
     const read = isText ? { kind, text: isFollowed ? textOf(all, where) : text } : { kind, text, parts: left }
     return { ...part, settlement: read }
   })
+  // Mutants `false`, `undefined` survive: speed only. A copy of the message is made
   if (content.every((part, index) => part === message.content[index])) return [message]
   return following.length === 0 ? [{ ...message, content }] : [{ ...message, content }, Message.user(following)]
 }

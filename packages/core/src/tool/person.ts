@@ -34,6 +34,7 @@ export const ask = (self: ToolCall, rung: Ask, seen: unknown, fixRun: FixRun): E
     answer: (answer) => asResult(answer, tool, call.id),
     deny: (reason, text) => {
       const error = ToolDeniedError.make({ tool: tool.name, callId: call.id, reason })
+      // Mutant `false` survives: `undefined` is read like no text
       self.state = over(self.state, { type: "denied", error, ...(text === undefined ? {} : { text }) })
     },
     suspend: (request, error) => suspend(self, self.state, { request, ...(error === undefined ? {} : { error }) })

@@ -61,6 +61,7 @@ export const pinned = <T extends AnyTool>({ definition }: T, source: PinSource):
  * replay reads the same.
  */
 const looked = once(() =>
+  // Mutant `{}` survives: only this module writes what it reads
   Schema.Struct({
     offered: Schema.String,
     now: Schema.NullOr(Schema.String),

@@ -69,6 +69,7 @@ export function provider(
     parameters,
     success: Schema.Json,
     coercion: [],
+    // Mutant `false` survives: `undefined` is read like no option
     ...(options.sideEffects === undefined ? {} : { sideEffects: options.sideEffects }),
     // `demand` above has checked `run`; the services that it needs are in the type of the tool
     run: run as typeof approved

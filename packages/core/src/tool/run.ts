@@ -75,6 +75,7 @@ export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const inTime = timeout === undefined ? running : within(self, running, timeout, () => cutOff(self, timeout))
   // a result that has come later was remembered when it came
   const isRemembered = self.deferredIn?.late?.settlement !== undefined
+  // Mutant `compensate === undefined && remember === undefined` survives: a tool has both or neither
   return compensate === undefined || remember === undefined || isRemembered
     ? inTime
     : Effect.tap(inTime, (value) => remember(compensate, tool, decoded?.params(), resultOf(value), context))

@@ -60,6 +60,7 @@ class Expansion {
     const only = this.#beyond === undefined ? onlyReference(schemas) : undefined
     if (only !== undefined) return this.#reference(only, level)
     const { choices, followed, parts } = this.#locate(schemas)
+    // Mutant `false` survives: speed only. Beyond a bound no schema is located
     if (this.#beyond !== undefined) return none
     for (const target of followed) this.#counting.add(target)
     let nodes = parts.reduce((sum, part) => sum + 1 + listOf(part["enum"]).length, 0)
@@ -70,6 +71,7 @@ class Expansion {
       nodes += size.nodes * nested.length
       depth = Math.max(depth, size.depth)
     }
+    // Mutant `false` survives: speed only. Without a choice nothing is beside it
     const beside = choices.length === 0 ? [] : parts.map(withoutReferences).filter(isConstraint)
     for (const choice of choices) for (const one of choice) add([...beside, one])
     if (choices.length === 0) {
@@ -90,7 +92,7 @@ class Expansion {
     if (target === undefined || this.#counting.has(target)) return leaf
     const counted = this.#sizes.get(target)
     if (counted !== undefined) {
-      if (level + counted.depth > this.#bounds.depth) this.#beyond ??= "depth"
+      if (level - 1 + counted.depth > this.#bounds.depth) this.#beyond ??= "depth"
       return counted
     }
     this.#counting.add(target)

@@ -256,5 +256,6 @@ const aboutOf = ({ entry: { tool }, site: { call, history }, state }: ToolCall):
 const admits = ({ entry: { tool }, state }: ToolCall, rung: Retry | Fix): boolean => {
   if (decodedOf(state) === undefined) return rung.kind === "fix"
   if (tool.sideEffects !== "unsafe" || rung.acknowledged) return true
+  // Mutant `true` for `rung.kind === "fix"` survives: a retry has no `as`
   return isCleared(state) || (rung.kind === "fix" && rung.as === "result")
 }

@@ -18,6 +18,7 @@ export const surrounded: Surrounded = {
     const each = tries.each({
       attempt: (count) =>
         emitFailure(self, count, () =>
+          // Mutant `true` survives: the first attempt begins in this state, too
           plain(self, runOnce(self, self.state.type === "Running" ? admitted(self.state) : state))
         ),
       isPassing: (error) => error instanceof Waits || error instanceof ToolRun.Unverifiable,
@@ -29,6 +30,7 @@ export const surrounded: Surrounded = {
       self.state.type === "Running" && isCleared(self.state)
         ? undefined
         : OutcomeUnknownError.make({ tool: name, callId: site.call.id, idempotencyKey: site.key })
+    // Mutant `around(each, refusal)` survives: a tool that is surrounded has this function
     return tries.run(around?.(each, refusal) ?? each)
   }
 }

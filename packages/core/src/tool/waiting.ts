@@ -86,6 +86,7 @@ const over = new Map<string, Closed>()
 /** Registers a call: from now on a settlement with this token counts. */
 export const enter = (token: string, decode: Decode): Entry => {
   const entry = new Entry(decode)
+  // Mutant `;` survives: a call that waits is looked for first
   over.delete(token)
   entries.set(token, entry)
   return entry
