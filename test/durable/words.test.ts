@@ -167,19 +167,21 @@ it.effect("a call that is interrupted is at work no longer, and its parts are go
   })
 )
 
-it.effect("a call that failed as the time of its run ended fails so in a replay, also if something was shown [P1371]", () =>
-  Effect.gen(function* () {
-    assert.strictEqual(yield* Effect.flip(failing(undefined, lost)), lost)
-    const shown = { reasoning: "", text: "a" }
-    assert.strictEqual(yield* Effect.flip(failing(undefined, { _tag: "Broken", error: lost, shown })), lost)
-    for (const error of [
-      { _tag: "OutOfTime" },
-      { _tag: "Broken", error: { _tag: "OutOfTime" }, shown }
-    ] as ReadonlyArray<ModelFailure>) {
-      const exit = yield* Effect.exit(failing(undefined, error))
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-    }
-  })
+it.effect(
+  "a call that failed as the time of its run ended fails so in a replay, also if something was shown [P1371]",
+  () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Effect.flip(failing(undefined, lost)), lost)
+      const shown = { reasoning: "", text: "a" }
+      assert.strictEqual(yield* Effect.flip(failing(undefined, { _tag: "Broken", error: lost, shown })), lost)
+      for (const error of [
+        { _tag: "OutOfTime" },
+        { _tag: "Broken", error: { _tag: "OutOfTime" }, shown }
+      ] as ReadonlyArray<ModelFailure>) {
+        const exit = yield* Effect.exit(failing(undefined, error))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      }
+    })
 )
 
 /** What a reader gets of a recorded call, and how often it came anew. */

@@ -52,8 +52,8 @@ export class PageElement extends PageNode {
     })
     Object.defineProperty(this, "open", {
       get: () => this.isShown,
-      set: (isOpen: boolean) => {
-        this.toggleAttribute("open", isOpen)
+      set: (isUnfolded: boolean) => {
+        this.toggleAttribute("open", isUnfolded)
       }
     })
   }

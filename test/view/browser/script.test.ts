@@ -100,10 +100,10 @@ describe("the script of a report [P1219]", () => {
   })
 
   it("says of a run without an end that its stream has ended [P1219]", async () => {
-    const { head, status } = await shown({ url: "/events", body: { question: 1 } })
+    const { head, status } = await shown({ url: "/events", body: { customer: 1 } })
     expect(asked[0]?.init).toEqual({
       method: "POST",
-      body: '{"question":1}',
+      body: '{"customer":1}',
       headers: { "content-type": "application/json", accept: "text/event-stream" }
     })
     await send(sent(numbered.slice(0, 8)))
