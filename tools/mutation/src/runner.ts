@@ -27,6 +27,19 @@ const suitesOf = (test: RunnerTestCase): ReadonlyArray<RunnerTestSuite> => {
   return suites
 }
 
+/** The test with what its suites run before and after each of their tests. */
+const withHooks = async (test: RunnerTestCase): Promise<void> => {
+  const suites = [test.file, ...suitesOf(test)]
+  try {
+    for (const suite of suites)
+      for (const hook of TestRunner.getSuiteHooks(suite)?.beforeEach ?? []) await hook(test.context, suite)
+    await TestRunner.getTestFn(test)()
+  } finally {
+    for (const suite of suites.toReversed())
+      for (const hook of TestRunner.getSuiteHooks(suite)?.afterEach ?? []) await hook(test.context, suite)
+  }
+}
+
 /** What a test registers for its end while it runs. */
 interface Hooked {
   onFinished?: ReadonlyArray<(context: RunnerTestCase["context"]) => unknown> | undefined
@@ -94,7 +107,7 @@ export default class MutantRunner extends TestRunner {
     })
     try {
       this.onBeforeTryTask(test, options)
-      const ended = await Promise.race([TestRunner.getTestFn(test)(), timeout])
+      const ended = await Promise.race([withHooks(test), timeout])
       if (ended === never) return never
       this.onAfterTryTask(test)
       for (const hook of test.onFinished ?? []) await hook(test.context)

@@ -307,9 +307,12 @@ const playing = (browser: Browser, report: Report, { expected, play, steps }: Sc
     const visit = { what, url: `http://127.0.0.1:${connection.port}/`, ...(expected === undefined ? {} : { expected }) }
     const check: Playing["check"] = (which, isRight, said) =>
       report.check(`react: ${which}`, isRight, JSON.stringify(said))
-    const seen = browser(visit, (page) => {
+    const seen = browser(visit, async (page) => {
       page.setDefaultTimeout(LIMIT)
-      return play({ check, connection, model, page, view: viewOf(page) })
+      const view = viewOf(page)
+      await play({ check, connection, model, page, view })
+      // a page that is closed while it reads an answer aborts its request
+      await view.isOver()
     })
     yield* Effect.promise(() => seen)
   }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Error"))

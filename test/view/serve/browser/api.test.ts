@@ -1,5 +1,5 @@
 /** What the page of the playground asks its server for. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 
 const asked: Array<readonly [string, RequestInit | undefined]> = []
 let answers: Array<Response> = []
@@ -7,12 +7,14 @@ let api: typeof import("../../../../packages/view/src/serve/browser/api.ts")
 
 beforeAll(async () => {
   vi.stubGlobal("location", { search: "?token=a%26b" })
+  // the page reads its token when it is loaded, and all tests of a worker have one copy of it
+  api = await import("../../../../packages/view/src/serve/browser/api.ts")
+})
+beforeEach(() => {
   vi.stubGlobal("fetch", (path: string, init?: RequestInit) => {
     asked.push([path, init])
     return Promise.resolve(answers.shift() ?? Response.json({ id: "r1" }))
   })
-  // the page reads its token when it is loaded, and all tests of a worker have one copy of it
-  api = await import("../../../../packages/view/src/serve/browser/api.ts")
 })
 afterAll(() => vi.unstubAllGlobals())
 

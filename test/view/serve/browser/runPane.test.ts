@@ -15,6 +15,9 @@ let RunPane: typeof import("../../../../packages/view/src/serve/browser/runPane.
 beforeAll(async () => {
   // the same token as in all tests of this page, which reads it once
   vi.stubGlobal("location", { search: "?token=a%26b" })
+  ;({ RunPane } = await import("../../../../packages/view/src/serve/browser/runPane.ts"))
+})
+beforeEach(() => {
   vi.stubGlobal("fetch", (path: string, init?: RequestInit) => {
     if (path.startsWith("/events/")) {
       asked.push(path)
@@ -34,9 +37,6 @@ beforeAll(async () => {
     asked.push(`${path} ${String(init?.body)}`)
     return Promise.resolve(isRefused ? new Response("not now", { status: 409 }) : Response.json({ id: "r9" }))
   })
-  ;({ RunPane } = await import("../../../../packages/view/src/serve/browser/runPane.ts"))
-})
-beforeEach(() => {
   asked.length = 0
   events = []
   isRefused = false
