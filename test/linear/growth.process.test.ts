@@ -49,7 +49,8 @@ const refusedIn = (lines: ReadonlyArray<Line>, table?: string): ReadonlyArray<st
 describe("the measurement of growth", () => {
   it(
     "refuses a quadratic function and one that throws, and lets linear ones pass [P1390]",
-    { timeout: 10 * minutes },
+    // a machine that is busy at the wrong instant hides the growth of a function
+    { timeout: 10 * minutes, retry: 2 },
     () => {
       const lines = measured("--planted")
       expect(lines.flatMap(({ id, refusal }) => (refusal === undefined ? [] : [id])).toSorted()).toEqual([
