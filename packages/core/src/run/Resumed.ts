@@ -136,7 +136,7 @@ const restore: Resumes["restore"] = ({ beginning: { from }, plan: { work }, run,
   }
   done.granted = from.grants
   done.aside = from.putAside
-  meter.takeOver(from.limits, (start.kind === "input" ? undefined : start.budget) ?? {})
+  meter.takeOver(from.limits, start.budget ?? {})
   paid(meter, from)
   for (const digest of from.withdrawn ?? []) tree.inbox?.withdraw(digest)
 }
@@ -197,10 +197,8 @@ const resumedLate = (running: Looping, late: ReadonlyArray<LateCheckpoint>): Eff
 
 const restoreLate = ({ run, start, state, toolset }: Looping, late: LateCheckpoint): Effect.Effect<void> => {
   const tool = toolset.entries.get(late.tool)?.tool
-  // Mutant `false` survives: only a run that goes on comes here, which the type does not say
-  const decisions = start.kind === "input" ? undefined : start.decisions
-  // Mutant `tool?.deferral?.restore(tool, late, run, decisions)` survives: a snapshot with another tool of this name is refused before
-  const restored = tool?.deferral?.restore?.(tool, late, run, decisions)
+  // Mutant `tool?.deferral?.restore(tool, late, run, start.decisions)` survives: a snapshot with another tool of this name is refused before
+  const restored = tool?.deferral?.restore?.(tool, late, run, start.decisions)
   return restored === undefined
     ? Effect.die(new TypeError(`Agent '${run.agent}' has no tool '${late.tool}' to go on with`))
     : Effect.map(restored, (call) => void (state.late = call.join(state.late, { type: "deferred", ...late })))

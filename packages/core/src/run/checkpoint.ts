@@ -45,8 +45,7 @@ export const suspend = ({ mode, run, start, state }: Running): Effect.Effect<Sus
     const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
     state.late?.suspend()
     if (mode.nesting !== undefined) return Effect.succeed(new Suspension(snapshot))
-    // Mutants `false`, `""` survive: a run that begins with an input has no decisions, which the type does not say
-    const decided = start.kind === "input" ? [] : (start.decisions?.decided() ?? [])
+    const decided = start.decisions?.decided() ?? []
     const id = RunContext.drawId(fiber)
     return Effect.succeed(new Suspension({ ...snapshot, ...(decided.length === 0 ? {} : { decided }), id }))
   })

@@ -26,8 +26,7 @@ export const rowsOf =
       // the call is settled now: it cannot suspend the run
       isSuspendable: false,
       from: { type: "deferred", arguments: args, token, handle, expiresAt, ...(progress && { progress }) },
-      // Mutants `false`, `""` survive: a run that begins with an input has no decisions, which the type does not say
-      decisions: start.kind === "input" ? undefined : start.decisions,
+      decisions: start.decisions,
       nesting: undefined,
       slot: new Slot(),
       late: { handle, settlement }

@@ -14,7 +14,15 @@ import type { Resumption } from "./Start.ts"
 import type { RunState } from "./state.ts"
 
 /** Where a run begins. */
-export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
+export type Start = Anew | Resuming
+
+/** A run that begins with an input has nothing of what a resumption brings. */
+interface Anew {
+  readonly kind: "input"
+  readonly input: unknown
+  readonly decisions?: undefined
+  readonly budget?: undefined
+}
 
 export interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "say" | "budget"> {
   readonly kind: "resumption"

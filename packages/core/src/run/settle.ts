@@ -288,7 +288,7 @@ const siteOf = (running: Looping, wrote: Message.ToolCall, { calls, keys }: Aske
     before: state.messages.at(-1),
     isSuspendable: mode.isSuspendable,
     from,
-    decisions: start.kind === "input" ? undefined : start.decisions,
+    decisions: start.decisions,
     nesting: nestingOf(running, slot, from),
     slot,
     pins: running.toolset.pinned && state.pins,
@@ -316,8 +316,7 @@ const nestingOf = (
       }
       slot.checkpoint = checkpoint
     }
-    const decisions = start.kind === "input" ? undefined : start.decisions
-    const resumption = from === undefined ? undefined : { from, decisions }
+    const resumption = from === undefined ? undefined : { from, decisions: start.decisions }
     return { isSuspendable, parents, resumption, started }
   }
 }
