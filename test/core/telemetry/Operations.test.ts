@@ -5,6 +5,7 @@ import { Clock, Context, Exit, Tracer } from "effect"
 import { type Beginning, type Ending, Operations } from "../../../packages/core/src/telemetry/Operations.ts"
 import * as Spans from "../../../packages/core/src/telemetry/spans.ts"
 import { event } from "./_support/events.ts"
+import { recorder } from "./_support/spans.ts"
 
 const failure = LlmError.ServerError.make({ model: "m" })
 const begins = event("run-start")
@@ -142,14 +143,7 @@ it("a defect is blamed on the only operation that is at work [A1202 A1203]", () 
 
 /** A span of a model call, after these notes and this end. */
 const spanOf = (notes: ReadonlyArray<readonly [at: bigint, note: AgentEvent.AgentEvent]>, ending: Partial<Ending>) => {
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span(options) {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
+  const { spans, tracer } = recorder()
   const watcher = Spans.watcher(false)
   const operation = watcher.begin(asks, Context.make(Tracer.Tracer, tracer), 1_000_000_000n)
   for (const [at, note] of notes) watcher.within(operation, note, at)

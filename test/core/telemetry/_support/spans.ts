@@ -3,6 +3,7 @@ import { Cause, Effect, Exit, Option, Tracer } from "effect"
 
 export interface Recorder {
   readonly spans: ReadonlyArray<Tracer.NativeSpan>
+  readonly tracer: Tracer.Tracer
   readonly provide: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly named: (name: string) => Tracer.NativeSpan
 }
@@ -18,6 +19,7 @@ export const recorder = (): Recorder => {
   })
   return {
     spans,
+    tracer,
     provide: Effect.provideService(Tracer.Tracer, tracer),
     named: (name) => {
       const found = spans.find((span) => span.name === name)

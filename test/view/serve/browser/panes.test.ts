@@ -6,28 +6,12 @@ import { breakPane } from "../../../../packages/view/src/serve/browser/breakPane
 import { asText, tick } from "../../../../packages/view/src/serve/browser/dom.ts"
 import { inputForm } from "../../../../packages/view/src/serve/browser/inputForm.ts"
 import { nameOf, runList, words } from "../../../../packages/view/src/serve/browser/runList.ts"
-import type { AgentShown, RunShown, ToolShown } from "../../../../packages/view/src/serve/browser/Wire.ts"
+import type { AgentShown, ToolShown } from "../../../../packages/view/src/serve/browser/Wire.ts"
 import { buttonIn, elementOf, page, withPage } from "../../_support/dom.ts"
 import { PageEvent } from "../../_support/pageEvent.ts"
+import { run } from "./_support/runs.ts"
 
 withPage()
-
-const run = (fields: Partial<RunShown> = {}): RunShown => ({
-  id: "r1",
-  agent: "desk",
-  at: 0,
-  input: "Hello",
-  model: "stand-in",
-  tools: "run",
-  faults: [],
-  seed: 1,
-  status: "completed",
-  healed: 0,
-  turns: 1,
-  lasted: 1500,
-  missing: [],
-  ...fields
-})
 
 describe("the list of runs [P1285]", () => {
   it("has each run with its sign, its facts and its error [P1285]", () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import type { RunShown } from "../../../../packages/view/src/serve/browser/Wire.ts"
 import { buttonIn, elementOf, withPage } from "../../_support/dom.ts"
 import { PageEvent } from "../../_support/pageEvent.ts"
+import { run } from "./_support/runs.ts"
 
 withPage()
 
@@ -43,28 +44,11 @@ beforeEach(() => {
 })
 afterAll(() => vi.unstubAllGlobals())
 
-const run = (fields: Partial<RunShown> = {}): RunShown => ({
-  id: "r1",
-  agent: "desk",
-  at: 0,
-  input: "Hello",
-  model: "stand-in",
-  tools: "run",
-  faults: [],
-  seed: 1,
-  status: "running",
-  healed: 0,
-  turns: 3,
-  lasted: 1500,
-  missing: [],
-  ...fields
-})
-
 const shown = async (first: Partial<RunShown> = {}, all: ReadonlyArray<RunShown> = []) => {
   const acts = { show: vi.fn(), complain: vi.fn() }
   const pane = new RunPane("r1", acts)
   const root = elementOf(pane.root)
-  pane.renew(run(first), all)
+  pane.renew(run({ status: "running", turns: 3, ...first }), all)
   // the events have come
   await vi.waitFor(() => expect(asked.some((path) => path.startsWith("/events/"))).toBe(true))
   await vi.waitFor(() => expect(isRead).toBe(true))

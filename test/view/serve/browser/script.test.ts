@@ -1,28 +1,12 @@
 /** The script of the playground: what it shows of the server's state, and what it asks for. */
 import { setImmediate } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import type { AgentShown, RunShown, State } from "../../../../packages/view/src/serve/browser/Wire.ts"
+import type { AgentShown, State } from "../../../../packages/view/src/serve/browser/Wire.ts"
 import { buttonIn, page, PageElement, withPage } from "../../_support/dom.ts"
 import { PageEvent } from "../../_support/pageEvent.ts"
+import { run } from "./_support/runs.ts"
 
 withPage()
-
-const run = (fields: Partial<RunShown> = {}): RunShown => ({
-  id: "r1",
-  agent: "desk",
-  at: 0,
-  input: "Pay.",
-  model: "stand-in",
-  tools: "run",
-  faults: [],
-  seed: 1,
-  status: "completed",
-  healed: 0,
-  turns: 1,
-  lasted: 1500,
-  missing: [],
-  ...fields
-})
 
 const agent: AgentShown = {
   name: "desk",
@@ -218,7 +202,7 @@ describe("the page of the playground [P1285]", () => {
     await shown({ runs: [run(), run({ id: "r2" })] })
     expect(addresses).toEqual(["/?token=a%26b#r1"])
     expect(find(".is-selected")?.dataset["run"]).toBe("r1")
-    await press("✓ Pay.")
+    await press("✓ Hello")
     vi.resetModules()
     page.body.replaceChildren(new PageElement("main"))
     addresses.length = 0
@@ -295,7 +279,7 @@ describe("the page of the playground [P1285]", () => {
       "Load the file again",
       "Do not break: The model is busy",
       "Break: The model is slow",
-      "Show ✓ Pay.",
+      "Show ✓ Hello",
       "Show ✕ Refund."
     ])
     const act = async (name: string) => {
