@@ -31,30 +31,56 @@ it.run("a model is shared, closed 5 minutes after the last run, and rebuilt by t
   })
 )
 
+/** Counts the fibers of runs that have not ended. */
+const countFibers = () => {
+  const fibers = { now: 0 }
+  const counting: Metric.FiberRuntimeMetricsService = {
+    recordFiberStart: () => void fibers.now++,
+    recordFiberEnd: () => void fibers.now--
+  }
+  return { fibers, counted: Effect.provideService(Metric.FiberRuntimeMetrics, counting) }
+}
+
+it.run(
+  "one fiber waits for the end of the idle time, however many runs come in between, and none for an end that never comes [P1504]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [modelIdle, waiting] of [
+        ["5 minutes", 1],
+        ["Infinity", 0]
+      ] as const) {
+        const { counted, fibers } = countFibers()
+        const log: Array<string> = []
+        const ask = bare(run(Agent.make("clerk", { model: logged(log), modelIdle }), "go")).pipe(counted)
+        for (let nth = 0; nth < 20; nth++) {
+          yield* ask
+          yield* TestClock.adjust("1 minute")
+        }
+        assert.strictEqual(fibers.now, waiting)
+        yield* TestClock.adjust("5 minutes")
+        assert.strictEqual(fibers.now, 0)
+        assert.strictEqual(count(log, /closes/), waiting)
+      }
+    })
+)
+
 it.run(
   "a model that a later run has replaced is closed, and no fiber waits for the end of its idle time [P1504]",
   (run) =>
     Effect.gen(function* () {
       const log: Array<string> = []
-      let fibers = 0
-      const counting: Metric.FiberRuntimeMetricsService = {
-        recordFiberStart: () => void fibers++,
-        recordFiberEnd: () => void fibers--
-      }
+      const { counted, fibers } = countFibers()
       const agent = Agent.make("clerk", { model: logged(log) })
       // each run has a memo map of its own, in which this layer does not stand
-      const ask = run(agent, "go").pipe(
-        Effect.provide(given("one")),
-        Effect.provideService(Metric.FiberRuntimeMetrics, counting)
-      )
+      const ask = run(agent, "go").pipe(Effect.provide(given("one")), counted)
       for (let nth = 0; nth < 20; nth++) yield* ask
       assert.lengthOf(
         log.filter((line) => line.endsWith("closes")),
         19
       )
-      assert.strictEqual(fibers, 1)
+      assert.strictEqual(fibers.now, 1)
       yield* TestClock.adjust("5 minutes")
-      assert.strictEqual(fibers, 0)
+      assert.strictEqual(fibers.now, 0)
       assert.strictEqual(log.at(-1), "model 20 closes")
     })
 )

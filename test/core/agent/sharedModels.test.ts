@@ -4,6 +4,7 @@ import { Agent, Model, Recovery, Tool } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, ManagedRuntime, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { eventLog, gone, scripted } from "../../_support/dialogue.ts"
 import { service } from "../../_support/guard.ts"
 import { it } from "../../_support/run.ts"
@@ -29,6 +30,8 @@ it.run("concurrent and later runs share one build, which is closed with the runt
     yield* Effect.provide(
       Effect.gen(function* () {
         yield* Effect.forEach([1, 2, 3], () => run(agent, "go"), { concurrency: 3 })
+        // no idle time ends it before
+        yield* TestClock.adjust("1 hour")
         yield* run(agent, "go")
         assert.deepStrictEqual(log, ["desk opens", "model 1 opens", ...Array(4).fill("model 1 asked")])
       }),
