@@ -1,11 +1,11 @@
 /** The rows of verdicts, and their code. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Recorded } from "../../../packages/view/src/recording/Recorded.ts"
 import { Code } from "../../../packages/view/src/replay/code.ts"
 import type { Row, Rung, Script } from "../../../packages/view/src/replay/parts.ts"
 import { budgetCode, tableCode } from "../../../packages/view/src/replay/recovery.ts"
 import { Refused, reasons } from "../../../packages/view/src/replay/refusing.ts"
 import { Rows, Treated } from "../../../packages/view/src/replay/rows.ts"
+import { event, thrownBy } from "./_support/reading.ts"
 
 const script: Script = {
   input: "",
@@ -17,8 +17,6 @@ const script: Script = {
   end: { type: "completed", text: "" }
 }
 
-const event = (fields: object): Recorded => ({ runId: "r", agent: "a", turn: 1, at: 0, type: "verdict", ...fields })
-
 /** The code of one row with these rungs. */
 const coded = (...rungs: ReadonlyArray<Rung>): string => {
   const table = tableCode([{ tag: "Busy", rungs, byCall: new Map() }], [], new Code(script))
@@ -29,15 +27,6 @@ const treated = (...events: ReadonlyArray<object>) => {
   const made = new Treated()
   for (const one of events) made.take(event(one))
   return made
-}
-
-const thrownBy = (run: () => void): unknown => {
-  try {
-    run()
-  } catch (error) {
-    return error
-  }
-  return undefined
 }
 
 describe("the rungs of a row", () => {

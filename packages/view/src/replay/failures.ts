@@ -7,9 +7,8 @@ const ours: ReadonlySet<string> = new Set(RecoveryAdvice.tags)
 
 /** The failure of an error in its JSON form. `tag` is that of its verdict, which knows errors without a name. */
 export const failureOf = (error: unknown, tag = tagOf(error)): Failure => {
-  const isOurs = ours.has(tagOf(error)) && typeof error === "object" && error !== null
-  return isOurs
-    ? // cast: any object can be read by key
+  return ours.has(tagOf(error))
+    ? // cast: only an object has the tag of one of our errors, and any object can be read by key
       { tag: tagOf(error), message: messageOf(error), json: error as Readonly<Record<string, unknown>> }
     : { tag, message: messageOf(error) }
 }
