@@ -2,6 +2,7 @@
 import { EvalPage, EvalSvg } from "@kintsugi/view"
 import { describe, expect, it } from "vitest"
 import { share } from "../../../packages/core/src/testing/Eval.ts"
+import { phone } from "../../../packages/view/src/page/StillPage.ts"
 import { hostile } from "../_support/hostile.ts"
 import { reportOf } from "./_support/report.ts"
 
@@ -12,10 +13,19 @@ const titles = (svg: string) => [...svg.matchAll(/<title>([^<]*)<\/title>/g)].ma
 const widths = (svg: string, fill: string) =>
   [...svg.matchAll(new RegExp(`<rect class="k-${fill}"[^>]* width="([^"%]+)"`, "g"))].map(([, width]) => Number(width))
 
+/** The texts of a drawing, each with where it begins. */
+const texts = (svg: string) =>
+  [...svg.matchAll(/<text[^>]* x="([^"]+)" y="([^"]+)"[^>]*>(.*?)<\/text>/g)].map(([, x, y, text]) => [
+    text,
+    Number(x),
+    Number(y)
+  ])
+
 describe("a comparison as a drawing", () => {
-  const svg = EvalSvg.draw(reportOf(["none", "retry"], ["busy", "gone"]))
+  const draw = (width?: number) => EvalSvg.draw(reportOf(["none", "retry"], ["busy", "gone"]), { width })
 
   it("has a bar for each policy: passed, failed, and wrong and silent", () => {
+    const svg = draw()
     expect(titles(svg).slice(0, 6)).toEqual([
       "none: 5 passed",
       "none: failed: Busy 12",
@@ -34,6 +44,7 @@ describe("a comparison as a drawing", () => {
 
   it("shows where the rate may really be", () => {
     const { high, low } = share(5, 20)
+    const svg = draw()
     const [, from, to] = /class="k-asked" d="M([\d.]+) [^"]*H([\d.]+)M/.exec(svg) ?? []
     const pixels = 960 - 240 - 150
     expect(Number(from)).toBeCloseTo(240 + pixels * low, 1)
@@ -41,6 +52,7 @@ describe("a comparison as a drawing", () => {
   })
 
   it("has a cell for each scenario under each policy", () => {
+    const svg = draw()
     expect(titles(svg).slice(6)).toEqual([
       "busy, none: 0 % (0 % to 28 %) of 10",
       "busy, retry: 100 % (72 % to 100 %) of 10",
@@ -49,6 +61,47 @@ describe("a comparison as a drawing", () => {
     ])
     const cell = (960 - 240 - 12) / 2 - 8
     expect(widths(svg, "gold").slice(2)).toEqual([0, cell, cell / 2, cell / 2])
+  })
+
+  it("has its texts beside what they name, line below line", () => {
+    const column = (960 - 240 - 12) / 2
+    const svg = draw()
+    expect(texts(svg)).toEqual([
+      ["Policies", 12, 20],
+      ["runs: passed, then failed, then wrong and silent (cracked); the line is the interval of 95 %", 240, 20],
+      ["none", 232, 45],
+      ["25 % (11 % to 47 %)", 818, 45],
+      ["retry", 232, 67],
+      ["75 % (53 % to 89 %)", 818, 67],
+      ["Scenarios", 12, 100],
+      ["runs that passed, under each policy", 240, 100],
+      ["none", 240, 125],
+      ["retry", 240 + column, 125],
+      ["busy", 232, 147],
+      ["0 %", 244, 148],
+      ["100 %", 244 + column, 148],
+      ["gone", 232, 169],
+      ["50 %", 244, 170],
+      ["50 %", 244 + column, 170]
+    ])
+    const cells = [...svg.matchAll(/<rect class="k-raised" x="([^"]+)" y="([^"]+)" width="([^"]+)" height="([^"]+)"/g)]
+    expect(cells.map(([, ...numbers]) => numbers.map(Number))).toEqual(
+      [135, 157].flatMap((y) => [240, 240 + column].map((x) => [x, y, column - 8, 16]))
+    )
+    expect(svg).toContain('viewBox="0 0 960 188"')
+  })
+
+  it("has the policies alone where there is little room, with their texts above the bars", () => {
+    const svg = draw(599)
+    expect(texts(svg)).toEqual([
+      ["Policies", 12, 20],
+      ["gold: passed; grey: failed; cracked: wrong and silent", 12, 35],
+      ["none", 12, 59],
+      ["25 % (11 % to 47 %)", 587, 59],
+      ["retry", 12, 99],
+      ["75 % (53 % to 89 %)", 587, 99]
+    ])
+    expect(texts(draw(600))).toHaveLength(16)
   })
 
   it("has no rate of nothing", () => {
@@ -71,6 +124,18 @@ describe("a comparison as a page", () => {
   it("has the drawing, and tables that tell the same", () => {
     const report = reportOf(["none", "retry"], ["busy", "gone"])
     const page = EvalPage.make(report, { title: "Ours" })
+    expect([...page.matchAll(/<(?:h1|h2|caption)[^>]*>([^<]*)</g)].map(([, text]) => text)).toEqual([
+      "Ours",
+      "Policies",
+      "All scenarios together; amounts are means of a run",
+      "Scenarios",
+      "Runs that passed, with the interval of 95 %"
+    ])
+    const heads = [...page.matchAll(/<th scope="col"[^>]*>([^<]*)</g)].map(([, text]) => text)
+    const columns = ["policy", "passed (95 %)", "silent", "failed with", "model calls", "tokens", "waited"]
+    expect(heads).toEqual([...columns, "scenario", "none", "retry"])
+    const [, narrow = ""] = page.split('<div class="drawing narrow">')
+    expect(texts(narrow)).toEqual(texts(EvalSvg.draw(report, { width: phone })))
     expect(page).toContain("<title>Ours</title>")
     expect(page).toContain(EvalSvg.draw(report))
     expect(page).toContain("2 policies on 2 scenarios, 10 runs of each, seed 3.")

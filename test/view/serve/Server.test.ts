@@ -9,7 +9,7 @@ import { maxBody } from "../../../packages/view/src/serve/http.ts"
 import type { State } from "../../../packages/view/src/serve/browser/Wire.ts"
 import { hostile } from "../_support/hostile.ts"
 import { desk } from "./_support/desk.ts"
-import { choice, servingOf, until } from "./_support/serving.ts"
+import { choice, fetch, servingOf, until } from "./_support/serving.ts"
 
 /** The status of a request with headers and paths that `fetch` would not send. */
 const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = "GET") =>

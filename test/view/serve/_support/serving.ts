@@ -9,6 +9,9 @@ import { type Loaded, Playground } from "../../../../packages/view/src/serve/Pla
 import { serve } from "../../../../packages/view/src/serve/Server.ts"
 import type { Choice, State } from "../../../../packages/view/src/serve/browser/Wire.ts"
 
+/** That of Node: tests of pages put another one in its stead, and all tests may run in one process. */
+export const { fetch } = globalThis
+
 /** A folder that is removed with the scope. */
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "serve-"))),
