@@ -87,3 +87,53 @@ describe("the data of a page [P1217]", () => {
     })
   })
 })
+
+describe("the frame of a page", () => {
+  /** The lines of a page without its style, its script and the addresses of both. */
+  const frameOf = (page: string) =>
+    page
+      .replace(/<style>[^]*?<\/style>/, "<style></style>")
+      .replace(/<script>[^]*?<\/script>/, "<script></script>")
+      .replaceAll(/'sha256-[^']+'/g, "'sha256'")
+      .split("\n")
+
+  const around = (title: string, connect: string, still: string, data: string) => [
+    "<!doctype html>",
+    '<html lang="en">',
+    "<head>",
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256'; style-src 'sha256'; connect-src ${connect}; base-uri 'none'; form-action 'none'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${title}</title>`,
+    "<style></style>",
+    "</head>",
+    "<body>",
+    `<header><div class="line"><h1>${title}</h1></div></header>`,
+    `<main id="report"><div class="still">${still}</div></main>`,
+    `<script type="application/json" id="data">${data}</script>`,
+    "<script></script>",
+    "</body>",
+    "</html>",
+    ""
+  ]
+
+  it("has the style and the script of their digests, and no other code [P1214]", () => {
+    expect(frameOf(Page.live({ url: "/events" }))).toEqual(
+      around("A run at work", "'self'", "", JSON.stringify({ url: "/events" }))
+    )
+    expect(frameOf(Page.live({ url: "/events", title: "<Ours>", body: { a: 1 } }))).toEqual(
+      around("&lt;Ours&gt;", "'self'", "", String.raw`{"title":"\u003cOurs\u003e","url":"/events","body":{"a":1}}`)
+    )
+    const lines = frameOf(Page.make(recordingOf(start, { type: "run-completed", output: "Paid" })))
+    const [still, data] = [12, 13].map(
+      (line) =>
+        /^(?:<main id="report"><div class="still">|<script [^>]*>)(.*?)(?:<\/div><\/main>|<\/script>)$/.exec(
+          lines[line] ?? ""
+        )?.[1] ?? ""
+    )
+    expect(lines).toEqual(around("desk", "'none'", still ?? "", data ?? ""))
+    expect(still).toMatch(/<svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 \d+">.+<\/svg>/)
+    expect(JSON.parse(data ?? "")).not.toHaveProperty("title")
+  })
+})

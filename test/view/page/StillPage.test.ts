@@ -24,6 +24,15 @@ describe("a page without a script [P1214]", () => {
       "</html>",
       ""
     ])
+    // headings, wide drawings and tables that scroll, numbers at the right, and either drawing by the width
+    for (const rule of [
+      "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}",
+      ".drawing{overflow-x:auto}.drawing svg{max-width:none}.narrow{display:none}",
+      ".scroll{overflow-x:auto}",
+      "td.number,th.number{text-align:right}",
+      "@media screen and (max-width:640px){.wide{display:none}.narrow{display:block}"
+    ])
+      expect(lines[8]).toContain(rule)
     expect(lines[8]).toMatch(
       /^<style>:root\{color-scheme:light dark;--paper:#fbf9f4;.*prefers-color-scheme:dark.*<\/style>$/
     )

@@ -1,5 +1,5 @@
 /** The lines that all forms of a policy share, and the text and the page of a policy as a whole. */
-import { Recovery } from "@kintsugi/core"
+import { Agent, Compaction, Recovery } from "@kintsugi/core"
 import { PolicyPage, PolicyText, PolicyView } from "@kintsugi/view"
 import { Duration } from "effect"
 import { describe, expect, it } from "vitest"
@@ -188,5 +188,32 @@ describe("the page of a policy", () => {
     expect(PolicyPage.make(viewOf(random))).toContain(
       "<caption>When each attempt begins, if every one fails at once</caption>"
     )
+  })
+  it("names all attempts where it has room for them [P1236]", () => {
+    const captionOf = (maxRows: number) =>
+      /<caption>(When [^<]*)<\/caption>/.exec(PolicyPage.make(viewOf(steady), { maxRows }))?.[1]
+    expect(captionOf(2)).toBe("When each attempt begins, if every one fails at once: the first 2")
+    expect(captionOf(3)).toBe("When each attempt begins, if every one fails at once")
+  })
+
+  it("has the model calls of fixers and compactions, and what a person may take [P1236]", () => {
+    const agent = Agent.make("mender", { budget: { maxTurns: 3 } })
+    const ask = (times: number, onExpiry: "refuse" | "ask-again") =>
+      Recovery.ask<unknown>({ validFor: "2 hours", onExpiry, times })
+    const cellsOf = (row: Parameters<typeof Recovery.explain>[0]) => {
+      const page = PolicyPage.make(viewOf(row))
+      const [, rows = ""] = /<caption>The table of http<\/caption>.*?<tbody>(.*?)<\/tbody>/s.exec(page) ?? []
+      return [...rows.matchAll(/<td[^>]*>([^<]*)</g)].map(([, text]) => text)
+    }
+    expect(cellsOf({ Busy: Recovery.fix(agent, { retries: 2 }) })).toEqual(["1 fix mender", "", "2", "6"])
+    expect(cellsOf({ Busy: Recovery.compact(Compaction.summarise(agent)) })).toEqual([
+      "1 compact summarise",
+      "",
+      "0",
+      "6"
+    ])
+    expect(cellsOf({ Busy: ask(1, "refuse") })).toEqual(["1 ask", "for a person, once, up to 2 h in all", "0", "0"])
+    expect(cellsOf({ Busy: ask(3, "refuse") })).toEqual(["1 ask", "for a person, 3 times, up to 6 h in all", "0", "0"])
+    expect(cellsOf({ Busy: ask(1, "ask-again") })).toEqual(["1 ask", "for a person, once", "0", "0"])
   })
 })
