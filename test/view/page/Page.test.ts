@@ -132,7 +132,7 @@ describe("the frame of a page", () => {
           lines[line] ?? ""
         )?.[1] ?? ""
     )
-    expect(lines).toEqual(around("desk", "'none'", still ?? "", data ?? ""))
+    expect(lines).toEqual(around("✓ Completed · desk", "'none'", still ?? "", data ?? ""))
     expect(still).toMatch(/<svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 \d+">.+<\/svg>/)
     expect(JSON.parse(data ?? "")).not.toHaveProperty("title")
   })
