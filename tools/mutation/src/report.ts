@@ -29,7 +29,10 @@ const tooLow = (what: string, percent: number, least: number): ReadonlyArray<str
 export const complaints = (results: ReadonlyArray<FileResult>, isWhole: boolean): ReadonlyArray<string> => [
   ...(isWhole ? tooLow("everything", scoreOf(results).percent, LEAST.overall) : []),
   ...(isWhole ? areas : []).flatMap(({ least, name }) => tooLow(name, scoreOf(ofArea(results, name)).percent, least)),
-  ...results.flatMap((one) => tooLow(one.file, scoreOf([one]).percent, LEAST.file)),
+  // a small file may have nothing but mutants that no test can find out
+  ...results.flatMap((one) =>
+    one.unexplained.length === 0 ? [] : tooLow(one.file, scoreOf([one]).percent, LEAST.file)
+  ),
   ...results.flatMap(({ file, unexplained }) =>
     unexplained.map((survivor) => `${file}:${survivor} survives, without a reason`)
   )
@@ -96,7 +99,7 @@ export const page = (
     "true. The tests of its package find the mutant out when one of them fails, or does not end, because of it. The mutants are",
     `Stryker's. Of each file one in ${SAMPLE.oneIn} is drawn, at least ${SAMPLE.least}, always the same ones; the column`,
     "'drawn from' has all. Those that survive and do not compile count apart. A comment above its line may explain a survivor. Wanted are",
-    `${LEAST.overall} % of all, ${LEAST.file} % of each file, and ${areas.map(({ least, name }) => `${least} % of ${name}`).join(", ")}.`,
+    `${LEAST.overall} % of all, ${LEAST.file} % of each file with a survivor without a reason, and ${areas.map(({ least, name }) => `${least} % of ${name}`).join(", ")}.`,
     "",
     `Tried: ${results.length} of ${sources.length} files.` +
       (older === 0 ? "" : ` ${older} files (†) have changed since: their figures are those of the commit beside them.`),

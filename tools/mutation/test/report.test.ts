@@ -27,6 +27,10 @@ describe("a run", () => {
     ])
   })
 
+  it("takes a reason for each survivor instead of the score of a file", () => {
+    expect(complaints([result("small", 0, { mutants: 1, survived: 1 })], false)).toEqual([])
+  })
+
   it("judges packages and everything where all is known", () => {
     expect(complaints([result("a", 92)], true)).toEqual(["core: the score is 92.0 %, below 93 %"])
     expect(complaints([result("a", 93), result("b", 93)], true)).toEqual([])
