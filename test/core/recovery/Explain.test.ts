@@ -76,7 +76,7 @@ it("a schedule that cannot be tried out may repeat more often than any bound of 
     )
   )
   const handled = (verdict: typeof blind, atMost: number) =>
-    Recovery.when((_: Date) => verdict, { among: [verdict], atMost })
+    Recovery.when((_error: Date) => verdict, { among: [verdict], atMost })
   const boundsOf = (row: typeof blind) =>
     Recovery.explain({ orElse: row }).rows[0]?.rungs.map(({ atMost, verdict }) => [verdict, atMost])
   assert.deepStrictEqual(boundsOf(handled(blind, 2)), [["when", 2]])
