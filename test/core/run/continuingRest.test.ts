@@ -42,19 +42,17 @@ const textOf = (model: Model.Service) =>
     parts.flatMap((part) => (part.type === "text-delta" ? part.text : [])).join("")
   )
 
-it.effect("of a reply without a job it asks for what comes behind all that was shown [P1355]", () =>
-  Effect.gen(function* () {
-    const model = saying("rest", "you?")
-    const { afterDeath } = continuing()
-    const after = afterDeath?.(calling(model), model)(request)?.("How are ")
-    assert.deepInclude(after, { kept: "How are ", before: "How are " })
-    assert.deepStrictEqual(after?.request.messages, [
-      Message.user("hi"),
-      { ...Message.assistant("How are"), incomplete: true }
-    ])
-    assert.isUndefined(afterDeath?.(calling(saying(undefined)), saying(undefined))(request))
-  })
-)
+it("of a reply without a job it asks for what comes behind all that was shown [P1355]", () => {
+  const model = saying("rest", "you?")
+  const { afterDeath } = continuing()
+  const after = afterDeath?.(calling(model), model)(request)?.("How are ")
+  assert.deepInclude(after, { kept: "How are ", before: "How are " })
+  assert.deepStrictEqual(after?.request.messages, [
+    Message.user("hi"),
+    { ...Message.assistant("How are"), incomplete: true }
+  ])
+  assert.isUndefined(afterDeath?.(calling(saying(undefined)), saying(undefined))(request))
+})
 
 const jobOf = (base: Prefix | undefined): Job => ({
   request,
@@ -65,22 +63,24 @@ const jobOf = (base: Prefix | undefined): Job => ({
   shown: ""
 })
 
-it.effect("of a job it asks for all of its reply, and shows what comes behind the text before it and the text of it [P1355]", () =>
-  Effect.gen(function* () {
-    for (const continuation of ["rest", "whole"] as const) {
-      const model = saying(continuation, ...(continuation === "whole" ? ["Hello "] : [" "]), "how are ", "you?")
-      const base = prefixOf(model, "Hello ")
-      const jobs = new Map([[model, jobOf(base)]])
-      const call = calling(model, { jobs, prefix: base })
-      const after = continuing().afterDeath?.(call, model)(request)?.("how ")
-      const before = continuation === "whole" ? "Hello how " : " how "
-      assert.deepInclude(after, { kept: "Hello how ", before, request })
-      assert.strictEqual(after && (yield* textOf(after.model)), "are you?")
-    }
-    const alone = saying("rest", "how are ", "you?")
-    const after = continuing().afterDeath?.(calling(alone, { jobs: new Map([[alone, jobOf(undefined)]]) }), alone)
-    const rest = after?.(request)?.("how ")
-    assert.deepInclude(rest, { kept: "how ", before: "how ", request })
-    assert.strictEqual(rest && (yield* textOf(rest.model)), "are you?")
-  })
+it.effect(
+  "of a job it asks for all of its reply, and shows what comes behind the text before it and the text of it [P1355]",
+  () =>
+    Effect.gen(function* () {
+      for (const continuation of ["rest", "whole"] as const) {
+        const model = saying(continuation, ...(continuation === "whole" ? ["Hello "] : [" "]), "how are ", "you?")
+        const base = prefixOf(model, "Hello ")
+        const jobs = new Map([[model, jobOf(base)]])
+        const call = calling(model, { jobs, prefix: base })
+        const after = continuing().afterDeath?.(call, model)(request)?.("how ")
+        const before = continuation === "whole" ? "Hello how " : " how "
+        assert.deepInclude(after, { kept: "Hello how ", before, request })
+        assert.strictEqual(after && (yield* textOf(after.model)), "are you?")
+      }
+      const alone = saying("rest", "how are ", "you?")
+      const after = continuing().afterDeath?.(calling(alone, { jobs: new Map([[alone, jobOf(undefined)]]) }), alone)
+      const rest = after?.(request)?.("how ")
+      assert.deepInclude(rest, { kept: "how ", before: "how ", request })
+      assert.strictEqual(rest && (yield* textOf(rest.model)), "are you?")
+    })
 )
