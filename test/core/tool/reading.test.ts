@@ -35,4 +35,6 @@ it("a defect of a schema passes", () => {
     })
   )
   assert.throws(() => reader(broken)("x"), RangeError, "out of it")
+  // what a program without types may give in its place
+  assert.throws(() => reader({} as never)("x"), TypeError)
 })
