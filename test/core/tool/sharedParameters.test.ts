@@ -197,7 +197,11 @@ it.run("a schema that refuses at the second time what it took is a defect with t
       success: Schema.String,
       run: () => Effect.succeed("paid")
     })
-    const reading = agentWith(tool).pipe(Agent.toolPolicy(({ params }) => (void params, ToolPolicy.allow)))
+    const reading = agentWith(tool).pipe(
+      Agent.toolPolicy(({ params }) =>
+        params === undefined ? ToolPolicy.deny("nothing is asked for") : ToolPolicy.allow
+      )
+    )
     const model = yield* make(calls(call("pay", { at: written.at })))
     const exit = yield* Effect.exit(run(reading, "go").pipe(Effect.provide(model.layer)))
     assert(Exit.isFailure(exit))
