@@ -229,7 +229,8 @@ const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
 export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
   const entry = self.entries.get(site.call.name)
   return entry === undefined
-    ? Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
+    ? // Mutant `` `` `` survives: a snapshot with a call of a tool that is gone is refused before
+      Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
     : RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
 const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
