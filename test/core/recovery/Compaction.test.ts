@@ -282,7 +282,7 @@ it.run("only an overflow changes the head of a request [P1110]", (run) =>
 
 it("the text of a conversation has a line for each text and call, and none for thoughts [P1005]", () => {
   const settled = { kind: "result", text: "ok" } as const
-  const call = { type: "call", id: "c1", name: "look", arguments: { n: 1 } } as const
+  const call = { type: "tool-call", id: "c1", name: "look", arguments: { n: 1 } } as const
   const transcript: Message.Transcript = [
     { role: "system", text: "Be brief." },
     Message.user("go"),

@@ -12,35 +12,35 @@ const asking = (maxTurns: number, maxAttempts = 1) =>
     Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts, initialBackoff: 0, maxHint: 0 }) })
   )
 
-const modelCallsOf = (agent: Parameters<typeof Agent.explain>[0]) => Agent.explain(agent).worst.modelCalls
+const modelCallsOf = ({ worst }: Explanation.RunExplanation) => worst.modelCalls
 
 it("checks that call no agent add no model calls, repeated or not, and let the turns of a caller bound a run [P1599]", () => {
   const checked = asking(9).pipe(Agent.guardOutput(() => pass, { hold: 4 }))
-  assert.strictEqual(modelCallsOf(checked), 9)
+  assert.strictEqual(modelCallsOf(Agent.explain(checked)), 9)
   const judged = asking(9).pipe(Agent.guardOutput(() => pass, { agent: asking(1) }))
-  assert.strictEqual(modelCallsOf(judged), 9 + 9)
+  assert.strictEqual(modelCallsOf(Agent.explain(judged)), 9 + 9)
   const caller = (agent: typeof checked) =>
     Agent.make("caller", {
       budget: { maxTurns: 2, maxToolCalls: 5 },
       tools: [Agent.asTool(agent, { name: "ask", description: "Asks." })]
     })
-  assert.strictEqual(modelCallsOf(caller(checked)), 2)
+  assert.strictEqual(modelCallsOf(Agent.explain(caller(checked))), 2)
   // what its checks ask takes no turn of the caller
-  assert.strictEqual(modelCallsOf(caller(judged)), 2 * 18)
+  assert.strictEqual(modelCallsOf(Agent.explain(caller(judged))), 2 * 18)
 })
 
 it("the answer at a limit is checked like any other reply [P1594 P1599]", () => {
   const judged = asking(2).pipe(Agent.guardOutput(() => pass, { agent: asking(1) }))
-  assert.strictEqual(modelCallsOf(judged), 2 + 2)
-  assert.strictEqual(modelCallsOf(judged.pipe(Agent.onBudgetExceeded(() => Budget.answer))), 3 + 3)
+  assert.strictEqual(modelCallsOf(Agent.explain(judged)), 2 + 2)
+  assert.strictEqual(modelCallsOf(Agent.explain(judged.pipe(Agent.onBudgetExceeded(() => Budget.answer)))), 3 + 3)
 })
 
 it("an agent that shortens the conversation before a turn asks its model within the turns of the run [P1102]", () => {
   const brief = (attempts: number) =>
     asking(2).pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(asking(1, attempts)) }))
-  assert.strictEqual(modelCallsOf(asking(2)), 2)
-  assert.strictEqual(modelCallsOf(brief(1)), 2)
-  assert.strictEqual(modelCallsOf(brief(4)), 2 * 4)
+  assert.strictEqual(modelCallsOf(Agent.explain(asking(2))), 2)
+  assert.strictEqual(modelCallsOf(Agent.explain(brief(1))), 2)
+  assert.strictEqual(modelCallsOf(Agent.explain(brief(4))), 2 * 4)
 })
 
 it("a run whose table is in the place of the transport's resends sends each request once, and says no more [P1102]", () => {
@@ -68,16 +68,17 @@ it("without given errors the most generous advice counts, and of several hints t
 })
 
 it("a schedule that cannot be tried out may repeat more often than any bound of its handler [P1102]", () => {
-  const blind = Recovery.retry(
+  type Row = Recovery.Verdict<Date, never, never, never, "exhausted", "repeats">
+  const blind: Row = Recovery.retry(
     Schedule.recurs(3).pipe(
       Schedule.setInputType<Date>(),
       // only a date has this method
       Schedule.while(({ input }) => Effect.succeed(input.getTime() === 0))
     )
   )
-  const handled = (verdict: typeof blind, atMost: number) =>
+  const handled = (verdict: Row, atMost: number) =>
     Recovery.when((_error: Date) => verdict, { among: [verdict], atMost })
-  const boundsOf = (row: typeof blind) =>
+  const boundsOf = (row: Row) =>
     Recovery.explain({ orElse: row }).rows[0]?.rungs.map(({ atMost, verdict }) => [verdict, atMost])
   assert.deepStrictEqual(boundsOf(handled(blind, 2)), [["when", 2]])
   // what is bounded by itself counts as its bound

@@ -17,7 +17,7 @@ it.run("a check that answers no verdict blocks, with what it has answered [P1596
     const endOf = (verdict: unknown) =>
       Effect.gen(function* () {
         // as a program without types does
-        const check = () => verdict as Agent.GuardVerdict
+        const check = () => verdict as typeof pass
         const agent = Agent.make("clerk", {}).pipe(Agent.guardOutput(check, { name: "odd" }))
         const model = yield* make(text("fine"))
         const { exit } = yield* reading(run(agent, "hi"), model.layer)

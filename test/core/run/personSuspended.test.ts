@@ -295,7 +295,7 @@ it.effect(
         parameters: Schema.Struct({ code: Schema.Int, door: Schema.optionalKey(Schema.String) }),
         success: Schema.String,
         failure: Locked,
-        run: () => Effect.succeed("open")
+        run: (): Effect.Effect<string, Locked> => Effect.succeed("open")
       }).pipe(Tool.onError({ Locked: Recovery.ask({ validFor: "1 hour" }) }))
       const log = eventLog()
       const outcome = yield* outcomeOf(Agent.resume(agentWith(other).pipe(log.listen)), deciding(from), model)

@@ -97,15 +97,17 @@ it.run("a look-up that finds no effect ends the doubt about the run before it [P
       ]
     ] as const) {
       let runs = 0
-      const unknown = ToolError.OutcomeUnknownError.make({ tool: "pay", callId: "c1", idempotencyKey: "k1" })
+      // by its type a tool cannot fail with this error of the library
+      const unknown: unknown = ToolError.OutcomeUnknownError.make({ tool: "pay", callId: "c1", idempotencyKey: "k1" })
       const tool = Tool.make("pay", {
         description: "Pays.",
         parameters: Schema.Struct({}),
         success: Schema.String,
         sideEffects: "unsafe",
         verify: () => (isFound ? Effect.succeedNone : Effect.fail("the bank is closed")),
-        run: () => Effect.suspend(() => Effect.fail(runs++ === 0 ? unknown : new Locked({ message: "locked" })))
-      }).pipe(Tool.onError({ OutcomeUnknownError: Recovery.ask(), Locked: Recovery.tell(({ message }) => message) }))
+        run: () =>
+          Effect.suspend(() => Effect.fail(runs++ === 0 ? (unknown as Locked) : new Locked({ message: "locked" })))
+      }).pipe(Tool.onError({ orElse: Recovery.ask(), Locked: Recovery.tell(({ message }) => message) }))
       const model = yield* make(calls(call("pay", {})), done)
       const approver = yield* ScriptedApprover.make(approved)
       yield* run(agentWith(tool), "go").pipe(Effect.provide([approver.layer, model.layer]))
