@@ -42,10 +42,10 @@ const decided = (given: {
       isWithdrawn: () => isOver,
       withdraw: (digest) => void seen.push(`withdrawn ${digest}`)
     }
-    const asking = Deciding.decided(request, "ask-again", site, asks)
+    const waited = Deciding.decided(request, "ask-again", site, asks)
     const decide = { decide: () => approver as never }
     const exit = yield* Effect.exit(
-      approver === undefined ? asking : Effect.provideService(asking, Approval.Approver, decide)
+      approver === undefined ? waited : Effect.provideService(waited, Approval.Approver, decide)
     )
     return [Exit.isSuccess(exit) ? exit.value : String(Cause.squash(exit.cause)), ...seen]
   })

@@ -7,7 +7,7 @@ import { Duration, Effect, Schedule } from "effect"
 const { pass } = Agent.guard
 
 /** An agent of so many turns that asks its model so often in each. */
-const asking = (maxTurns: number, maxAttempts = 1) =>
+const agentOf = (maxTurns: number, maxAttempts = 1) =>
   Agent.make("asking", { budget: { maxTurns } }).pipe(
     Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts, initialBackoff: 0, maxHint: 0 }) })
   )
@@ -15,9 +15,9 @@ const asking = (maxTurns: number, maxAttempts = 1) =>
 const modelCallsOf = ({ worst }: Explanation.RunExplanation) => worst.modelCalls
 
 it("checks that call no agent add no model calls, repeated or not, and let the turns of a caller bound a run [P1599]", () => {
-  const checked = asking(9).pipe(Agent.guardOutput(() => pass, { hold: 4 }))
+  const checked = agentOf(9).pipe(Agent.guardOutput(() => pass, { hold: 4 }))
   assert.strictEqual(modelCallsOf(Agent.explain(checked)), 9)
-  const judged = asking(9).pipe(Agent.guardOutput(() => pass, { agent: asking(1) }))
+  const judged = agentOf(9).pipe(Agent.guardOutput(() => pass, { agent: agentOf(1) }))
   assert.strictEqual(modelCallsOf(Agent.explain(judged)), 9 + 9)
   const caller = (agent: typeof checked) =>
     Agent.make("caller", {
@@ -30,15 +30,15 @@ it("checks that call no agent add no model calls, repeated or not, and let the t
 })
 
 it("the answer at a limit is checked like any other reply [P1594 P1599]", () => {
-  const judged = asking(2).pipe(Agent.guardOutput(() => pass, { agent: asking(1) }))
+  const judged = agentOf(2).pipe(Agent.guardOutput(() => pass, { agent: agentOf(1) }))
   assert.strictEqual(modelCallsOf(Agent.explain(judged)), 2 + 2)
   assert.strictEqual(modelCallsOf(Agent.explain(judged.pipe(Agent.onBudgetExceeded(() => Budget.answer)))), 3 + 3)
 })
 
 it("an agent that shortens the conversation before a turn asks its model within the turns of the run [P1102]", () => {
   const brief = (attempts: number) =>
-    asking(2).pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(asking(1, attempts)) }))
-  assert.strictEqual(modelCallsOf(Agent.explain(asking(2))), 2)
+    agentOf(2).pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(agentOf(1, attempts)) }))
+  assert.strictEqual(modelCallsOf(Agent.explain(agentOf(2))), 2)
   assert.strictEqual(modelCallsOf(Agent.explain(brief(1))), 2)
   assert.strictEqual(modelCallsOf(Agent.explain(brief(4))), 2 * 4)
 })

@@ -11,12 +11,12 @@ it.run("the last words of a model are the answer, unless they are withheld, paus
   Effect.gen(function* () {
     const said = Message.assistant("said")
     const call = { type: "tool-call", id: "c1", name: "look", arguments: {} } as const
-    const settled = { type: "settled-call", call, settlement: { kind: "result", text: "ok" } } as const
+    const answered = { type: "settled-call", call, settlement: { kind: "result", text: "ok" } } as const
     const ends: ReadonlyArray<readonly [Message.Message, string]> = [
       [said, "said"],
       [{ ...said, withheld: true }, "fine"],
       [{ ...said, paused: true }, "fine"],
-      [{ ...said, content: [Message.text("said"), settled] }, "fine"],
+      [{ ...said, content: [Message.text("said"), answered] }, "fine"],
       [Message.user("and?"), "fine"]
     ]
     for (const [last, answer] of ends) {
