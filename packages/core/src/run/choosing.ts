@@ -74,7 +74,6 @@ const routeByModel = Effect.fnUntraced(function* (
 /** Starts the chosen skill: the transcript begins with its prompt, and has no prompt of another skill. */
 const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Chosen): Effect.Effect<Skilled> => {
   const skilled = works.get(chosen.skill)
-  // Mutant `` `` `` survives: rules, models and snapshots name a skill of the agent, which the type does not say
   if (skilled === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
   const { prompt } = skilled
   const begin = () => {

@@ -229,8 +229,7 @@ const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
 export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
   const entry = self.entries.get(site.call.name)
   return entry === undefined
-    ? // Mutant `` `` `` survives: a snapshot with a call of a tool that is gone is refused before
-      Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
+    ? Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
     : RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
 const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
