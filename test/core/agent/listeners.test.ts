@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect } from "effect"
+import { Cause, Effect, Logger } from "effect"
 import { it } from "../../_support/run.ts"
 import {
   agentWith,
@@ -158,5 +158,18 @@ it.run("listeners read the repaired params next to the model's own arguments [A6
       ["hopeless", undefined, "hopeless"],
       ['{"n":1,}', { n: 1 }, "moved"]
     ])
+  })
+)
+
+it.run("what a listener returns that is no effect is logged with the name of its agent [P1395]", (run) =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))
+    // as a program without types does
+    const agent = agentWith().pipe(Agent.onEvent(() => 5 as never))
+    const model = yield* ScriptedModel.make(done)
+    yield* run(agent, "go").pipe(Effect.provide([model.layer, Logger.layer([logger])]))
+    assert.isAbove(lines.length, 1)
+    for (const line of lines) assert.include(line, "A listener of agent 'worker' returned a number, not an Effect")
   })
 )

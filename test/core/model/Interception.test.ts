@@ -151,3 +151,16 @@ it.run("a lost attempt is looked up: it is found, it runs, or its outcome is unk
     assert.strictEqual(runs, 1)
   })
 )
+
+it.run("a step of a model says whether its reply is streamed [P1112]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* ScriptedModel.make(done)
+    const steps: Array<boolean> = []
+    const intercept: Interception.Interceptor["intercept"] = (step, self) => {
+      if (step.type === "model call") steps.push(step.isStreamed)
+      return self
+    }
+    yield* run(agentWith(), "go").pipe(intercepted({ intercept }), Effect.provide(model.layer))
+    assert.deepStrictEqual(steps, [run.isStreamed])
+  })
+)

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, KintsugiError, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit, Layer, Ref, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Layer, Ref, Schema, Stream } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, done, eventLog, play, scripted } from "../../_support/dialogue.ts"
 import { asked, hello, type Named, namedModel, overloaded, says, unauthorised } from "../../_support/namedModels.ts"
@@ -268,5 +268,15 @@ it.run("a fallback model copied with another `generate` is a separate model [P10
     const output = yield* run(agentWith(), "go").pipe(Effect.provide(Layer.succeed(Model.Model, counted)))
     assert.strictEqual(output, "from b")
     assert.strictEqual(asks, 1)
+  })
+)
+
+asked("without a model it is a defect that says so [P1001]", (ask) =>
+  Effect.gen(function* () {
+    // as a program without types does
+    const none = (Model.fallback as unknown as () => Model.Service)()
+    const exit = yield* Effect.exit(ask(none))
+    assert(Exit.isFailure(exit))
+    assert.strictEqual(String(Cause.squash(exit.cause)), "TypeError: Model.fallback: it needs a model")
   })
 )

@@ -269,3 +269,29 @@ asked(
       assert.deepStrictEqual(seen, ["off", "on"])
     })
 )
+
+it.run("what an agent asks that shortens a request of a model is booked as a compaction [P703 P1005]", (run) =>
+  Effect.gen(function* () {
+    const { make } = ScriptedModel
+    const model = yield* make(fails(LlmError.ContextTooLongError.make({ model: "a" })), text("done"))
+    const short = yield* make(text("in short"))
+    const summariser = Agent.make("summariser", { model: short.layer })
+    const table = { ContextTooLongError: Recovery.compact(Compaction.summarise(summariser, { keepLast: 1 })) }
+    const log = eventLog()
+    const agent = agentWith().pipe(log.listen)
+    const words = ["one", "two", "three"].flatMap((word) => [Message.user(word), Message.assistant(word.repeat(50))])
+    const from = [...words, Message.user("four")]
+    const layer = model.layer.pipe(Model.onError(table))
+    assert.strictEqual(yield* run(Agent.resume(agent), { from }).pipe(Effect.provide(layer)), "done")
+    const end = log.all.findLast(({ type }) => type === "run-completed")
+    assert(end?.type === "run-completed")
+    assert.deepStrictEqual(
+      end.ledger.map(({ agent, outcome, purpose }) => [agent, purpose, outcome]),
+      [
+        ["worker", "agent", "failed"],
+        ["summariser", "compaction", "used"],
+        ["worker", "agent", "used"]
+      ]
+    )
+  })
+)

@@ -279,3 +279,22 @@ it.run("only an overflow changes the head of a request [P1110]", (run) =>
     assert.isFalse(extendsIt(short, long))
   })
 )
+
+it("the text of a conversation has a line for each text and call, and none for thoughts [P1005]", () => {
+  const settlement = { kind: "result", text: "ok" } as const
+  const call = { type: "tool-call", id: "c1", name: "look", arguments: { n: 1 } } as const
+  const transcript: Message.Transcript = [
+    { role: "system", text: "Be brief." },
+    Message.user("go"),
+    {
+      role: "assistant",
+      content: [{ type: "reasoning", text: "hm" }, Message.text("I look."), { type: "settled-call", call, settlement }]
+    }
+  ]
+  assert.deepStrictEqual(Compaction.toText(transcript).split("\n").slice(0, 4), [
+    "System: Be brief.",
+    "User: go",
+    "Assistant: I look.",
+    'Assistant called look: {"n":1}'
+  ])
+})

@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Message, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect } from "effect"
+import { nodeOf } from "../../../packages/core/src/recovery/making.ts"
 import { it } from "../../_support/run.ts"
 import {
   agentWith,
@@ -16,6 +17,7 @@ import {
   scripted,
   settlements
 } from "../../_support/dialogue.ts"
+import { contextOf } from "./_support/contexts.ts"
 
 const { make } = ScriptedModel
 
@@ -372,5 +374,21 @@ it.effect("the presets go by the names of the libraries that behave so, too [A51
   Effect.sync(() => {
     const { agentsKt, cwk, kani, raiseAll, tellAll, tellModel, tellThenToolsOff, tellWithTries } = Recovery.presets
     assert.deepStrictEqual([agentsKt, cwk, kani, tellModel], [raiseAll, tellAll, tellThenToolsOff, tellWithTries])
+  })
+)
+
+it.effect("a failure outside of a call has neither the name nor the id of one [K3]", () =>
+  Effect.sync(() => {
+    const seen: Array<unknown> = []
+    const shouldRetry = (call: unknown) => seen.push(call) > 0
+    const node = nodeOf(Recovery.presets.tellThenToolsOff({ shouldRetry }).orElse)
+    assert(node.kind === "when")
+    const { callId: _id, tool: _tool, ...outside } = contextOf("none")
+    node.choose(new Error("no"), outside)
+    node.choose(new Error("no"), contextOf("none", { arguments: "{}" }))
+    assert.deepStrictEqual(seen, [
+      { name: "", id: "", arguments: undefined },
+      { name: "fetch", id: "c1", arguments: "{}" }
+    ])
   })
 )

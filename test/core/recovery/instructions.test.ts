@@ -200,3 +200,16 @@ plain("what a text says beside a failure and its instructions is left, with any 
   }
   assert.strictEqual(Render.saidBesides("It failed; then it worked", "It failed"), "; then it worked")
 })
+
+plain("a model is asked for another answer in the form that is wanted, shorter after a cut [P202]", () => {
+  const { answer } = Instructions
+  assert.strictEqual(answer("json", false), "Answer again, with JSON that fits and nothing else.")
+  assert.strictEqual(answer("text", false), "Answer again, with what fits only.")
+  assert.strictEqual(answer("json", true), "Answer again and be shorter, with JSON that fits and nothing else.")
+  assert.strictEqual(answer("text", true), "Answer again and be shorter, with what fits only.")
+  const misfit = { path: ["a"], expected: "Expected a number", actual: "a string" }
+  const lines = (...first: ReadonlyArray<string>) => [...first, "Your answer does not fit what is wanted:"].join("\n")
+  const cut = "Your answer reached the limit of its length and was cut off before its end."
+  assert.isTrue(Render.invalidOutput([misfit], "json").startsWith(lines()))
+  assert.isTrue(Render.invalidOutput([misfit], "json", true).startsWith(lines(cut)))
+})

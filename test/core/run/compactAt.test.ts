@@ -254,6 +254,11 @@ it.effect("a call that is open keeps the conversation as it is, until the run go
     const first = yield* snapshotOf(yield* outcomeOf(Agent.resume(compacting), { from, input: "go" }, model))
     assert.isUndefined(first.compacted)
     assert.isUndefined(first.compactionTurn)
+    // nor is there a turn where no window is known
+    const unknown = agent.pipe(Agent.compactAt({ with: forget }))
+    const other = yield* make(spending(900, 1, "look"))
+    const third = yield* snapshotOf(yield* outcomeOf(Agent.resume(unknown), { from, input: "go" }, other))
+    assert.isFalse("compactionTurn" in third)
     const log = eventLog()
     const resumed = Agent.resume(compacting.pipe(log.listen))
     const second = yield* snapshotOf(yield* outcomeOf(resumed, deciding(first), model))

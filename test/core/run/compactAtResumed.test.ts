@@ -88,6 +88,17 @@ it.run("of a chat that is forgotten, a last reply without calls goes too [P1571]
   })
 )
 
+it.run("of words that are said several times, each stays where it is [P1571]", (run) =>
+  Effect.gen(function* () {
+    const from = ["a", "b"].flatMap((word) => [Message.user("go"), Message.assistant(`${word} `.repeat(400))])
+    const nothing = Compaction.make("nothing", () => [])
+    const model = yield* make(done)
+    const agent = Agent.resume(agentWith().pipe(Agent.compactAt({ window: 400, with: nothing })))
+    yield* run(agent, { from, input: "go" }).pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(model.requests[0]?.messages, [Message.user("go"), Message.user("go"), Message.user("go")])
+  })
+)
+
 it.run("a run is not measured by a reply of its sub-agent [P1570]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(spending(900))

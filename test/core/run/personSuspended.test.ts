@@ -282,3 +282,45 @@ it.effect("an agent whose tool is another by now asks again, or leaves the failu
     assert.instanceOf(yield* Effect.flip(exit), ToolError.ToolExecutionError)
   })
 )
+
+it.effect(
+  "a decision about a tool with other parameters by now does not count, and is not called late [P1510 P1533]",
+  () =>
+    Effect.gen(function* () {
+      const { tool } = opening()
+      const model = yield* make(unlock())
+      const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+      const other = Tool.make("open", {
+        description: "Opens.",
+        parameters: Schema.Struct({ code: Schema.Int, door: Schema.optionalKey(Schema.String) }),
+        success: Schema.String,
+        failure: Locked,
+        run: (): Effect.Effect<string, Locked> => Effect.succeed("open")
+      }).pipe(Tool.onError({ Locked: Recovery.ask({ validFor: "1 hour" }) }))
+      const log = eventLog()
+      const outcome = yield* outcomeOf(Agent.resume(agentWith(other).pipe(log.listen)), deciding(from), model)
+      assert.deepStrictEqual(fatesOf(outcome), ["other-digest"])
+      assert.deepStrictEqual(
+        log.all.map(({ type }) => type),
+        ["run-start", "tool-start", "approval-requested", "run-suspended"]
+      )
+    })
+)
+
+it.effect("a handler that chose the person is not asked twice about one failure [P1513 P1516]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = opening({ failures: 2 })
+    const ask = Recovery.ask({ times: 2 })
+    const chosen = Recovery.when((_error: Locked) => ask, { among: [ask] })
+    const agent = agentWith(tool.pipe(Tool.onError({ Locked: chosen })))
+    const model = yield* make(unlock(), done)
+    const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from: first }, model))
+    const positionOf = (from: Snapshot.Snapshot) => waitingCalls(from)[0]?.progress?.position
+    assert.deepStrictEqual(positionOf(second), positionOf(first))
+    const third = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(second), model))
+    const outcome = yield* outcomeOf(Agent.resume(agent), deciding(third), model)
+    assert.strictEqual(outcome._tag, "Completed")
+    assert.deepStrictEqual(runs, [1, 1, 1])
+  })
+)

@@ -22,7 +22,7 @@ const { approve } = Approval
 const isDefect = (reason: Cause.Reason<unknown>): reason is Cause.Die => reason._tag === "Die"
 
 const none = "must be a text or a list of parts"
-const blank = "must be more than blank"
+const blank = "must be more than blank, got ''"
 
 /** What is no message, and why. */
 const wrong: ReadonlyArray<readonly [unknown, string]> = [
@@ -154,3 +154,14 @@ it.effect("what is no decision, settlement or budget of a resumption is refused 
 interface Resumes {
   readonly start: (input: unknown) => Effect.Effect<Agent.Run<unknown, unknown>, never, unknown>
 }
+
+it.effect("a run that was refused before its begin has no agent to name [P1580]", () =>
+  Effect.gen(function* () {
+    const model = yield* ScriptedModel.make()
+    const agent = Agent.resume(agentWith())
+    // as a program without types does
+    const run = yield* started(agent.start({ from: { version: 6 } as never }), model)
+    assert.include(String(yield* Effect.flip(run.outcome)), "SnapshotRefusedError")
+    assert.include(yield* defectOf((run.say as Says)(5)), `TypeError: run.say: message ${none}, got number`)
+  })
+)

@@ -50,6 +50,7 @@ it.effect(
       const error = yield* Effect.flip(
         Effect.flatMap(Trace.trace(policy, script), Trace.assertWithin(Recovery.explain(tighter)))
       )
+      assert.strictEqual(error._tag, "ExceededError")
       const found = "3 attempts, more than 2; 3000 ms of waits, more than 500"
       const [bounds, seen] = [Explanation.format(Recovery.explain(tighter)), Trace.format(error.trace)]
       assert.strictEqual(error.message, `${found}\n\n${bounds}\n\n${seen}`)

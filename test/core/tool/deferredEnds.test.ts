@@ -112,6 +112,7 @@ it.run("an unsafe call whose cancel did not confirm is of unknown outcome, else 
   Effect.gen(function* () {
     for (const [cancel, expected] of [
       [() => Effect.fail("no"), /^unknown: /],
+      [() => Effect.interrupt, /^unknown: /],
       [() => Effect.void, /^told: .*took no effect/]
     ] as const) {
       const { tool } = deferring({ sideEffects: "unsafe", cancel })

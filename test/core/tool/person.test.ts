@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Recovery, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
 import { ScriptedApprover, ScriptedModel } from "@kintsugi/core/testing"
-import { Data, Effect, Exit, Fiber, Option, Schema } from "effect"
+import { Data, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
@@ -205,68 +205,14 @@ it.run("of arguments that do not fit, an approval without arguments does not cou
     assert.deepStrictEqual(runs, [4])
     assert.deepStrictEqual(read(model), ["told: bad", 'result: {"isFree":true}'])
     assert.deepStrictEqual(
-      approver.requests.map(({ failed }) => [failed?.tag, failed?.needsArguments, failed?.runs]),
+      approver.requests.map(({ failed }) => [failed?.tag, failed?.needsArguments, failed?.runs, failed?.verified]),
       [
-        ["DeserializationError", true, 0],
-        ["InvalidArgs", true, 0]
+        ["DeserializationError", true, 0, undefined],
+        ["InvalidArgs", true, 0, undefined]
       ]
     )
     assert.strictEqual(log.of("approval-decided").length, 1)
   })
-)
-
-/** An unsafe tool with `verify`, which fails at its first run. */
-const paying = (
-  verify: Effect.Effect<Option.Option<string>, string>,
-  sideEffects: "unsafe" | "idempotent" = "unsafe"
-) => {
-  const runs: Array<string> = []
-  const tool = Tool.make("pay", {
-    description: "Pays.",
-    parameters: Schema.Struct({}),
-    success: Schema.String,
-    sideEffects,
-    verify: () => verify,
-    run: (_, { idempotencyKey }) =>
-      runs.push(idempotencyKey) > 1 ? Effect.succeed("paid") : Effect.fail(new Locked({ message: "broken off" }))
-  }).pipe(Tool.onError({ Locked: Recovery.ask() }))
-  return { runs, tool }
-}
-
-it.run("an unsafe tool that has begun is looked up first: with a result no person is asked [P1512]", (run) =>
-  Effect.gen(function* () {
-    const { runs, tool } = paying(Effect.succeed(Option.some("paid before")))
-    const model = yield* make(calls(call("pay", {})), done)
-    const approver = yield* ScriptedApprover.make()
-    const log = eventLog()
-    yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide([approver.layer, model.layer]))
-    assert.strictEqual(runs.length, 1)
-    assert.deepStrictEqual(read(model), ["result: paid before"])
-    assert.strictEqual(log.of("tool-end")[0]?.use.recoveredBy, "verify")
-  })
-)
-
-it.run(
-  "the request says what was found; an approval of what may have taken effect says that it may run twice [P1512]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const [verify, verified, mayRunTwice] of [
-        [Effect.succeed(Option.none()), "no-effect", undefined],
-        [Effect.fail("the bank is closed"), { unknown: "the bank is closed" }, true]
-      ] as const) {
-        const { runs, tool } = paying(verify)
-        const model = yield* make(calls(call("pay", {})), done)
-        const approver = yield* ScriptedApprover.make(approved)
-        const log = eventLog()
-        yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide([approver.layer, model.layer]))
-        assert.strictEqual(runs.length, 2)
-        assert.strictEqual(runs[0], runs[1])
-        assert.deepStrictEqual(read(model), ["result: paid"])
-        assert.deepStrictEqual(approver.requests[0]?.failed?.verified, verified)
-        assert.strictEqual(approver.requests[0]?.failed?.mayHaveTakenEffect, mayRunTwice === true)
-        assert.strictEqual(log.of("approval-decided")[0]?.mayRunTwice, mayRunTwice)
-      }
-    })
 )
 
 it.run("where no person can be asked the rung gives up, and the next one decides [P1515]", (run) =>

@@ -35,4 +35,17 @@ it("a defect of a schema passes", () => {
     })
   )
   assert.throws(() => reader(broken)("x"), RangeError, "out of it")
+  // what a program without types may give in its place
+  const none = {
+    get ast() {
+      throw new RangeError("no schema")
+    }
+  }
+  let caught: unknown
+  try {
+    reader(none as never)("x")
+  } catch (error) {
+    caught = error
+  }
+  assert.strictEqual(String(caught), "RangeError: no schema")
 })

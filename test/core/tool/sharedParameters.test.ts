@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Layer, Schema, SchemaTransformation } from "effect"
+import { Cause, Effect, Exit, Layer, Schema, SchemaTransformation } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, busy, done, eventLog, fixer, gone } from "../../_support/dialogue.ts"
 import { only } from "../../_support/suspension.ts"
@@ -184,6 +184,31 @@ it.run("plain parameters are one frozen value for all readers, decoded once [P13
     assert.strictEqual(decodes, 1)
     assert.deepStrictEqual(spoil(read[0]), [])
     assert.throws(() => Object.assign(read[0] as object, { list: [] }), TypeError)
+  })
+)
+
+it.run("a schema that refuses at the second time what it took is a defect with the name of the tool [P1396]", (run) =>
+  Effect.gen(function* () {
+    let decodes = 0
+    const once = Schema.Struct({ at: Schema.DateFromString }).check(Schema.makeFilter(() => ++decodes === 1))
+    const tool = Tool.make("pay", {
+      description: "Pays.",
+      parameters: once,
+      success: Schema.String,
+      run: () => Effect.succeed("paid")
+    })
+    const reading = agentWith(tool).pipe(
+      Agent.toolPolicy(({ params }) =>
+        params === undefined ? ToolPolicy.deny("nothing is asked for") : ToolPolicy.allow
+      )
+    )
+    const model = yield* make(calls(call("pay", { at: written.at })))
+    const exit = yield* Effect.exit(run(reading, "go").pipe(Effect.provide(model.layer)))
+    assert(Exit.isFailure(exit))
+    assert.strictEqual(
+      String(Cause.squash(exit.cause)),
+      "TypeError: Tool 'pay': the parameter schema decoded these arguments once and refused them the second time"
+    )
   })
 )
 

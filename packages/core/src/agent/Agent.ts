@@ -266,6 +266,7 @@ const skillsOf = (
   for (const tool of tools) demand(`Agent '${name}': each of its tools`, "a tool", tool, Tool.isTool(tool))
   for (const skill of skills) demand(`Agent '${name}': each of its skills`, "a skill", skill, Skill.isSkill(skill))
   if (tools.length === 0) return skills
+  // Mutant `"Stryker was here!"` survives: only a router, which chooses among several skills, reads a description
   if (skills.length === 0) return [{ name, description: "", tools }]
   throw new TypeError(`Agent '${name}': an agent takes tools, or skills that have them`)
 }

@@ -50,6 +50,7 @@ export const madeFrom = (written: Message.ToolCall): ReadonlyArray<Message.ToolC
 }
 
 const within = (call: Message.ToolCall): PassedOn | undefined => {
+  // Mutant `true` for `call.name !== callTool` survives: speed only. A name is a spelling of itself
   if (call.name !== callTool && !spelling(call.name)(callTool)) return undefined
   const parsed = Coercion.parse(call.arguments)
   if (Result.isFailure(parsed)) return undefined

@@ -4,6 +4,7 @@ import { endOfString } from "./number.ts"
 /** The text of a field of a JSON object, as it is written there; the last one if the field occurs twice. The text must be valid JSON. */
 export const memberOf = (json: string, name: string): string | undefined => {
   let found: string | undefined
+  // Mutant `"Stryker was here!"` survives: before each colon comes a key
   let key = ""
   // values are passed over, so each string is a key
   for (let at = 0; at < json.length; at++) {

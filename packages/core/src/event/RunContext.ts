@@ -388,6 +388,7 @@ export const emitFailure = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   make: (error: E) => Happening | undefined
 ): Effect.Effect<A, E, R> =>
+  // Mutant `false` survives: speed only. Without listeners nothing is emitted
   run.emit === undefined
     ? self
     : Effect.tapError(self, (error) => {

@@ -87,6 +87,11 @@ export const fromJson = (
     if ((yield* Signing.Signing) === undefined) return snapshot
     // a verified document must not change
     freeze(snapshot)
+    // requests are instances of a class, which `freeze` leaves alone
+    for (const request of requestsOf(snapshot)) {
+      freeze({ ...request })
+      Object.freeze(request)
+    }
     genuine.set(snapshot, audience)
     return snapshot
   })

@@ -38,7 +38,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
       case "deferred": {
         const { ended, expiresAt, handle, token } = call
         if (ended !== undefined) return []
-        // Mutant `made[index].id` survives: a snapshot has as many calls as its reply
+        // Mutants `made[index].id`, `"Stryker was here!"` survive: a snapshot has as many calls as its reply, each with a token of its own
         const [callId, tool] = [made[index]?.id ?? "", Token.partsOf(token)?.tool ?? ""]
         return [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
       }

@@ -73,6 +73,7 @@ export class Waits {
         return this.#drop(
           (one) =>
             (one.runId === runId && one.type !== "message" && !this.#late.has(one)) ||
+            // Mutant `"Stryker was here!"` survives: no run has this id
             (one.runId !== runId && this.#suspended.has(one.runId ?? "") && this.#isWithin(one.runId, runId))
         )
       case "run-completed":

@@ -7,7 +7,6 @@ import type { Settlement } from "../data/Message.ts"
 import { nearest } from "../data/Nearest.ts"
 import * as Instructions from "./instructions.ts"
 import type { FailureContext } from "./Node.ts"
-import { once } from "../data/Once.ts"
 import { property } from "../data/Foreign.ts"
 import { limitOf } from "../errors/Limit.ts"
 import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
@@ -225,7 +224,7 @@ const following = (text: string, what: string, instruction: string): string =>
   text.includes(instruction) ? text : `${text}\n${sentenceOf(what, instruction)}`
 
 /** All instructions that may change when a failure repeats, in the two forms in which a text contains them. */
-const changing = once(() => {
+const changing = () => {
   const { anotherWay, check, clarify, lookUp, repeat } = Instructions
   const alone = [repeat, check, clarify].map((words) => `; ${words}`)
   const after: ReadonlyArray<[string, string]> = [
@@ -233,7 +232,7 @@ const changing = once(() => {
     [mayHaveRun, lookUp]
   ]
   return [...alone, ...after.flatMap(([what, words]) => [`; ${what}: ${words}`, `\n${sentenceOf(what, words)}`])]
-})
+}
 
 /** `Instructions.correct` of any fields. */
 const correction = /; correct [^;\n]+ and call the tool again/g

@@ -57,6 +57,7 @@ export const begun = (node: Retry, slot: Slot): Effect.Effect<Stepper> =>
  * retry budget.
  */
 export const replayed = (stepper: Stepper, steps: ReadonlyArray<Seen>): Effect.Effect<void> =>
+  // Mutant `false` survives: speed only. A loop over no steps does nothing
   steps.length === 0
     ? Effect.void
     : Effect.provideService(

@@ -283,6 +283,7 @@ const withCalls = (
     (message) =>
       callIdsOf(message).some((id) => ids.includes(id)) &&
       // ids of calls may repeat in other turns
+      // Mutant `true` survives: a last reply that is as it was is then found by its content
       !before.some((one) => one !== last && isSame(one, message))
   )
   const isWhole = other !== undefined && ids.every((id) => callIdsOf(other).includes(id))

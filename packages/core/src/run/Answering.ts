@@ -200,6 +200,7 @@ const taken = (
       })),
     { discard: true }
   )
+  // Mutant `false` for `plan.output === undefined` survives: an empty reply without calls has failed as an `EmptyReplyError` before
   const isSilent = state.partial === "" && (calls.length > 0 || plan.output === undefined)
   const next = () => (isSilent || reply.finish === "paused" ? Effect.fail(silent(running, called)) : valueOf(running))
   const closed = Effect.suspend(() => close(running, Message.settle(reply, settlements), next))

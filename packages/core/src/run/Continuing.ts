@@ -169,7 +169,7 @@ class Rest {
   textOf(text: string): string {
     let left = text
     while (this.#at < this.#expected.length) {
-      // Mutant `this.#expected[this.#at].slice` survives: the index is below the length, which the type does not say
+      // Mutants `this.#expected[this.#at].slice`, `"Stryker was here!"` survive: the index is below the length, which the type does not say
       const expected = this.#expected[this.#at]?.slice(this.#come) ?? ""
       const same = sameStart(expected, left)
       this.#come += same
@@ -213,6 +213,7 @@ class Rest {
 
 const sameStart = (one: string, other: string): number => {
   let length = 0
+  // Mutant `length <= one.length` survives: two texts that are the same have no character behind their ends
   while (length < one.length && one[length] === other[length]) length++
   return length
 }

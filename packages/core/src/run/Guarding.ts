@@ -161,6 +161,7 @@ export class Guarding implements Guards {
     // only text is checked
     // Mutant `false` for `guards.length === 0` survives: speed only
     if (guards.length === 0 || !Predicate.isString(value)) return Effect.succeed(value)
+    // Mutant `true` survives: this reply has no call
     const hold = new Holding(running, { guards, isAnswer: () => false })
     const reply: Message.Reply = { content: [Message.text(value)], finish: "stop", usage: Usage.empty }
     return Effect.flatMap(

@@ -113,6 +113,7 @@ class PreparingBy implements Preparing {
 }
 
 /** A choice as a durable run records it: the layer of its model is no data. */
+// Mutant `{}` survives: only this module writes what it reads
 const record = once(() => Schema.Struct({ choice: TurnChoice, hasModel: Schema.Boolean }))
 
 type Found = { readonly choice: TurnChoice; readonly model: AnyChosen["model"] }

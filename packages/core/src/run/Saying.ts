@@ -18,6 +18,7 @@ export const sayings = (agent: string, say: unknown): ReadonlyArray<Saying> => {
     if (supersede !== undefined && !Predicate.isBoolean(supersede))
       throw new TypeError(`Agent '${agent}': supersede of say must be true or false, got ${typeof supersede}`)
     userMessage(whose, message)
+    // Mutant `false` survives: `undefined` is read like no option
     return { message, ...(supersede === undefined ? {} : { supersede }) }
   })
 }

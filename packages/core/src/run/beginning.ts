@@ -40,8 +40,10 @@ export const answeredBy = (
 ): string | undefined => {
   const last = messages.at(-1)
   // with unfinished calls, the text before them is no answer
+  // Mutant `false` for `start.kind === "input" || from?.unfinished !== undefined` survives: before both come words of the user or calls
   if (start.kind === "input" || from?.unfinished !== undefined || last?.role !== "assistant" || last.paused === true)
     return undefined
+  // Mutant `false` survives: a run that goes on has put words of the user behind such an answer
   if (last.withheld === true) return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
 }

@@ -6,7 +6,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Message from "../data/Message.ts"
-import { once } from "../data/Once.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -62,7 +61,7 @@ export const ask = (
 ): Effect.Effect<GuardVerdict> => {
   const { name, side } = guard
   const step = Interception.step<GuardVerdict, never, never>(
-    () => ({ type: "guardrail", guard: name, side, schema: schema() }),
+    () => ({ type: "guardrail", guard: name, side, schema }),
     () => (given === undefined ? decided(guard, checked) : Effect.succeed(given))
   )
   return closed(guard, RunContext.within(contextOf(run, side, key), step), Cause.hasInterrupts)
@@ -133,15 +132,10 @@ export const failed = ({ onFailure }: Guard, why: string): GuardVerdict =>
 
 const pass: GuardVerdict = { type: "pass" }
 
-const aVerdict: Returned.Kind = {
-  name: "a verdict of Agent.guard",
-  is: (value) => Schema.is(schema())(value)
-}
+const schema = Schema.Union([
+  Schema.Struct({ type: Schema.tag("pass") }),
+  Schema.Struct({ type: Schema.tag("block"), reason: Schema.String }),
+  Schema.Struct({ type: Schema.tag("replace"), text: Schema.String })
+])
 
-const schema = once(() =>
-  Schema.Union([
-    Schema.Struct({ type: Schema.tag("pass") }),
-    Schema.Struct({ type: Schema.tag("block"), reason: Schema.String }),
-    Schema.Struct({ type: Schema.tag("replace"), text: Schema.String })
-  ])
-)
+const aVerdict: Returned.Kind = { name: "a verdict of Agent.guard", is: Schema.is(schema) }

@@ -194,12 +194,13 @@ export class Holding implements Hold {
   #take(characters: number): ReadonlyArray<Delta> {
     const taken: Array<Delta> = []
     let left = characters
+    // Mutant `left >= 0` survives: of a delta, which is never empty, no characters are then taken
     while (left > 0 && this.#held[0] !== undefined) {
       const first = this.#held[0]
       const size = first.text.length <= left ? first.text.length : whole(first.text, left)
       if (size === 0) break
       const rest = first.text.slice(size)
-      taken.push(rest === "" ? first : { type: first.type, text: first.text.slice(0, size) })
+      taken.push({ type: first.type, text: first.text.slice(0, size) })
       if (rest === "") this.#held.shift()
       else this.#held[0] = { type: first.type, text: rest }
       this.#shown += size

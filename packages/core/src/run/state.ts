@@ -50,6 +50,7 @@ export class RunState implements State {
   /** The compacted conversation that the model reads instead of `messages`, once there was a compaction. */
   #compacted: Array<Message.Message> | undefined
   /** Whether a withheld message was ever among these. While none was, no request looks for one. */
+  // Mutant `true` survives: speed only. A withheld message is then looked for and not found
   #mayWithhold = false
   /** One slot for each call of the unfinished reply. */
   slots: ReadonlyArray<Slot> = []

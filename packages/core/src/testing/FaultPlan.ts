@@ -149,6 +149,7 @@ export const injecting =
           if (amid !== undefined) Effect.runForkWith(context)(amid)
         }
         const model = hearing.model ?? outer?.model
+        // Mutant `true` survives: `undefined` is read like no model
         const interceptor = { intercept, ...(model === undefined ? {} : { model }) }
         const watched = Effect.flatMap(RunContext.Observers, (others) =>
           self.pipe(

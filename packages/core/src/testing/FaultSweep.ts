@@ -201,6 +201,7 @@ const linesOf = (
   Array.isArray(script) ? { [name]: script } : (script as Exclude<typeof script, ReadonlyArray<unknown>>)
 
 /** Lets other fibers run until all of them wait for the clock. */
+// Mutant `false` survives: all callers drop the value of the loop
 const settle = Effect.forEach(Array.from({ length: 5 }), () => Effect.yieldNow, { discard: true })
 
 /**

@@ -41,6 +41,7 @@ const complain = (
   { agent, runId }: RunContext.RunContext
 ): Effect.Effect<void> =>
   Effect.annotateLogs(
+    // Mutant `"Stryker was here!"` survives: a renderer gets failures of tools alone, which the type does not say
     Effect.logWarning(`A renderer failed on a failure of tool '${tool ?? ""}'`, ErrorCause.logged(cause)),
     {
       ...labelsOf(error),

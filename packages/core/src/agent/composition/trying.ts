@@ -125,6 +125,7 @@ export const atOnce = (
       failures++
       // a deadline ends all parts; a part that meets another used-up limit leaves the answer to parts that are running
       const endsAll =
+        // Mutant `now > limit.meter.ownDeadline` survives: at that instant the run with this deadline ends all parts itself
         limit === undefined ? endsEverything(error) : limit.reason === "maxDuration" && now >= limit.meter.ownDeadline
       // the other parts may still answer
       if (!endsAll && failures < inTime.length) return Effect.void
