@@ -50,6 +50,7 @@ const start = (): void => {
   const main = document.querySelector("main")
   const head = document.querySelector("header")
   const written = document.querySelector("#data")?.textContent
+  // Mutant `false` for `written === null` survives: an element has a text
   if (main === null || head === null || written === undefined || written === null) return
   const data: unknown = JSON.parse(written)
   if (textAt(data, "url") !== undefined) return void live(head, main, data)
@@ -80,7 +81,7 @@ const live = async (head: HTMLElement, main: HTMLElement, data: unknown): Promis
     store.renew(listening.recording())
   }
   try {
-    await follow(body === undefined ? { url } : { url, body }, watch(mounted, listening, status))
+    await follow({ url, body }, watch(mounted, listening, status))
     end("The stream has ended.")
   } catch (error) {
     end(`The stream broke off: ${error instanceof Error ? error.message : String(error)}`)
