@@ -32,7 +32,7 @@ export class ComparisonView {
   #events: ReadonlyArray<Recorded> | undefined
   #indexOf: ReadonlyMap<Recorded, number> = new Map()
   #compared: Readonly<Record<"first" | "second", ReadonlyArray<Recorded>>> = { first: [], second: [] }
-  // Mutants `{}`, `"Stryker was here!"` #1, `"Stryker was here!"` #2 survive: no run has such an id
+  // Mutants `{}`, `"Stryker was here!"` survive: no run has such an id
   #chosen: Readonly<Record<"first" | "second", string>> = { first: "", second: "" }
 
   constructor(store: Store) {
