@@ -214,6 +214,52 @@ describe("the sums of a report", () => {
     })
   })
 
+  it("are a list, a bar and its labels, with the time that a person took [P1206]", () => {
+    const call = { callId: "c", tool: "pay" }
+    const made = sums(
+      Scene.make(
+        recordingOf(
+          start,
+          { ...call, type: "tool-start" },
+          { ...call, type: "approval-requested", request: {} },
+          { ...call, type: "approval-decided", decision: { type: "approve" } },
+          { ...call, type: "tool-end", use: { settlement: { kind: "result" } } },
+          { type: "run-completed", output: "ok" }
+        )
+      )
+    )
+    const fact = (name: string, value: string, note = "") =>
+      `<div><dt>${name}</dt><dd><strong>${value}</strong>${note === "" ? "" : ` <span>${note}</span>`}</dd></div>`
+    expect(String(made)).toBe(
+      [
+        '<section class="sums" aria-label="Sums"><dl>',
+        fact("Duration", "5 s"),
+        fact("At work", "2 s", "1 s for a person"),
+        fact("Spent", "0 tokens", "cost unknown"),
+        fact("Turns · tool calls", "0 · 1"),
+        '</dl><div class="where"><p class="quiet">Time at work:<span><i class="tool" aria-hidden="true"></i>tools 2 s</span></p>',
+        '<div class="split" aria-hidden="true"><span class="tool"></span></div></div></section>'
+      ].join("")
+    )
+  })
+
+  it("count the attempts of recovery with those of work [P1704]", () => {
+    const failed = { type: "model-failed", error: busy, ...entry(10, undefined, "failed") }
+    const { facts, where } = said(
+      recordingOf(
+        start,
+        { type: "model-end", ...entry(5) },
+        { type: "model-end", ...entry(5) },
+        { type: "model-end" },
+        failed,
+        failed,
+        { type: "run-completed" }
+      )
+    )
+    expect(facts[2]).toEqual(["Spent", "at least 30 tokens cost unknown"])
+    expect(where[0]?.at(-1)).toBe("20 tokens of the spending is recovery")
+  })
+
   it("say what is not known, and leave out what there is none of [P1704]", () => {
     const facts = (...events: ReadonlyArray<object>) => said(recordingOf(start, ...events, { type: "run-completed" }))
     expect(facts().facts.slice(2)).toEqual([
