@@ -244,20 +244,22 @@ describe("the sums of a report", () => {
   })
 
   it("count the attempts of recovery with those of work [P1704]", () => {
-    const failed = { type: "model-failed", error: busy, ...entry(10, undefined, "failed") }
-    const { facts, where } = said(
-      recordingOf(
-        start,
-        { type: "model-end", ...entry(5) },
-        { type: "model-end", ...entry(5) },
-        { type: "model-end" },
-        failed,
-        failed,
-        { type: "run-completed" }
-      )
+    const answered = { type: "model-end", ...entry(5) }
+    const failed = { type: "model-failed", error: busy }
+    const recording = recordingOf(
+      start,
+      answered,
+      answered,
+      answered,
+      { type: "model-end" },
+      { ...failed, ...entry(10, undefined, "failed") },
+      failed,
+      { type: "run-completed" }
     )
-    expect(facts[2]).toEqual(["Spent", "at least 30 tokens cost unknown"])
-    expect(where[0]?.at(-1)).toBe("20 tokens of the spending is recovery")
+    expect(said(recording).facts[2]).toEqual(["Spent", "at least 25 tokens cost unknown"])
+    expect(String(sums(Scene.make(recording)))).toContain(
+      "<span>at least 10 tokens of the spending is recovery</span></p>"
+    )
   })
 
   it("say what is not known, and leave out what there is none of [P1704]", () => {

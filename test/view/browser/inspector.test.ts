@@ -345,7 +345,7 @@ describe("the elements of the inspector [P1218]", () => {
     expect(page.activeElement?.getAttribute("class")).toBe("panel")
     select("pay")
     tab("Arguments")
-    page.activeElement = undefined
+    list()?.children[0]?.focus()
     inspector.focus()
     expect(page.activeElement?.textContent).toBe("Arguments")
     const press = (key: string, on: PageElement | null) => {

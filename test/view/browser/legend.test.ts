@@ -62,7 +62,7 @@ describe("the legend [P1221]", () => {
       { turn: 1, type: "tool-skipped", callId: "c", tool: "pay" },
       { turn: 1, type: "run-completed", output: "" }
     ]
-    const [short] = signs.filter(({ text }) => text === "failed within a moment, or not run")
+    const short = signs.find(({ text }) => text === "failed within a moment, or not run")
     const states = Scene.make(recordingOf([...events, ...refused])).items.flatMap((item) =>
       short?.has(item) === true && item.shape === "span" ? [item.state] : []
     )

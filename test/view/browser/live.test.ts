@@ -108,7 +108,7 @@ describe("a page of a run at work [P1219]", () => {
   it("reads each block of the stream, wherever it is cut, also the last one [P1219]", async () => {
     const text =
       "event: a\ndata: x\ndata:y\n\n: none\n\ndata: z data: \r\n\r\nid: 3\revent: b\rdata:  w\r\rdata: the end"
-    const expected = [
+    const expected: ReadonlyArray<readonly [string, string]> = [
       ["a", "x\ny"],
       ["message", "z data: "],
       ["b", " w"],
@@ -117,7 +117,7 @@ describe("a page of a run at work [P1219]", () => {
     for (const response of [pieces(text), pieces(...text), pieces(text.slice(0, 40), text.slice(40))]) {
       const heard: Array<readonly [string, string]> = []
       await hear(response, (name, data) => heard.push([name, data]))
-      assert.deepStrictEqual(heard, expected)
+      assert.deepStrictEqual(heard, [...expected])
     }
   })
 

@@ -131,7 +131,11 @@ describe("the minimap [P1219]", () => {
 
   it("leaves out the time in which a call waits, and has a failure that the model reads in the colour of a healed one [P1219]", () => {
     const call = (callId: string, type: string, at: number, fields: object = {}) => ({
-      ...{ turn: 1, callId, tool: callId, type, at },
+      turn: 1,
+      callId,
+      tool: callId,
+      type,
+      at,
       ...fields
     })
     const error = { name: "No", message: "no" }
@@ -163,7 +167,7 @@ describe("the minimap [P1219]", () => {
       [7, 7],
       [9, 11]
     ])
-    expect(painted.flatMap((one) => (/,2,34$/.test(one) ? [one.split(" ")[0]] : []))).toEqual([
+    expect(painted.flatMap((one) => (one.endsWith(",2,34") ? [one.split(" ")[0]] : []))).toEqual([
       light.gold,
       light.gold,
       light.failed

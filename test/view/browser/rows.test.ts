@@ -149,7 +149,7 @@ describe("the rows of a list [P1275]", () => {
     }
   })
 
-  it("are not moved while they stay, so that one of them keeps the focus, wherever it is [P1275]", () => {
+  it("are not moved while they stay, so that the focus stays on its row, also far from the screen [P1275]", () => {
     const { at, body, row, scroll } = made()
     const inserted = vi.spyOn(body, "insertBefore")
     row(10)?.focus()
