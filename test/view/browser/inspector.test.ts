@@ -195,13 +195,6 @@ describe("the tabs of the inspector [P1218]", () => {
     ])
   })
 
-  it("have the arguments of a request for an approval where the call has none of its own [P1218]", () => {
-    const asked = { ...pay, type: "approval-requested", request: { reason: "money", arguments: { cents: 7 } } }
-    expect(shown([asked]).says("pay").slice(2, 3)).toEqual([
-      ["Arguments", 'Argumentscopy {"cents":7}', 'Arguments to decide oncopy {"cents":7}']
-    ])
-  })
-
   it("have the entries of the conversation up to the selection [P1218]", () => {
     const { panel, select, store, tab } = shown()
     select("attempt 1", 1)
@@ -244,7 +237,7 @@ describe("the tabs of the inspector [P1218]", () => {
     expect(long.tab("Context")[1]).toMatch(/^x{1999}…/)
   })
 
-  it("have fifty events at most, and what ended a reply of many [P1218]", () => {
+  it("have fifty events and two hundred decisions at most, and what ended a reply of many events [P1218]", () => {
     const deltas = Array.from({ length: 300 }, () => ({ turn: 1, type: "text-delta", text: "x" }))
     const { panel, raw, says } = shown([
       { turn: 1, type: "model-start", model: "m", attempt: 1 },
@@ -259,17 +252,65 @@ describe("the tabs of the inspector [P1218]", () => {
     ])
     expect(raw()).toEqual(Array.from({ length: 50 }, (_, index) => index))
     expect(panel()?.children[0]?.textContent).toBe("Events (the first 50 of 304)copy")
-  })
-
-  it("have two hundred decisions at most [P1218]", () => {
     const verdicts = Array.from({ length: 201 }, (_, nth) => [
       { turn: 1, type: "model-start", model: "m", attempt: nth },
       { turn: 1, type: "model-failed", attempt: nth, error: { name: "Busy", message: "later" } },
       { turn: 1, type: "verdict", layer: "model", tag: "Busy", verdict: "retry", attempt: nth }
     ])
-    const { select, tab } = shown(verdicts.flat())
+    const many = shown(verdicts.flat())
+    many.select("m")
+    expect(many.tab("Decisions")).toHaveLength(400)
+  })
+
+  it("have each event that decides something, and of it what bears on the decision [P1218]", () => {
+    const deciding =
+      "verdict arguments-coerced approval-requested approval-decided approval-expired fix-start fix-end fix-failed compacted output-coerced output-rejected guardrail budget-exceeded".split(
+        " "
+      )
+    const others = ["tool-start", "tool-failed", "tool-progress", "tool-end", "result-put-aside", "budget-warning"]
+    const decides = (type: string) => {
+      const { list, store } = shown([
+        { turn: 1, type: "turn-start" },
+        { ...pay, type }
+      ])
+      store.selectEvent(1)
+      return list()?.children.some((one) => one.textContent === "Decisions")
+    }
+    expect(deciding.filter(decides)).toEqual(deciding)
+    expect(others.filter(decides)).toEqual([])
+    const verdict = { turn: 1, type: "verdict", layer: "model", tag: "Busy", verdict: "retry", attempt: 3, rung: 1 }
+    const hinted = { ...verdict, delay: 500, hint: 250, hintFrom: "server", left: { turns: 4 } }
+    const { select, tab } = shown([{ turn: 1, type: "model-start", model: "m", attempt: 1 }, hinted])
     select("m")
-    expect(tab("Decisions")).toHaveLength(400)
+    expect(tab("Decisions")[1]).toBe(
+      "Outcome: recovered; Begins: 1 s after the start; Verdict: retry; Rung: 2; Attempt: 3; Waits: 500 ms; Hint: wait 250 ms, by server; Left: 4 turns, any calls;"
+    )
+  })
+
+  it("have what was asked, what was before and after a change, and what a fixer was given, among the arguments [P1218]", () => {
+    const asked = { ...pay, type: "approval-requested", request: { reason: "money", arguments: { cents: 7 } } }
+    expect(shown([asked]).says("pay").slice(2, 3)).toEqual([
+      ["Arguments", 'Argumentscopy {"cents":7}', 'Arguments to decide oncopy {"cents":7}']
+    ])
+    const change = { step: "json", before: "{a", after: "{}" }
+    expect(
+      shown([{ ...pay, type: "arguments-coerced", change }])
+        .says("pay")
+        .slice(1, 3)
+    ).toEqual([
+      ["Result", "Began: 00:00:00.000 UTC (+0 ms); Lasted: 0 ms; Run: r;"],
+      ["Arguments", "Beforecopy {a", "Aftercopy {}"]
+    ])
+    const fixed = shown([
+      { ...pay, type: "tool-start" },
+      { ...pay, type: "tool-failed", attempt: 1, error: { name: "Bad", message: "no" } },
+      { ...pay, type: "fix-start", input: "Mend it." },
+      { ...pay, type: "fix-end", answer: "Mended." }
+    ])
+    expect(fixed.says("fixes pay, repair 1").slice(1, 3)).toEqual([
+      ["Result", "Began: 00:00:02.000 UTC (+2 s); Lasted: 1 s; Run: r;", "What the fixer answeredcopy Mended."],
+      ["Arguments", "What the fixer was givencopy Mend it."]
+    ])
   })
 })
 

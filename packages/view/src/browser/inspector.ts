@@ -179,6 +179,7 @@ export class Inspector {
     const failed = own.findLast((event) => fieldOf(event, "error") !== undefined)
     const panels = new Map<Tab, () => ReadonlyArray<Node>>()
     const isArgument = ([name]: readonly [string, string]) =>
+      // Mutant `/(Arguments|Before|After|Input|What the fixer was given)/` survives: no name has these words later
       /^(Arguments|Before|After|Input|What the fixer was given)/.test(name)
     const results = texts.filter(
       (text) => !isArgument(text) && !text[0].startsWith("Error") && !/^(Why|Reason)/.test(text[0])
