@@ -188,6 +188,23 @@ describe("the minimap [P1219]", () => {
     expect([frame?.hidden, says()]).toEqual([true, "Drag to zoom"])
   })
 
+  it("is drawn anew for another size [P1219]", () => {
+    const acts: Array<() => void> = []
+    vi.stubGlobal(
+      "ResizeObserver",
+      class {
+        constructor(act: () => void) {
+          acts.push(act)
+        }
+        observe() {}
+      }
+    )
+    const { painted } = shown()
+    expect(painted).toEqual([])
+    for (const act of acts) act()
+    expect(painted[1]).toBe("clear 0,0,300,34")
+  })
+
   it("is drawn anew for other events, and else its frame alone [P1219]", () => {
     const { painted, store } = shown()
     store.select(0)

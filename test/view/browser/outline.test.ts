@@ -205,6 +205,15 @@ const nested = [
 ]
 
 describe("the rows of an outline [P1275]", () => {
+  it("of a run that is folded and that no other has started have no row to the left [P1275]", () => {
+    const { key, store } = shown([...events, ...events.map((event) => ({ ...event, runId: "r2" }))])
+    const second = store.outline.branches.filter(({ kind }) => kind === "run")[1]
+    if (second !== undefined) store.fold(second, false)
+    store.select(second?.id)
+    key("ArrowLeft")
+    expect([store.selected, second?.parent]).toEqual([second?.id, undefined])
+  })
+
   it("have the time without that of a person, except where they are that time, and say that a run is an agent [P1275]", () => {
     const { rows, store } = shown(nested)
     for (const branch of store.outline.branches) store.fold(branch, true)

@@ -158,6 +158,29 @@ describe("the time of an outline [P1279]", () => {
     ])
   })
 
+  it("is magnified and moved by a wheel, which scrolls as usual without a key or to the side [P1279]", () => {
+    const { grid, section, store } = shown()
+    bars(section).getBoundingClientRect = () => ({ left: 50, top: 0, bottom: 26, width: 200 })
+    const wheel = (fields: object) => {
+      store.show({ start: 2000, end: 6000 })
+      const event = Object.assign(new PageEvent("wheel", { clientX: 100 }), { deltaX: 0, deltaY: 0, ...fields })
+      grid?.dispatch(event)
+      const { end, start } = store.window
+      return [event.defaultPrevented, Math.round(start), Math.round(end)]
+    }
+    expect(wheel({ deltaY: 60 })).toEqual([false, 2000, 6000])
+    expect(wheel({ deltaX: 10, deltaY: 10 })).toEqual([false, 2000, 6000])
+    // a pixel is 20 milliseconds
+    expect(wheel({ deltaX: 11, deltaY: -10 })).toEqual([true, 2220, 6220])
+    expect(wheel({ deltaX: -11, deltaY: 10 })).toEqual([true, 1780, 5780])
+    // around the time at the pointer, which is 3 seconds
+    const doubled = 300 * Math.LN2
+    for (const key of ["ctrlKey", "metaKey"]) {
+      expect(wheel({ [key]: true, deltaY: -doubled })).toEqual([true, 2500, 4500])
+      expect(wheel({ [key]: true, deltaX: 500, deltaY: doubled })).toEqual([true, 1000, 9000])
+    }
+  })
+
   it("is drawn for paper, and for the screen afterwards [P1279]", () => {
     const { rows, section } = shown()
     const drawn = () =>

@@ -142,6 +142,7 @@ export class Inspector {
   /** The events of a branch, or those of its first call if it is a group. */
   #eventsOf(branch: Branch): ReadonlyArray<number> {
     const { outline, scene } = this.#store
+    // Mutant `+1` survives: each group has a call
     const source = branch.kind === "group" ? (outline.branches[branch.children[0] ?? -1] ?? branch) : branch
     // a part has one span; the decision after it has the same call, and the next number
     const indexes = new Set<number>()
@@ -253,7 +254,7 @@ export class Inspector {
     const list = element("dl", { class: "facts" })
     for (const [name, text] of details?.facts ?? [])
       if (decisive.has(name)) list.append(element("dt", {}, name), element("dd", { dir: "auto" }, text))
-    // Mutant `details.title` survives: an event of an item has an item
+    // Mutants `details.title`, `"Stryker was here!"` survive: an event of an item has an item
     return [heading(details?.title ?? ""), list]
   }
 

@@ -310,6 +310,7 @@ export class OutlineView {
   #point(): void {
     const branchAt = (event: Event): Branch | undefined => {
       const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-at]") : null
+      // Mutant `+1` survives: each row that is made has a branch
       return row === null ? undefined : this.#store.outline.branches[this.#store.rows[Number(row.dataset["at"])] ?? -1]
     }
     this.#grid.addEventListener("click", (event) => {

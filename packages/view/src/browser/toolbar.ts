@@ -58,6 +58,7 @@ export class Toolbar {
       this.#views
     )
     const keys = ["p", "n"]
+    // Mutant `"Stryker was here!"` survives: there are as many keys as buttons
     this.section.querySelectorAll(".steps button").forEach((one, at) => one.append(key(keys[at] ?? "")))
     views.forEach((view, at) => {
       const chosen = button(`${names[view]} `, () => store.look(view), { "aria-pressed": "false" })
