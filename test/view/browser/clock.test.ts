@@ -99,6 +99,7 @@ Verdicts:
       ""
     ])
     expect(issueOf(new Store(Recording.fromEvents([])), "x")).toBe("")
+    expect(issueOf(storeOf({ type: "run-start", runId: "two \n\tlines" }), "x")).toContain("- Run: two lines of ")
   })
 
   it("has a command for a test, in which the id of the run is one word of a shell [P1708]", () => {

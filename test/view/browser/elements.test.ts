@@ -31,9 +31,12 @@ describe("an element [P1214]", () => {
   })
 
   it("that is a drawing is hidden from readers of the page [P1219]", () => {
+    const make = vi.spyOn(document, "createElementNS")
     expect(String(svg("strip"))).toBe(
       '<svg class="k-figure strip" aria-hidden="true" preserveAspectRatio="none"></svg>'
     )
+    expect(make.mock.calls).toEqual([["http://www.w3.org/2000/svg", "svg"]])
+    make.mockRestore()
   })
 })
 
@@ -74,6 +77,11 @@ describe("copying [P1708]", () => {
     vi.advanceTimersByTime(1)
     expect(from.dataset["copied"]).toBeUndefined()
     vi.useRealTimers()
+  })
+
+  it("says nothing without a button [P1708]", async () => {
+    await copy("text")
+    expect([page.copied.splice(0), page.body.children]).toEqual([["text"], []])
   })
 
   it("shows the text where the browser copies nothing [P1708]", async () => {

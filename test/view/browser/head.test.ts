@@ -214,6 +214,54 @@ describe("the sums of a report", () => {
     })
   })
 
+  it("are a list, a bar and its labels, with the time that a person took [P1206]", () => {
+    const call = { callId: "c", tool: "pay" }
+    const made = sums(
+      Scene.make(
+        recordingOf(
+          start,
+          { ...call, type: "tool-start" },
+          { ...call, type: "approval-requested", request: {} },
+          { ...call, type: "approval-decided", decision: { type: "approve" } },
+          { ...call, type: "tool-end", use: { settlement: { kind: "result" } } },
+          { type: "run-completed", output: "ok" }
+        )
+      )
+    )
+    const fact = (name: string, value: string, note = "") =>
+      `<div><dt>${name}</dt><dd><strong>${value}</strong>${note === "" ? "" : ` <span>${note}</span>`}</dd></div>`
+    expect(String(made)).toBe(
+      [
+        '<section class="sums" aria-label="Sums"><dl>',
+        fact("Duration", "5 s"),
+        fact("At work", "2 s", "1 s for a person"),
+        fact("Spent", "0 tokens", "cost unknown"),
+        fact("Turns · tool calls", "0 · 1"),
+        '</dl><div class="where"><p class="quiet">Time at work:<span><i class="tool" aria-hidden="true"></i>tools 2 s</span></p>',
+        '<div class="split" aria-hidden="true"><span class="tool"></span></div></div></section>'
+      ].join("")
+    )
+  })
+
+  it("count the attempts of recovery with those of work [P1704]", () => {
+    const answered = { type: "model-end", ...entry(5) }
+    const failed = { type: "model-failed", error: busy }
+    const recording = recordingOf(
+      start,
+      answered,
+      answered,
+      answered,
+      { type: "model-end" },
+      { ...failed, ...entry(10, undefined, "failed") },
+      failed,
+      { type: "run-completed" }
+    )
+    expect(said(recording).facts[2]).toEqual(["Spent", "at least 25 tokens cost unknown"])
+    expect(String(sums(Scene.make(recording)))).toContain(
+      "<span>at least 10 tokens of the spending is recovery</span></p>"
+    )
+  })
+
   it("say what is not known, and leave out what there is none of [P1704]", () => {
     const facts = (...events: ReadonlyArray<object>) => said(recordingOf(start, ...events, { type: "run-completed" }))
     expect(facts().facts.slice(2)).toEqual([

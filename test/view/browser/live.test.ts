@@ -95,6 +95,37 @@ describe("a page of a run at work [P1219]", () => {
     })
   )
 
+  const pieces = (...texts: ReadonlyArray<string>) =>
+    new Response(
+      new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          for (const text of texts) controller.enqueue(new TextEncoder().encode(text))
+          controller.close()
+        }
+      })
+    )
+
+  it("reads each block of the stream, wherever it is cut, also the last one [P1219]", async () => {
+    const text =
+      "event: a\ndata: x\ndata:y\n\n: none\n\ndata: z data: \r\n\r\nid: 3\revent: b\rdata:  w\r\rdata: the end"
+    const expected: ReadonlyArray<readonly [string, string]> = [
+      ["a", "x\ny"],
+      ["message", "z data: "],
+      ["b", " w"],
+      ["message", "the end"]
+    ]
+    for (const response of [pieces(text), pieces(...text), pieces(text.slice(0, 40), text.slice(40))]) {
+      const heard: Array<readonly [string, string]> = []
+      await hear(response, (name, data) => heard.push([name, data]))
+      assert.deepStrictEqual(heard, [...expected])
+    }
+  })
+
+  it("takes an answer without a body for a refusal [P1219]", async () => {
+    const said = await hear(new Response(null), () => {}).then(() => "heard", String)
+    assert.strictEqual(said, "Error: The server answers 200")
+  })
+
   it("shows the text of a refusal [P1219]", async () => {
     const response = new Response('{"code":"KINTSUGI-M3","detail":"It is too busy."}', { status: 503 })
     const said = await hear(response, () => {}).then(() => "heard", String)

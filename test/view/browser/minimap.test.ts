@@ -57,7 +57,7 @@ const shown = (all: ReadonlyArray<object> = events) => {
   const box = section.querySelector(".map")
   const frame = section.querySelector(".frame")
   const { made, painted } = context()
-  if (canvas !== null) canvas.getContext = () => made
+  if (canvas !== null) canvas.getContext = (...[kind]: ReadonlyArray<unknown>) => (kind === "2d" ? made : null)
   const on = (type: string, fields: { readonly button?: number; readonly clientX?: number } = {}) =>
     box?.dispatch(new PageEvent(type, fields))
   const says = () => section.querySelector(".span span")?.textContent
@@ -129,6 +129,51 @@ describe("the minimap [P1219]", () => {
     ])
   })
 
+  it("leaves out the time in which a call waits, and has a failure that the model reads in the colour of a healed one [P1219]", () => {
+    const call = (callId: string, type: string, at: number, fields: object = {}) => ({
+      turn: 1,
+      callId,
+      tool: callId,
+      type,
+      at,
+      ...fields
+    })
+    const error = { name: "No", message: "no" }
+    const { map, painted } = shown([
+      { turn: 0, type: "run-start", at: 0 },
+      { turn: 1, type: "turn-start", at: 0 },
+      call("a", "tool-start", 1000),
+      call("a", "tool-failed", 2000, { attempt: 1, error }),
+      call("a", "verdict", 2000, { layer: "tool", tag: "No", verdict: "retry", attempt: 1, delay: 3000 }),
+      call("a", "tool-end", 6000, { use: { settlement: { kind: "result" } } }),
+      call("b", "tool-start", 7000),
+      call("b", "approval-requested", 7000, { request: {} }),
+      call("b", "approval-decided", 9000, { decision: { type: "approve" } }),
+      call("b", "tool-end", 10_000, { use: { settlement: { kind: "result" } } }),
+      call("c", "tool-start", 10_000),
+      call("c", "tool-failed", 10_500, { attempt: 1, error }),
+      call("c", "verdict", 10_500, { layer: "tool", tag: "No", verdict: "tell", attempt: 1 }),
+      call("c", "tool-end", 10_500, { use: { settlement: { kind: "failed", text: "no" } } }),
+      call("d", "tool-start", 10_500),
+      call("d", "tool-failed", 11_000, { attempt: 1, error }),
+      { turn: 1, type: "run-failed", at: 11_000, error }
+    ])
+    map.draw()
+    // what works is painted: 1 s to 2 s, 5 s to 6 s, the moment before b waits, and 9 s to 11 s
+    const seconds = barsIn(painted).map(([, from, to]) => [from, to].map((x) => Math.round((x * 11.165) / 300 - 0.055)))
+    expect(seconds).toEqual([
+      [1, 2],
+      [5, 6],
+      [7, 7],
+      [9, 11]
+    ])
+    expect(painted.flatMap((one) => (one.endsWith(",2,34") ? [one.split(" ")[0]] : []))).toEqual([
+      light.gold,
+      light.gold,
+      light.failed
+    ])
+  })
+
   it("shows which stretch is visible, in percent and in words [P1219]", () => {
     const { frame, map, says, store } = shown()
     map.draw()
@@ -141,6 +186,23 @@ describe("the minimap [P1219]", () => {
     ])
     store.showAll()
     expect([frame?.hidden, says()]).toEqual([true, "Drag to zoom"])
+  })
+
+  it("is drawn anew for another size [P1219]", () => {
+    const acts: Array<() => void> = []
+    vi.stubGlobal(
+      "ResizeObserver",
+      class {
+        constructor(act: () => void) {
+          acts.push(act)
+        }
+        observe() {}
+      }
+    )
+    const { painted } = shown()
+    expect(painted).toEqual([])
+    for (const act of acts) act()
+    expect(painted[1]).toBe("clear 0,0,300,34")
   })
 
   it("is drawn anew for other events, and else its frame alone [P1219]", () => {
@@ -190,6 +252,7 @@ describe("the minimap [P1219]", () => {
     expect([store.window.start, store.window.end].map(Math.round)).toEqual([3940, 5060])
     buttonIn(section, "All 0").click()
     expect(store.isWhole).toBe(true)
+    expect(String(section)).toMatch(/^<div class="minimap"><div class="span">/)
     expect(String(section.querySelector(".span"))).toBe(
       [
         '<div class="span"><span>Drag to zoom</span>',

@@ -51,6 +51,7 @@ const two = [...events, ...events.map((event) => ({ ...event, runId: "r2" }))]
 describe("the page of a report [P1219]", () => {
   it("has its parts, and selects the failure that ended the run [P1219]", () => {
     const { head, hidden, main, store } = shown(events, { title: "Mine" })
+    expect(store.by).toBe("start")
     expect(main.children.map((one) => one.getAttribute("class"))).toEqual(["sums", "toolbar", "body"])
     expect(main.querySelector(".left")?.children.map((one) => one.getAttribute("class"))).toEqual([
       "pane",
@@ -80,6 +81,11 @@ describe("the page of a report [P1219]", () => {
     const tabs = () => ["conversation", "comparison"].map((name) => both.main.querySelector(`.${name}`))
     expect(tabs().map((tab) => Object(tab).tabIndex)).toEqual([-1, 0])
     expect(page.activeElement).toBe(tabs()[1])
+    press("3")
+    expect(page.activeElement?.closest(".events")).not.toBe(null)
+    press("Enter", page.activeElement)
+    expect(page.activeElement?.closest(".inspector")).not.toBe(null)
+    press("4")
     press("2")
     expect(tabs().map((tab) => Object(tab).tabIndex)).toEqual([0, -1])
     press("1")
@@ -111,6 +117,11 @@ describe("the page of a report [P1219]", () => {
       ["-", -46, 9317],
       ["=", 1469, 7712]
     ])
+    press("Escape")
+    press(".")
+    expect([store.selectedEvent, page.activeElement?.closest(".outline") !== null]).toEqual([11, true])
+    press("Enter", page.activeElement)
+    expect(page.activeElement?.closest(".inspector")).not.toBe(null)
     press("/")
     expect(page.activeElement?.name).toBe("input")
   })
@@ -181,6 +192,16 @@ describe("the page of a report [P1219]", () => {
     expect(theme()).toBe("dark")
   })
 
+  it("paints its minimap anew in another theme, and has the failures on paper [P1219]", () => {
+    const { head, main } = shown()
+    const context = vi.fn(() => null)
+    Object.assign(main.querySelector("canvas") ?? {}, { getContext: context })
+    head.querySelector(".theme")?.click()
+    expect(context).toHaveBeenCalledTimes(1)
+    page.body.dispatch(new PageEvent("beforeprint"))
+    expect(main.querySelectorAll(".printed .entry").length).toBe(3)
+  })
+
   it("draws its head anew for more events, with their sums [P1219]", () => {
     const { head, main, mounted, store } = shown(events.slice(0, 8), { isLive: true })
     expect(head.querySelector(".status")?.textContent).toBe("● Running")
@@ -208,5 +229,11 @@ describe("the page of a report [P1219]", () => {
     expect(addresses).toEqual([])
     vi.advanceTimersByTime(1)
     expect(addresses).toEqual(["#q=pay"])
+    address.search = "?a=1"
+    const field = main.querySelector("input")
+    if (field !== null) field.value = ""
+    field?.dispatch(new PageEvent("input"))
+    vi.advanceTimersByTime(150)
+    expect(addresses).toEqual(["#q=pay", "/run.html?a=1"])
   })
 })

@@ -1,12 +1,20 @@
 /** The outline of a report: its rows with their bars, and the keys and clicks that go through them. */
-import { describe, expect, it, vi } from "vitest"
+import { beforeEach, describe, expect, it, vi } from "vitest"
 import { OutlineView } from "../../../packages/view/src/browser/outline.ts"
 import { Store } from "../../../packages/view/src/browser/store.ts"
-import { page, elementOf, withPage } from "../_support/dom.ts"
+import { page, elementOf, PageElement, withPage } from "../_support/dom.ts"
 import { PageEvent } from "../_support/pageEvent.ts"
 import { events, recordingOf } from "./_support/desk.ts"
 
 withPage()
+
+const scrolled = vi.fn()
+
+beforeEach(() => {
+  scrolled.mockClear()
+  page.activeElement = undefined
+  vi.stubGlobal("scrollBy", scrolled)
+})
 
 const shown = (all: ReadonlyArray<object> = events) => {
   const store = new Store(recordingOf(all))
@@ -156,5 +164,136 @@ describe("the outline of a report [P1275]", () => {
     expect(lasts(200, 200)).toEqual(["▸2 × lookwent well", "200 ms"])
     expect(lasts(200, 300, 250)).toEqual(["▸3 × lookwent well", "200–300 ms"])
     expect(lasts(200, 3000)).toEqual(["▸2 × lookwent well", "200 ms – 3 s"])
+    expect(lasts(20, 30)).toEqual(["▸2 × lookwent well", "20–30 ms"])
+  })
+
+  it("is as long as a list without rows, and says how it is used [P1275]", () => {
+    const { enter, key, section, store, view } = shown([])
+    expect(String(section)).toBe(
+      [
+        '<section class="view timeline" aria-label="Timeline" data-drawn="0">',
+        '<div class="outline" role="treegrid" aria-label="Outline" aria-describedby="outline-help" aria-rowcount="1">',
+        '<div class="head" role="rowgroup"><div class="row" role="row" aria-rowindex="1"><div class="name" role="columnheader">Step</div><div class="lasts" role="columnheader">Duration</div>',
+        '<div class="bars" role="columnheader"><span class="unseen">Time</span><svg class="k-figure axis" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 300 22">',
+        '<text class="k-quiet" x="1.4778325123152711" y="15" text-anchor="start">0</text><text class="k-quiet" x="297.04433497536945" y="15" text-anchor="end">1 ms</text>',
+        '</svg></div></div></div><div class="room" role="none"><div class="lines" aria-hidden="true"><i class="tick"></i><i class="tick"></i></div><div class="rows" role="rowgroup"></div></div></div>',
+        '<p id="outline-help" class="unseen">Arrow up and down go through the rows, arrow right unfolds a row, arrow left folds it. Enter goes to the inspector. The question mark lists all keys.</p></section>'
+      ].join("")
+    )
+    view.focus()
+    for (const name of ["ArrowDown", "ArrowRight", "ArrowLeft", " ", "End", "Enter"]) key(name)
+    expect([page.activeElement, store.selected, enter.mock.calls.length]).toEqual([undefined, undefined, 1])
+  })
+})
+
+/** A run of a call that waits for a person, and of a second one with a run in it. */
+const call = { turn: 1, callId: "c", tool: "pay" }
+const child = { runId: "s", agent: "clerk", parent: { runId: "r", callId: "d" } }
+const nested = [
+  { turn: 0, type: "run-start", at: 0, input: "Go." },
+  { turn: 1, type: "turn-start", at: 0 },
+  { ...call, type: "tool-start", at: 1000, arguments: {} },
+  { ...call, type: "approval-requested", at: 2000, request: { reason: "money" } },
+  { ...call, type: "approval-decided", at: 9000, decision: { type: "approve" } },
+  { ...call, type: "tool-end", at: 10_000, use: { settlement: { kind: "result", text: "ok" } } },
+  { turn: 2, type: "turn-start", at: 12_000 },
+  { turn: 2, callId: "d", tool: "ask", type: "tool-start", at: 12_000, arguments: {} },
+  { ...child, turn: 0, type: "run-start", at: 12_500, input: "Ask." },
+  { ...child, turn: 1, type: "run-completed", at: 14_000, output: "" },
+  { turn: 2, callId: "d", tool: "ask", type: "tool-end", at: 16_000, use: { settlement: { kind: "result" } } },
+  { turn: 2, type: "run-completed", at: 20_000, output: "" }
+]
+
+describe("the rows of an outline [P1275]", () => {
+  it("of a run that is folded and that no other has started have no row to the left [P1275]", () => {
+    const { key, store } = shown([...events, ...events.map((event) => ({ ...event, runId: "r2" }))])
+    const second = store.outline.branches.filter(({ kind }) => kind === "run")[1]
+    if (second !== undefined) store.fold(second, false)
+    store.select(second?.id)
+    key("ArrowLeft")
+    expect([store.selected, second?.parent]).toEqual([second?.id, undefined])
+  })
+
+  it("have the time without that of a person, except where they are that time, and say that a run is an agent [P1275]", () => {
+    const { rows, store } = shown(nested)
+    for (const branch of store.outline.branches) store.fold(branch, true)
+    const says = rows().map((row) => [
+      row.querySelector(".title")?.textContent,
+      row.querySelector(".lasts")?.textContent,
+      row.querySelector(".name")?.style["paddingLeft"],
+      row.querySelectorAll(".badge").map((one) => `${one.getAttribute("class")}: ${one.textContent}`)
+    ])
+    expect(says).toEqual([
+      ["desk", "13 s", "8px", ["badge asked: △ 7 s"]],
+      ["turn 1", "5 s", "24px", ["badge asked: △ 7 s"]],
+      ["pay", "2 s", "40px", ["badge asked: △ 7 s"]],
+      ["waits for a person", "7 s", "56px", []],
+      ["attempt 1", "1 s", "56px", []],
+      ["turn 2", "8 s", "24px", []],
+      ["ask", "4 s", "40px", []],
+      ["clerk", "1.5 s", "56px", ["badge note: agent"]]
+    ])
+  })
+
+  it("are moved to the right up to a depth of eight [P1275]", () => {
+    const depth = 4
+    const { rows, store } = shown(
+      Array.from({ length: depth }, (_, nth) => [
+        {
+          runId: `r${nth}`,
+          ...(nth === 0 ? {} : { parent: { runId: `r${nth - 1}`, callId: "c" } }),
+          turn: 0,
+          type: "run-start"
+        },
+        { runId: `r${nth}`, turn: 1, type: "tool-start", callId: "c", tool: "ask", arguments: {} }
+      ]).flat()
+    )
+    for (const branch of store.outline.branches) store.fold(branch, true)
+    expect(rows().map((row) => row.querySelector(".name")?.style["paddingLeft"])).toEqual(
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8].map((at) => `${8 + at * 16}px`)
+    )
+  })
+
+  it("are gone through by pages of the height of the list, with the focus, which scrolls nothing itself [P1275]", () => {
+    const { grid, key, rows, store, view } = shown(nested)
+    for (const branch of store.outline.branches) store.fold(branch, true)
+    // three rows and a little, of which one stays in view
+    Object.assign(grid ?? {}, { clientHeight: 80 })
+    const focus = vi.spyOn(PageElement.prototype, "focus")
+    const visited = ["PageDown", "PageDown", "PageUp", "End", "ArrowRight"].map((name) => {
+      key(name)
+      return store.rows.indexOf(store.selected ?? -1)
+    })
+    expect(visited).toEqual([2, 4, 2, 7, 7])
+    view.focus()
+    expect(focus.mock.calls).toEqual(Array.from({ length: 5 }, () => [{ preventScroll: true }]))
+    focus.mockRestore()
+    // a list that is lower than a row goes on by one
+    Object.assign(grid ?? {}, { clientHeight: 20 })
+    key("Home")
+    key("PageDown")
+    expect(store.rows.indexOf(store.selected ?? -1)).toBe(1)
+    store.select(undefined)
+    expect(grid?.querySelectorAll('[aria-selected="true"]')).toEqual([])
+    const [desk] = store.outline.branches
+    if (desk !== undefined) store.fold(desk, false)
+    expect(rows().map((row) => row.getAttribute("tabindex"))).toEqual(["0"])
+  })
+
+  it("are scrolled to when they are selected, unless that is the start on a narrow screen [P1276]", () => {
+    const many = Array.from({ length: 100 }, (_, turn) => ({ turn: turn + 1, type: "turn-start" }))
+    const { grid, store } = shown([{ turn: 0, type: "run-start" }, ...many])
+    // the page scrolls
+    store.select(100, "start")
+    store.select(undefined)
+    expect(scrolled.mock.calls).toEqual([])
+    store.select(100)
+    expect(scrolled.mock.calls).toEqual([[0, 2600 - 520 / 3]])
+    // the list scrolls
+    Object.assign(grid ?? {}, { scrollHeight: 2626 })
+    store.select(100, "start")
+    expect([scrolled.mock.calls.length, grid?.scrollTop]).toEqual([1, 2600 - 260])
+    store.select(0)
+    expect([scrolled.mock.calls.length, grid?.scrollTop]).toEqual([1, -260])
   })
 })

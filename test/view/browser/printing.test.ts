@@ -29,6 +29,7 @@ const failed = (index: number) => [
 describe("a report on paper [P1219]", () => {
   it("has the failures of the conversation, once for each time it is printed [P1219]", () => {
     const { after, main, print } = paper(events)
+    after()
     const printed = print()
     const entry = (heading: string, said: string) =>
       `<li class="entry lost"><strong dir="auto">desk: ${heading}</strong><pre class="said" dir="auto">${said}</pre></li>`

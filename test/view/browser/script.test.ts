@@ -68,13 +68,19 @@ describe("the script of a report [P1219]", () => {
       problems: [],
       title: "Mine",
       test: "the test",
-      links: { trace: "https://traces.example/{traceId}", folder: 5, other: "no" }
+      links: { trace: "https://traces.example/{runId}", folder: 5, other: "no" }
     })
     expect(head.querySelector("h1")?.textContent).toBe("Mine")
+    expect(head.querySelector("a")?.getAttribute("href")).toBe("https://traces.example/r")
     expect(head.querySelector(".status")?.textContent).toBe("✕ Failed")
     expect(main.querySelectorAll(".events").length).toBe(1)
     expect(status()).toBe(undefined)
     expect(asked).toEqual([])
+  })
+
+  it("shows a recording without an end as one that has ended [P1219]", async () => {
+    const { head } = await shown({ events: numbered.slice(0, 4), problems: [] })
+    expect(head.querySelector(".status")?.textContent).toBe("… No end")
   })
 
   it("does nothing in a page without its parts [P1219]", async () => {

@@ -81,7 +81,7 @@ describe("the selection of a report [P1276]", () => {
     expect(store.selectedEvent).toBe(11)
     store.select(branch("pay").id, undefined, 10)
     expect(store.selectedEvent).toBe(10)
-    expect([store.branchOf(11), store.branchOf(99)]).toEqual([branch("pay").id, undefined])
+    expect([0, 11, 99].map((event) => store.branchOf(event))).toEqual([0, branch("pay").id, undefined])
     expect([store.around("turn")?.name, store.around("run")?.name, store.around("group")]).toEqual([
       "turn 2",
       "desk",
@@ -142,6 +142,13 @@ describe("the window of a report [P1208]", () => {
     expect(store.window).toEqual({ start: 7317.25, end: 9317.25 })
     store.pan(-1e6)
     expect(store.window).toEqual({ start: -46.125, end: 1953.875 })
+    // the selection is not in the window
+    store.show({ start: 4000, end: 6000 })
+    store.zoom(2)
+    expect(store.window).toEqual({ start: 4500, end: 5500 })
+    store.show({ start: 0, end: 2000 })
+    store.zoom(2)
+    expect(store.window).toEqual({ start: 500, end: 1500 })
     store.showAll()
     expect(store.isWhole).toBe(true)
   })
@@ -360,11 +367,15 @@ describe("the address of a report [P1219]", () => {
       "#z=2-2",
       "#z=1",
       "#z=a-b",
+      "#z=a1-2",
+      "#z=1-2b",
       "#v=comparison"
     ])
       follow(fragment, store, toolbar)
     expect([store.selectedEvent, store.view, store.isWhole, ...taken()]).toEqual([undefined, "timeline", true])
     follow("e=0&z=0-1", store, toolbar)
     expect([store.selectedEvent, store.window]).toEqual([0, { start: 0, end: 1000 }])
+    follow("#z=0.25-10.125", store, toolbar)
+    expect(store.window).toEqual({ start: 250, end: 7350 })
   })
 })

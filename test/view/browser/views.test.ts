@@ -314,6 +314,21 @@ describe("the inspector [P1218]", () => {
     expect(store.view).toBe("conversation")
   })
 
+  it("has the events in the order of the log [P1218]", () => {
+    const call = { turn: 1, callId: "c", tool: "pay" }
+    const types = ["tool-start", "approval-requested", "approval-decided", "tool-end"]
+    const store = new Store(recordingOf(types.map((type) => ({ ...call, type }))))
+    const section = elementOf(new Inspector(store, () => undefined, {}).section)
+    store.select(store.outline.branches.find(({ kind }) => kind === "call")?.id)
+    buttonIn(section, "Raw").click()
+    expect(textsOf(section.querySelectorAll(".panel pre")).map((text) => text.split(":")[0])).toEqual([
+      "0",
+      "1",
+      "2",
+      "3"
+    ])
+  })
+
   it("is left by its button, or with Escape [P1218]", () => {
     const { inspector, leave, section } = shown(3)
     inspector.focus()

@@ -27,16 +27,19 @@ export class ComparisonView {
   readonly #store: Store
   readonly #result = element("div")
   /** The outcomes of the runs that can be compared, and the events for which they were made. */
+  // Mutant `["Stryker was here"]` survives: they are set before they are read
   #outcomes: ReadonlyArray<Outcome> = []
   #events: ReadonlyArray<Recorded> | undefined
   #indexOf: ReadonlyMap<Recorded, number> = new Map()
   #compared: Readonly<Record<"first" | "second", ReadonlyArray<Recorded>>> = { first: [], second: [] }
+  // Mutants `{}`, `"Stryker was here!"` survive: no run has such an id
   #chosen: Readonly<Record<"first" | "second", string>> = { first: "", second: "" }
 
   constructor(store: Store) {
     this.#store = store
     store.listen((change) => {
       if (change === "view" || change === "scene") this.draw()
+      // Mutant `true` survives: marking what is marked changes nothing
       else if (change === "selection") this.#mark()
     })
   }
@@ -62,7 +65,9 @@ export class ComparisonView {
 
   /** The run to compare with: one of the same agent that completed, else another one of that agent, else any other. */
   #like(outcome: Outcome | undefined): Outcome | undefined {
+    // Mutant `outcome.runId` survives: where there are runs, there is an outcome
     const others = this.#outcomes.filter(({ runId }) => runId !== outcome?.runId)
+    // Mutant `outcome.agent` survives: where there are runs, there is an outcome
     const own = others.filter(({ agent }) => agent === outcome?.agent)
     return own.find(({ kind }) => kind === "completed") ?? own[0] ?? others[0]
   }

@@ -62,10 +62,12 @@ export class Conversation {
           this.#isFound = false
           this.#unfold()
         },
+        // Mutants `{}`, `false` survive: only speed, because the browser does not wait for the listener before it scrolls
         { passive: true }
       )
     store.listen((change) => {
       if (change === "scene") this.#later()
+      // Mutant `true` survives: it does nothing while the view stays
       if (change === "view") this.#watch()
       if (change === "search") this.#dim()
       else if (change === "selection" || change === "view")
@@ -112,7 +114,7 @@ export class Conversation {
       this.#isWaiting = false
       const begun = performance.now()
       this.#make()
-      for (let at = 0; at < this.#chunks.length; at++) {
+      for (const at of this.#chunks.keys()) {
         this.#fill(at, at * size < most)
         if (performance.now() - begun > budget) return this.#later()
       }
@@ -162,8 +164,7 @@ export class Conversation {
     this.#shown?.classList.remove("is-selected")
     this.#shown?.querySelector(".heading")?.setAttribute("aria-pressed", "false")
     if (isScrolled) this.#make()
-    const at = this.#chunks.length === 0 ? undefined : this.#wanted()
-    if (at === undefined) return
+    const at = this.#wanted()
     const chunk = Math.floor(at / size)
     if (isScrolled) this.#fill(chunk, true)
     const entry = this.#chunks[chunk]?.list.children[at % size]
@@ -174,10 +175,10 @@ export class Conversation {
     if (isScrolled) entry.scrollIntoView({ block: "center" })
   }
 
-  /** The index of the last entry that is not later than the selection; if its event has several entries, of the first of them. */
-  #wanted(): number | undefined {
+  /** The index of the last entry that is not later than the selection; if its event has several entries, of the first of them; or -1. */
+  #wanted(): number {
     const { scene, selectedEvent } = this.#store
-    if (selectedEvent === undefined || scene.transcript.length === 0) return undefined
+    if (selectedEvent === undefined || scene.transcript.length === 0) return -1
     let [low, high] = [0, scene.transcript.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -185,7 +186,8 @@ export class Conversation {
       else high = middle
     }
     let at = Math.max(0, low - 1)
-    while (at > 0 && scene.transcript[at - 1]?.event === scene.transcript[at]?.event) at--
+    // Mutant `scene.transcript[at].event` survives: there is an entry at each index that is reached
+    while (scene.transcript[at - 1]?.event === scene.transcript[at]?.event) at--
     return at
   }
 }

@@ -48,6 +48,7 @@ export class EventList {
 
   #row(index: number): HTMLElement {
     const event = this.#store.events[index]
+    // Mutant `false` survives: the list has as many rows as there are events
     if (event === undefined) return element("div")
     const cells = [String(index), timeOf(event.at), event.type, `${event.agent} · ${event.turn}`, whatOf(event)]
     return element(
@@ -74,6 +75,7 @@ export class EventList {
 
   #go(to: number): void {
     const next = Math.min(Math.max(0, to), this.#store.events.length - 1)
+    if (next < 0) return
     this.#current = next
     this.#store.selectEvent(next, this)
     this.#rows.reveal(next)?.focus({ preventScroll: true })
@@ -87,7 +89,7 @@ export class EventList {
       PageDown: () => this.#go(this.#current + 20),
       PageUp: () => this.#go(this.#current - 20),
       Home: () => this.#go(0),
-      End: () => this.#go(this.#store.events.length - 1),
+      End: () => this.#go(Infinity),
       Enter: enter
     }
     const act = acts[event.key]

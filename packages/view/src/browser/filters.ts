@@ -41,5 +41,5 @@ export const failuresOf = (scene: Scene, events: ReadonlyArray<Recorded>): Reado
 
 const hasFailed = (item: Span | Mark, events: ReadonlyArray<Recorded>): boolean =>
   item.shape === "span"
-    ? item.state === "failed" && item.part !== "run" && item.part !== "turn" && item.part !== "mending"
+    ? item.state === "failed" && item.part !== "run" && item.part !== "mending"
     : item.tone === "lost" && !repeats.has(events[item.subject]?.type)

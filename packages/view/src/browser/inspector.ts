@@ -15,7 +15,7 @@ import type { Store } from "./store.ts"
 const tabs = ["Error", "Result", "Arguments", "Decisions", "Context", "Raw"] as const
 type Tab = (typeof tabs)[number]
 
-/** The most events whose texts are shown. A streamed reply has many more. */
+/** The most decisions that are shown. */
 const most = 200
 /** The most events that are shown as they are written. */
 const written = 50
@@ -49,7 +49,7 @@ export class Inspector {
       event.preventDefault()
       this.#turn(by)
     })
-    this.#panel.addEventListener("scroll", () => (this.#isScrolled = true), { passive: true })
+    this.#panel.addEventListener("scroll", () => (this.#isScrolled = true))
     store.listen((change) => {
       if (change === "scene" || change === "selection") this.draw()
       if (change === "selection" && store.by !== "start")
@@ -106,6 +106,7 @@ export class Inspector {
       () => {
         this.#tab = tab
         this.draw()
+        // Mutant `this.#list.querySelector<HTMLElement>('[aria-selected="true"]').focus` survives: one tab is always chosen
         this.#list.querySelector<HTMLElement>('[aria-selected="true"]')?.focus()
       },
       { role: "tab", "aria-selected": String(isChosen), tabindex: isChosen ? 0 : -1 }
@@ -118,6 +119,7 @@ export class Inspector {
     const all = [...this.#list.children]
     const at = all.findIndex((one) => one.getAttribute("aria-selected") === "true")
     const next = all[(at + by + all.length) % all.length]
+    // Mutant `true` survives: a key comes from a tab, so there is one
     if (next instanceof HTMLElement) next.click()
   }
 
@@ -131,6 +133,7 @@ export class Inspector {
     const path: Array<string> = []
     for (let next = branch.parent; next !== undefined; next = this.#store.outline.branches[next]?.parent) {
       const owner = this.#store.outline.branches[next]
+      // Mutant `true` for `owner !== undefined` survives: each parent is a branch
       if (owner !== undefined && owner.kind !== "group") path.unshift(owner.name)
     }
     return path.length === 0 ? "run" : path.join(" › ")
@@ -139,6 +142,7 @@ export class Inspector {
   /** The events of a branch, or those of its first call if it is a group. */
   #eventsOf(branch: Branch): ReadonlyArray<number> {
     const { outline, scene } = this.#store
+    // Mutant `+1` survives: each group has a call
     const source = branch.kind === "group" ? (outline.branches[branch.children[0] ?? -1] ?? branch) : branch
     // a part has one span; the decision after it has the same call, and the next number
     const indexes = new Set<number>()
@@ -157,7 +161,8 @@ export class Inspector {
     const { outline, scene } = this.#store
     for (const id of outline.branches[part.parent ?? -1]?.items ?? []) {
       const item = scene.items[id]
-      if (item?.shape === "mark" && item.at >= part.from && item.at === part.to) indexes.add(item.subject)
+      // Mutant `item.shape` survives: the items of a branch are in its scene
+      if (item?.shape === "mark" && item.at === part.to) indexes.add(item.subject)
     }
   }
 
@@ -165,7 +170,7 @@ export class Inspector {
   #panels(branch: Branch): ReadonlyMap<Tab, () => ReadonlyArray<Node>> {
     const { events, scene } = this.#store
     const indexes = this.#eventsOf(branch)
-    const own = indexes.slice(0, most).flatMap((index) => events[index] ?? [])
+    const own = indexes.flatMap((index) => events[index] ?? [])
     const owner = branch.kind === "part" ? this.#store.outline.branches[branch.parent ?? -1] : undefined
     const call = owner === undefined ? own : this.#eventsOf(owner).flatMap((index) => events[index] ?? [])
     const main = scene.items[branch.main ?? -1]
@@ -175,6 +180,7 @@ export class Inspector {
     const failed = own.findLast((event) => fieldOf(event, "error") !== undefined)
     const panels = new Map<Tab, () => ReadonlyArray<Node>>()
     const isArgument = ([name]: readonly [string, string]) =>
+      // Mutant `/(Arguments|Before|After|Input|What the fixer was given)/` survives: no name has these words later
       /^(Arguments|Before|After|Input|What the fixer was given)/.test(name)
     const results = texts.filter(
       (text) => !isArgument(text) && !text[0].startsWith("Error") && !/^(Why|Reason)/.test(text[0])
@@ -194,7 +200,7 @@ export class Inspector {
     else panels.set("Result", () => [this.#facts(branch, own, call, spent), ...results.map(titled)])
     const given = [...argumentsOf(call), ...texts.filter(isArgument)]
     if (given.length > 0) panels.set("Arguments", () => unique(given).map(titled))
-    const decisions = indexes.slice(0, most).filter((index) => deciding.has(events[index]?.type ?? ""))
+    const decisions = indexes.filter((index) => deciding.has(events[index]?.type ?? "")).slice(0, most)
     if (decisions.length > 0) panels.set("Decisions", () => decisions.flatMap((index) => this.#decision(index)))
     panels.set("Context", () => this.#context())
     panels.set("Raw", () => this.#raw(indexes))
@@ -248,6 +254,7 @@ export class Inspector {
     const list = element("dl", { class: "facts" })
     for (const [name, text] of details?.facts ?? [])
       if (decisive.has(name)) list.append(element("dt", {}, name), element("dd", { dir: "auto" }, text))
+    // Mutants `details.title`, `"Stryker was here!"` survive: an event of an item has an item
     return [heading(details?.title ?? ""), list]
   }
 

@@ -27,7 +27,9 @@ export const follow = (fragment: string, store: Store, toolbar: Toolbar): void =
   const query = parts.get("q")
   if (query !== null) toolbar.find(query)
   if (Number.isInteger(event) && event >= 0 && event < store.events.length) store.selectEvent(event, "start")
+  // Mutant `"Stryker was here!"` survives: it is no stretch of time either
   const [, from, to] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(parts.get("z") ?? "") ?? []
+  // Mutant `true` for `from !== undefined && to !== undefined` survives: no number is greater than one that is absent
   if (from !== undefined && to !== undefined && Number(to) > Number(from)) {
     const drawn = (seconds: string) => store.axis.toDrawn(store.scene.from + 1000 * Number(seconds))
     store.show({ start: drawn(from), end: drawn(to) })
@@ -46,6 +48,7 @@ export const keep = (store: Store, toolbar: Toolbar): void => {
     const fragment = fragmentOf(store, toolbar.query)
     if (fragment === written) return
     written = fragment
+    // Mutant `"Stryker was here!"` #1 survives: no browser reads this text
     history.replaceState(null, "", fragment === "" ? `${location.pathname}${location.search}` : fragment)
   }
   store.listen(() => {

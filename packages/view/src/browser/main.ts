@@ -50,16 +50,17 @@ const start = (): void => {
   const main = document.querySelector("main")
   const head = document.querySelector("header")
   const written = document.querySelector("#data")?.textContent
+  // Mutant `false` for `written === null` survives: an element has a text
   if (main === null || head === null || written === undefined || written === null) return
   const data: unknown = JSON.parse(written)
-  if (textAt(data, "url") !== undefined) return void live(head, main, data)
+  const url = textAt(data, "url")
+  if (url !== undefined) return void live(head, main, data, url)
   // cast: `Page.make` has written a recording
   const { events, problems } = data as Recording.Recording
   mount({ head, main, ...aboutOf(data) }, { events, problems }, false)
 }
 
-const live = async (head: HTMLElement, main: HTMLElement, data: unknown): Promise<void> => {
-  const url = textAt(data, "url") ?? ""
+const live = async (head: HTMLElement, main: HTMLElement, data: unknown, url: string): Promise<void> => {
   const listening = new Listening(Recording.start())
   const status = element("p", { class: "stream", role: "status" }, "The run is at work.")
   const mounted = mount({ head, main, ...aboutOf(data) }, listening.recording(), true)
@@ -80,7 +81,7 @@ const live = async (head: HTMLElement, main: HTMLElement, data: unknown): Promis
     store.renew(listening.recording())
   }
   try {
-    await follow(body === undefined ? { url } : { url, body }, watch(mounted, listening, status))
+    await follow({ url, body }, watch(mounted, listening, status))
     end("The stream has ended.")
   } catch (error) {
     end(`The stream broke off: ${error instanceof Error ? error.message : String(error)}`)

@@ -32,6 +32,7 @@ export class Minimap {
     )
     store.listen((change) => {
       if (change === "scene") this.draw()
+      // Mutant `true` survives: the frame that it is given is the one that it has
       else if (change === "window") this.#frameIt()
     })
     new ResizeObserver(() => this.draw()).observe(this.#box)
@@ -80,6 +81,7 @@ export class Minimap {
       if (from === undefined) return
       const { end, start } = chosen(event)
       const { whole } = this.#store
+      // Mutant `end - start >= (whole.end - whole.start) / 200` survives: the last digits decide about a drag of this length
       if (end - start > (whole.end - whole.start) / 200) this.#store.show({ start, end })
     })
     for (const type of ["pointerup", "pointercancel"] as const)
@@ -140,12 +142,14 @@ const paint = (context: CanvasRenderingContext2D, store: Store, width: number): 
   for (const [layer, y] of bars) {
     context.fillStyle = palette[layer]
     const has = columns(scene, width, x, (id) => layerOf(id) === layer)
+    // Mutant `at <= has.length` survives: behind the last column there is nothing to paint
     for (let at = 0; at < has.length; at++) if (has[at] === 1) context.fillRect(at, y, 1, 7)
   }
   for (const id of failures) {
     const item = scene.items[id]
     if (item === undefined) continue
     const branch = outline.branches[outline.branchOf[id] ?? -1]
+    // Mutant `branch.kind` survives: each item has a branch
     const owner = branch?.kind === "part" ? outline.branches[branch.parent ?? -1] : branch
     const isLost = owner === undefined || owner.health === "lost"
     const at = x(endOf(item))

@@ -143,6 +143,7 @@ export class OutlineView {
     const width = this.#width
     const branch = outline.branches[rows[index] ?? -1]
     const picture = row.querySelector("svg")
+    // Mutant `false` for `picture === null` survives: each row of a branch has a picture
     if (branch === undefined || picture === null || width < 20) return
     let strip = this.#strips.get(branch.id)
     if (strip === undefined) this.#strips.set(branch.id, (strip = stripOf(scene, outline, branch)))
@@ -167,7 +168,6 @@ export class OutlineView {
     }
     for (const { drawn, label } of Axis.ticks(axis, Math.max(0, window.start), window.end, width / 90)) {
       const at = x(drawn)
-      if (at < -1 || at > width) continue
       this.#line("tick", at, 0)
       // the length of a gap is more important than the time beside it
       if (gaps.some(([a, b]) => at > a - 38 && at < b + 38)) continue
@@ -272,7 +272,7 @@ export class OutlineView {
       PageDown: () => this.#go(this.#current + page),
       PageUp: () => this.#go(this.#current - page),
       Home: () => this.#go(0),
-      End: () => this.#go(this.#store.rows.length - 1),
+      End: () => this.#go(Infinity),
       ArrowRight: () => this.#right(branch),
       ArrowLeft: () => this.#left(branch),
       Enter: enter,
@@ -290,7 +290,7 @@ export class OutlineView {
   }
 
   #right(branch: Branch | undefined): void {
-    if (branch === undefined || branch.children.length === 0) return
+    if (branch === undefined) return
     if (this.#isShownUnfolded(branch)) this.#go(this.#current + 1)
     else this.#store.fold(branch, true)
   }
@@ -310,6 +310,7 @@ export class OutlineView {
   #point(): void {
     const branchAt = (event: Event): Branch | undefined => {
       const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-at]") : null
+      // Mutant `+1` survives: each row that is made has a branch
       return row === null ? undefined : this.#store.outline.branches[this.#store.rows[Number(row.dataset["at"])] ?? -1]
     }
     this.#grid.addEventListener("click", (event) => {

@@ -21,8 +21,8 @@ export class Rows {
     this.#scroller = scroller
     this.#make = make
     const later = () => this.later()
-    scroller.addEventListener("scroll", later, { passive: true })
-    addEventListener("scroll", later, { passive: true })
+    scroller.addEventListener("scroll", later)
+    addEventListener("scroll", later)
     new ResizeObserver(later).observe(scroller)
   }
 
@@ -77,12 +77,12 @@ export class Rows {
 
   /** Inserts a row so that the order of the elements is the order of the rows. */
   #insert(index: number, row: HTMLElement): void {
-    const after = this.#made.get(index + 1) ?? this.#next(index)
-    this.body.insertBefore(row, after ?? null)
+    this.body.insertBefore(row, this.#next(index) ?? null)
   }
 
   #next(index: number): HTMLElement | undefined {
     let found: number | undefined
+    // Mutant `other <= found` survives: no two rows have the same index
     for (const other of this.#made.keys()) if (other > index && (found === undefined || other < found)) found = other
     return found === undefined ? undefined : this.#made.get(found)
   }

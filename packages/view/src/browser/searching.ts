@@ -38,6 +38,7 @@ export class Searching {
   /** Searches again, because there are other events. */
   renew(): void {
     // events are only added to a recording, except where it was drawn anew
+    // Mutant `this.#texts.length >= this.#store.events.length` survives: only speed, because the texts are made anew
     if (this.#texts.length > this.#store.events.length) this.#texts = []
     if (this.#search !== undefined) this.start(this.#search.query)
   }

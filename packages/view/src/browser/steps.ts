@@ -25,11 +25,11 @@ export class Steps {
     const { nth } = this
     let next = nth === undefined ? -1 : nth - 1 + by
     if (nth === undefined) {
-      const from = branch?.from ?? (by > 0 ? -Infinity : Infinity)
+      const from = branch?.from ?? (by === 1 ? -Infinity : Infinity)
       const times = failures
         .map((id) => scene.items[id])
         .map((item) => (item?.shape === "span" ? item.from : (item?.at ?? 0)))
-      next = by > 0 ? times.findIndex((time) => time >= from) : times.findLastIndex((time) => time <= from)
+      next = by === 1 ? times.findIndex((time) => time >= from) : times.findLastIndex((time) => time <= from)
     }
     const item = scene.items[failures[Math.min(Math.max(next, 0), failures.length - 1)] ?? -1]
     if (item !== undefined) this.#store.selectEvent(item.subject)

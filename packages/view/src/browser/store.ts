@@ -85,7 +85,7 @@ export class Store {
   }
 
   get branch(): Outline.Branch | undefined {
-    return this.selected === undefined ? undefined : this.outline.branches[this.selected]
+    return this.outline.branches[this.selected ?? -1]
   }
 
   /** How the run ended; `undefined` without events. */
@@ -216,6 +216,7 @@ export class Store {
     for (let branch of branches)
       while (branch !== undefined && !found.has(branch)) {
         found.add(branch)
+        // Mutant `this.outline.branches[branch].parent` survives: each of them is a branch
         branch = this.outline.branches[branch]?.parent
       }
     return found
@@ -232,6 +233,7 @@ export class Store {
   #unfoldTo(branch: number | undefined): boolean {
     let isChanged = false
     const { branches } = this.outline
+    // Mutant `true` for `this.filter !== "all"` survives: without a filter, a branch without a row has an owner that is folded
     if (branch !== undefined && this.filter !== "all" && !this.rows.includes(branch)) {
       this.filter = "all"
       isChanged = true

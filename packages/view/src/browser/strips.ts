@@ -15,7 +15,7 @@ function* itemsOf(scene: Scene, outline: Outline, branch: Branch): Generator<Spa
       const item = scene.items[id]
       if (item !== undefined && isShown(item, branch)) yield item
     }
-    if (next.kind === "model" || next.kind === "call" || next.kind === "part") continue
+    if (next.kind === "model" || next.kind === "call") continue
     for (const child of next.children) {
       const found = outline.branches[child]
       // a run in a turn has rows of its own

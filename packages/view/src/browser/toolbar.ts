@@ -58,6 +58,7 @@ export class Toolbar {
       this.#views
     )
     const keys = ["p", "n"]
+    // Mutant `"Stryker was here!"` survives: there are as many keys as buttons
     this.section.querySelectorAll(".steps button").forEach((one, at) => one.append(key(keys[at] ?? "")))
     views.forEach((view, at) => {
       const chosen = button(`${names[view]} `, () => store.look(view), { "aria-pressed": "false" })
@@ -67,7 +68,7 @@ export class Toolbar {
     store.listen((change) => {
       if (change === "scene") this.draw()
       else if (change === "rows") this.#press()
-      else if (change === "selection" || change === "search" || change === "view") this.#say()
+      else if (change === "selection" || change === "view") this.#say()
       if (change === "scene") this.#searching.renew()
     })
     this.draw()
@@ -128,7 +129,9 @@ export class Toolbar {
     this.#found.textContent = this.#searching.says
     for (const [at, view] of views.entries()) {
       const chosen = this.#views.children[at]
+      // Mutant `chosen.setAttribute` survives: each view has a button
       chosen?.setAttribute("aria-pressed", String(this.#store.view === view))
+      // Mutant `chosen.toggleAttribute` survives: each view has a button
       chosen?.toggleAttribute("hidden", !this.#store.has(view))
     }
   }
