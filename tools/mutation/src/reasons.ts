@@ -28,7 +28,8 @@ export interface Reasons {
   readonly problems: ReadonlyArray<string>
 }
 
-const code = "`[^`]+`|``.+?``(?!`)"
+// an empty template is two backticks, within two more
+const code = "`` `` ``|`[^`]+`|``.+?``(?!`)"
 const name = `(${code})(?: for (${code}))?(?: #(\\d+))?`
 const names = new RegExp(name, "g")
 const form = new RegExp(`^Mutants? (${name}(?:, ${name})*) survives?: (.+)$`)

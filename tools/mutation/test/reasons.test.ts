@@ -69,6 +69,17 @@ describe("a reason", () => {
     ])
   })
 
+  it("names an empty template", () => {
+    const { problems, reasons } = reasonsIn(
+      source("// Mutants `false`, `` `` `` for `` `b ${c}` `` #2 survive: no reader", "a()")
+    )
+    expect(problems).toEqual([])
+    expect(reasons.map(({ from, nth, to }) => [to, from, nth])).toEqual([
+      ["false", undefined, undefined],
+      ["``", "`b ${c}`", 2]
+    ])
+  })
+
   it("is refused beside its line", () => {
     expect(problemsOf("b() // Mutant `true` survives: speed")).toHaveLength(1)
   })
