@@ -71,6 +71,12 @@ describe("a file without an end", () => {
     expect(await kintsugi(["explain", "/dev/zero"])).toEqual(refusal(1, "cannot load /dev/zero: it is no regular file"))
   })
 
+  it("may be bounded by 256 MiB [P1389]", async () => {
+    const one = file("one.jsonl", `${lines[0]}\n`)
+    const { code, out } = await kintsugi(["report", one, "--max-line=256", "--format", "svg"])
+    expect([code, out.slice(0, 5)]).toEqual([0, "<svg "])
+  })
+
   it.each(["0", "-1", "257"])("has no bound of %s MiB [P1389]", async (many) => {
     const { code, err } = await kintsugi(["report", "/dev/zero", `--max-line=${many}`])
     expect([code, err]).toEqual([2, expect.stringContaining("is not between 1 and 256")])

@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs"
 import { coreOf, load, parse, valueAt } from "../../../packages/view/src/cli/loading.ts"
 import { folderOfTests } from "./_support/playing.ts"
 
-const { file, folder } = folderOfTests()
+const { file, newFolder } = folderOfTests()
 const services = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
 it.effect("a module that goes on waiting is given up after a minute [P1252]", () =>
@@ -27,6 +27,7 @@ it.effect("a module that goes on waiting is given up after a minute [P1252]", ()
 
 it.effect("a name follows the first # behind the name of a file, which may have one too [P1238]", () =>
   Effect.gen(function* () {
+    const { file, folder } = newFolder()
     const [plain, hash] = [file("plain.js", ""), file("c#.js", "")]
     for (const [given, expected] of [
       [plain, [plain, undefined]],

@@ -9,7 +9,7 @@ import { outcomeOf, sentenceOf } from "../../../packages/view/src/recording/Outc
 import { mid, midFile } from "../_support/recorded.ts"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
-const { file, folder } = folderOfTests()
+const { file, folder, newFolder } = folderOfTests()
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const whole = file("events.jsonl", events)
@@ -80,6 +80,9 @@ describe("kintsugi report", () => {
       undefined,
       undefined
     ])
+    const plain = (await kintsugi(["report", midFile("mid-fail"), "-o", "-"])).out
+    expect(plain).not.toContain('"editor":')
+    expect(plain).not.toContain('"folder":')
     const target = join(folder, "edited.html")
     const made = await kintsugi(["report", midFile("mid-fail"), "-o", target, "--editor", "vscode"])
     expect(made.code).toBe(0)
@@ -111,6 +114,11 @@ describe("kintsugi report", () => {
       out: "",
       err: expect.stringContaining("-o FILE.html")
     })
+    expect(await kintsugi(["report", whole, "--format", "svg"], { isTerminal: true })).toEqual({
+      code: 2,
+      out: "",
+      err: "error: SVG on a terminal is of no use: say where it goes, -o FILE.svg, or -o - for here all the same\n"
+    })
     expect(await kintsugi(["report"], { isTerminal: true })).toMatchObject({ code: 2, out: "" })
   })
 
@@ -126,8 +134,8 @@ describe("kintsugi report", () => {
     expect(err).toContain("broken.jsonl:2: It is no JSON.")
     expect(err).toContain("broken.jsonl:3: It is no event")
     expect(err).toMatch(/broken\.jsonl:10: .*cut off/)
-    expect(err).toMatch(/The beginning of run/)
-    expect(err).toMatch(/The end of run/)
+    expect(err).toMatch(/broken\.jsonl: The beginning of run/)
+    expect(err).toMatch(/broken\.jsonl: The end of run/)
     expect(readFileSync(target, "utf8")).toContain("It is no JSON.")
   })
 
@@ -173,6 +181,7 @@ describe("kintsugi report", () => {
   })
 
   it("ends with 1 where nothing can be drawn or written [P1237 P1240]", async () => {
+    const { file, folder } = newFolder()
     const target = join(folder, "never.html")
     const empty = file("empty.jsonl", "")
     for (const [input, says] of [
@@ -186,16 +195,22 @@ describe("kintsugi report", () => {
       expect(existsSync(target)).toBe(false)
     }
     const nowhere = await kintsugi(["report", whole, "-o", join(folder, "no/such/report.html")])
-    expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining("its folder does not exist") })
+    expect(nowhere).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: cannot write \S+no\/such\/report\.html: its folder does not exist\n$/)
+    })
     mkdirSync(join(folder, "taken.html"))
     const taken = await kintsugi(["report", whole, "-o", join(folder, "taken.html")])
     expect(taken).toMatchObject({ code: 1, err: expect.stringContaining("it is a folder") })
   })
 
   it("ends with 2 for a command line that makes no sense [P1240]", async () => {
+    const { folder } = newFolder()
     symlinkSync(whole, join(folder, "link.jsonl"))
     for (const [parameters, says] of [
-      [["report", whole, "-o", "report.pdf"], ".html, .htm, .svg"],
+      [["report", whole, "-o", "report.pdf"], "report.pdf: unknown file ending, use .html, .htm, .svg or --format\n"],
+      [["report", whole, whole, "-o", "x.svg"], "x.svg: unknown file ending, use .html, .htm, .txt or --format\n"],
+      [["report", "-", whole, "-o", whole, "--format", "html"], "would overwrite the input"],
       [["report", whole, "-o", whole, "--format", "html"], "would overwrite the input"],
       [["report", join(folder, "link.jsonl"), "-o", whole, "--format", "html"], "would overwrite the input"],
       [["report", whole, "--format", "pdf"], "Invalid value for flag --format"],

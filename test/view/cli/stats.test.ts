@@ -7,9 +7,10 @@ import { root } from "../../../scripts/files.ts"
 import { midFile } from "../_support/recorded.ts"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
-const { file, folder } = folderOfTests()
+const { file, folder, newFolder } = folderOfTests()
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
+const whole = file("whole.log", events)
 const one = Stats.of(Recording.parse(events))
 const half = events.slice(0, 5000)
 
@@ -95,9 +96,12 @@ describe("kintsugi stats", () => {
   })
 
   it("ends with 1 if nothing could be counted, with 2 for a wrong command line [P1239 P1240]", async () => {
+    const { folder } = newFolder()
     mkdirSync(join(folder, "bare"))
     for (const [parameters, code, says] of [
       [["stats", join(folder, "missing")], 1, "none of the files could be counted"],
+      [["stats", runs, "--before", join(folder, "bare")], 1, "no .jsonl or .ndjson file"],
+      [["stats", runs, "--before", whole, "-o", whole, "--format", "json"], 2, "would overwrite the input"],
       [["stats", join(folder, "bare")], 1, "no .jsonl or .ndjson file"],
       [["stats"], 2, "Missing required argument"],
       [["stats", runs, "--json", "--format", "svg"], 2, "contradict"],
@@ -110,6 +114,7 @@ describe("kintsugi stats", () => {
   })
 
   it("writes over no file that it reads, however that is reached [P1250]", async () => {
+    const { folder } = newFolder()
     const sources = join(folder, "kept")
     mkdirSync(sources)
     const source = join(sources, "a.jsonl")
@@ -133,6 +138,7 @@ describe("kintsugi stats", () => {
   })
 
   it("counts each file once, also by several links and names [P1251]", async () => {
+    const { folder } = newFolder()
     const looped = join(folder, "looped")
     mkdirSync(join(looped, "loop"), { recursive: true })
     writeFileSync(join(looped, "a.jsonl"), events)
@@ -143,6 +149,10 @@ describe("kintsugi stats", () => {
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ recordings: 1, events: one.events })
     expect(err).toMatch(/^links to folders are not followed: .*loop\/back$/m)
+    symlinkSync("..", join(looped, "up"))
+    expect((await kintsugi(["stats", looped, "--json"])).err).toMatch(
+      /^links to folders are not followed: .*loop\/back and 1 more\n$/
+    )
     // a link that is named is followed
     symlinkSync("looped", join(folder, "linked"))
     expect(JSON.parse((await kintsugi(["stats", join(folder, "linked"), "--json"])).out)).toMatchObject({

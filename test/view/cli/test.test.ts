@@ -1,5 +1,5 @@
 /** `kintsugi test`. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, linkSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { Page } from "@kintsugi/view"
@@ -10,12 +10,13 @@ import { hostile, hostileRun } from "../_support/hostile.ts"
 import { mid, midFile } from "../_support/recorded.ts"
 import { folderOfTests, kintsugi } from "./_support/playing.ts"
 
-const { file, folder } = folderOfTests()
+const { file, folder, newFolder } = folderOfTests()
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const whole = file("events.jsonl", events)
 
 describe("kintsugi test", () => {
   it("writes the test of a run, and never over another file [P1270]", async () => {
+    const { folder } = newFolder()
     const target = join(folder, "run.test.ts")
     expect(await kintsugi(["test", whole, "-o", target])).toEqual({ code: 0, out: "", err: "" })
     const text = readFileSync(target, "utf8")
@@ -24,6 +25,13 @@ describe("kintsugi test", () => {
     const refused = await kintsugi(["test", whole, "-o", target])
     expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("run.test.ts exists: remove it") })
     expect(readFileSync(target, "utf8")).toBe(text)
+    for (const over of [whole, join(folder, "link.ts")]) {
+      if (over !== whole) linkSync(whole, over)
+      const { code, err, out } = await kintsugi(["test", whole, "-o", over])
+      expect([code, out]).toEqual([2, ""])
+      expect(err).toMatch(/^error: the output would overwrite the input .*\n$/)
+    }
+    expect(readFileSync(whole, "utf8")).toBe(events)
   })
 
   it("takes the run with an id, and names one that is not there [P1270]", async () => {

@@ -165,6 +165,87 @@ describe("the alignment", () => {
     )
   )
 
+  /** As many items as make a part too long for a table, which no other part has. */
+  const filled = (many: number, ...names: ReadonlyArray<string>) =>
+    Array.from({ length: many }, (_, at) => names[at % names.length] ?? "")
+
+  it("pairs nothing that is equal twice, neither at both ends [P1273]", () => {
+    for (const [first, second, matches] of [
+      ["x", "xx", [[0, 0]]],
+      ["xx", "x", [[0, 0]]],
+      ["", "x", []],
+      ["ax", "bx", [[1, 1]]],
+      [
+        "xay",
+        "xby",
+        [
+          [0, 0],
+          [2, 2]
+        ]
+      ],
+      ["ab", "bc", [[1, 0]]],
+      ["ab", "ca", [[0, 1]]]
+    ] as const)
+      assert.deepStrictEqual(align([...first], [...second]), {
+        isExact: true,
+        matches: matches.map(([a, b]) => [a, b] as const)
+      })
+  })
+
+  it("pairs long lists by the items that occur once, and then what is between them [P1274]", () => {
+    const long = filled(1001, "a", "b")
+    const other = filled(1001, "c", "d")
+    // the parts around the anchors are short, and have repeated items
+    const first = ["x", "r", "r", "A", ...long, "B", "s", "s", "s", "C"]
+    const second = ["r", "y", "r", "A", ...other, "B", "t", "s", "s", "u", "C"]
+    assert.deepStrictEqual(align(first, second), {
+      isExact: false,
+      matches: [
+        [1, 0],
+        [2, 2],
+        [3, 3],
+        [1005, 1005],
+        [1007, 1007],
+        [1008, 1008],
+        [1009, 1010]
+      ]
+    })
+    // the first anchor is the first item behind the equal beginning
+    const begun = align(["=", "A", ...long], ["=", "z", "A", ...other])
+    assert.deepStrictEqual(begun.matches, [
+      [0, 0],
+      [1, 2]
+    ])
+  })
+
+  it("leaves a part between anchors without pairs if it is too long, but for its equal ends [P1274]", () => {
+    const part = (one: string, end: string) => [...filled(1001, one, `${one}${one}`), "v", end]
+    // "v" occurs twice, and once in each of the parts
+    const first = ["x", ...part("a", "e"), "A", ...part("b", "f")]
+    const second = ["y", ...filled(3, "z"), ...part("c", "e"), "A", ...filled(2, "w"), ...part("d", "f")]
+    assert.deepStrictEqual(align(first, second), {
+      isExact: false,
+      matches: [
+        [1002, 1005],
+        [1003, 1006],
+        [1004, 1007],
+        [2006, 2011],
+        [2007, 2012]
+      ]
+    })
+    // without an anchor the equal ends are pairs too
+    assert.deepStrictEqual(align([...filled(1001, "a", "b"), "e", "e"], [...filled(1001, "c", "d"), "e", "e"]), {
+      isExact: false,
+      matches: [
+        [1001, 1001],
+        [1002, 1002]
+      ]
+    })
+    const inner = (one: string) => [...filled(600, one, `${one}${one}`), "v", ...filled(600, one, `${one}${one}`)]
+    const apart = align(["x", ...inner("a"), "A", ...inner("b"), "q"], ["y", ...inner("c"), "A", ...inner("d"), "o"])
+    assert.deepStrictEqual(apart, { isExact: false, matches: [[1202, 1202]] })
+  })
+
   it("takes long lists in bounded time, and says when it is not exact [P1274]", () => {
     const numbers = Array.from({ length: 10_000 }, (_, index) => String(index))
     const shifted = [...numbers.slice(5000), ...numbers.slice(0, 5000)]
@@ -183,5 +264,11 @@ describe("the alignment", () => {
     const equal = align([...numbers, "x"], [...numbers, "y"])
     assert.isTrue(equal.isExact)
     assert.lengthOf(equal.matches, 10_000)
+    const ends = align(["x", ...numbers], ["y", "z", ...numbers])
+    assert.isTrue(ends.isExact)
+    assert.deepStrictEqual(
+      ends.matches,
+      numbers.map((_, at) => [at + 1, at + 2])
+    )
   })
 })

@@ -11,6 +11,8 @@ import {
   turnsOf
 } from "../../../packages/view/src/comparison/ComparisonWords.ts"
 
+import { dark, light } from "../../../packages/view/src/drawing/Colors.ts"
+
 type Pair = Comparison.Comparison["pairs"][number]
 type Step = NonNullable<Pair["first"]>
 type Side = Comparison.Comparison["first"]
@@ -203,10 +205,11 @@ describe("the text of a comparison", () => {
 
   it("has the sums, the first difference and the settings that differ, without equal lines [P1273]", () => {
     const settings = {
-      prompts: [{ sign: " ", text: "same" } as const, { sign: "-", text: "x\ty" } as const],
+      prompts: [{ sign: " ", text: "same" } as const, { sign: "-", text: "x\t\n y" } as const],
       models: [],
       tables: []
     }
+    assert.strictEqual(ComparisonText.format(of([], { settings }), labels), text([], { settings }).replaceAll("*", ""))
     assert.strictEqual(
       text([], { settings, isExact: false }),
       `*          a        b        difference*
@@ -262,6 +265,14 @@ describe("the page of a comparison", () => {
       '<tr class="first" id="divergence" aria-current="true"><td class="sign" aria-label="only in the first">-</td><td class="number">2</td><th scope="row">&lt;y&gt;</th>'
     )
     assert.include(made, "<title>a and b</title>")
+    assert.match(
+      made,
+      /\n<p class="divergence">.*<\/p>\n<h2>Steps<\/h2>\n<div class="scroll" tabindex="0" role="region" aria-label="The steps of both runs, paired by tool and arguments"><table class="steps"><caption>.*<\/caption>\n<thead><tr><td><\/td><th scope="col">Turn<\/th><th scope="col">Step<\/th><th scope="col">Time<\/th><th scope="col">a<\/th><th scope="col">b<\/th><\/tr><\/thead><tbody>\n<tr .*<\/tr>\n<tr .*<\/tr>\n<\/tbody><\/table><\/div>\n?<\/main>/
+    )
+    assert.include(
+      made,
+      '<svg viewBox="0 0 240 16" width="240" height="16" aria-hidden="true"><rect class="first" x="0.0" y="1" width="60.0" height="6"/></svg>'
+    )
     assert.include(
       made,
       '<p class="divergence">First difference: turn 2. a called &lt;y&gt;, b had ended. <a href="#divergence">Go to it</a></p>'
@@ -271,6 +282,20 @@ describe("the page of a comparison", () => {
       "<caption>The steps of both runs, paired by tool and arguments. Upper bar: a; lower bar: b.</caption>"
     )
     assert.notInclude(made, "more steps")
+  })
+
+  it("has the colours of drawings, light and dark, and marks what differs [P1212 P1273]", () => {
+    const made = page([])
+    for (const rule of [
+      `:root{--first:${light.model};--second:${light.tool};--failed:${light.failed}}`,
+      `@media screen and (prefers-color-scheme:dark){:root{--first:${dark.model};--second:${dark.tool};--failed:${dark.failed}}}`,
+      ".divergence{font-weight:600}",
+      "rect.first{fill:var(--first)}rect.second{fill:var(--second)}rect.failed{stroke:var(--failed);stroke-width:1.5}",
+      "tr.first,tr.second,tr.changed{background:var(--raised)}",
+      "tr[aria-current]{outline:3px solid var(--failed);outline-offset:-3px}",
+      "span.first{color:var(--failed)}span.second{color:var(--second)}"
+    ])
+      assert.include(made, rule)
   })
 
   it("has the word of each sign, and no link without a difference [P1273]", () => {

@@ -31,6 +31,37 @@ const ended = (kind?: string, text?: string) => ({ ...call, type: "tool-end", us
 const asked = (attempt = 1) => ({ type: "model-start", attempt })
 const replied = (...content: ReadonlyArray<object>) => ({ type: "model-end", reply: { content } })
 
+describe("the steps of a recording", () => {
+  it("are none without events, and none of what has no beginning [P1273]", () => {
+    assert.deepStrictEqual(stepsOf([]), [])
+    assert.deepStrictEqual(
+      steps({ ...call, type: "tool-failed", error: { _tag: "Busy" } }, { type: "model-failed" }),
+      []
+    )
+  })
+
+  it("are as deep as the first event of their run says [P1273]", () => {
+    const parent = { runId: "r", callId: "c" }
+    const [, , child] = steps(
+      { type: "run-start" },
+      start(),
+      { ...start(), runId: "s", parent },
+      { ...start(), runId: "s" }
+    )
+    assert.strictEqual(child?.depth, 1)
+    assert.strictEqual(steps({ ...start(), runId: "s", parent }, { ...start(), runId: "s" })[1]?.depth, 0)
+    const deep = steps({ type: "run-start" }, { type: "run-start", runId: "s", parent }, { ...start(), runId: "s" })
+    assert.strictEqual(deep[0]?.depth, 1)
+  })
+
+  it("have an answer that was cut off once, though the run ends twice [P1273]", () => {
+    assert.deepStrictEqual(
+      steps(asked(), { type: "run-suspended" }, { type: "run-failed", error: { _tag: "E" } }).map(({ end }) => end),
+      ["cut off"]
+    )
+  })
+})
+
 describe("a tool call", () => {
   it("is a step from its start to its settlement, with its failures [P1273]", () => {
     const failed = { ...call, type: "tool-failed", error: { _tag: "Busy" } }

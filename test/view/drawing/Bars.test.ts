@@ -40,6 +40,7 @@ describe("a bar [P1233]", () => {
     expect(drawn({ ...bar, name: "n".repeat(50) }, 100, 10, 350)).toMatch(
       /^<text class="k-text" x="12" y="114">n+…<\/text><text class="k-quiet k-small" x="338" y="114" text-anchor="end">&lt;b&gt;<\/text><g>.*<rect class="k-gold" x="12" y="119" width="20" height="16"\/>/
     )
+    expect(drawn({ ...bar, name: "n".repeat(50) }, 100, 10, 350)).toContain(`>${"n".repeat(26)}…</text>`)
     expect(spotsOf(599)).toEqual({ lineHeight: 40, left: 12, right: 12, isStacked: true })
     expect(spotsOf(600)).toEqual({ lineHeight: 22, left: 240, right: 150, isStacked: false })
   })
@@ -47,6 +48,7 @@ describe("a bar [P1233]", () => {
   it("is cracked where it failed, and has a line for the interval of its value [P1212]", () => {
     const failed = (size: number) => drawn({ ...bar, parts: [{ size, fill: "failed", says: "" }] }, 0, 1, 960)
     expect(failed(9)).not.toContain("k-crack")
+    expect(failed(9)).toMatch(/<rect class="k-failed" [^<>]*\/><\/g>$/)
     expect(failed(10)).toContain('<path class="k-crack" stroke-width="1.2" d="M244 3l4 8l-3 0l4 8"/>')
     expect(failed(19)).toContain('d="M244 3l4 8l-3 0l4 8M253 3l4 8l-3 0l4 8"')
     expect(failed(9000).match(/M\d/g)).toHaveLength(200)

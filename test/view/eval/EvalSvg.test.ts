@@ -22,7 +22,7 @@ const texts = (svg: string) =>
   ])
 
 describe("a comparison as a drawing", () => {
-  const draw = (width?: number) => EvalSvg.draw(reportOf(["none", "retry"], ["busy", "gone"]), { width })
+  const draw = (width = 960) => EvalSvg.draw(reportOf(["none", "retry"], ["busy", "gone"]), { width })
 
   it("has a bar for each policy: passed, failed, and wrong and silent", () => {
     const svg = draw()
@@ -102,6 +102,22 @@ describe("a comparison as a drawing", () => {
       ["75 % (53 % to 89 %)", 587, 99]
     ])
     expect(texts(draw(600))).toHaveLength(16)
+  })
+
+  it("has no scenarios in a narrow drawing, and room for long names", () => {
+    const narrow = EvalSvg.draw(reportOf(["none", "retry"], ["busy"]), { width: 599 })
+    expect(narrow).toContain(">gold: passed; grey: failed; cracked: wrong and silent</text>")
+    expect(narrow).toContain('viewBox="0 0 599 137"')
+    expect(narrow).not.toContain("Scenarios")
+    expect(EvalSvg.draw(reportOf(["none"], ["busy"]), { width: 600 })).toContain('viewBox="0 0 640 ')
+    const long = EvalSvg.draw(reportOf(["p".repeat(200)], ["s".repeat(200)]))
+    expect(long).toContain(`y="147" text-anchor="end">${"s".repeat(35)}…</text>`.replace("147", "125"))
+    expect(long).toContain(`x="240" y="103">${"p".repeat(115)}…</text>`)
+    const { policies, ...report } = reportOf(["none"], ["busy"])
+    const none = EvalSvg.draw({ ...report, policies: [] })
+    expect(titles(none)).toContain("busy, : 0 % (0 % to 28 %) of 10")
+    const silent = policies.map((row) => ({ ...row, passed: share(0, 0), silent: 3 }))
+    expect(EvalSvg.draw({ ...report, policies: silent })).not.toMatch(/NaN|width="-/)
   })
 
   it("has no rate of nothing", () => {

@@ -1,5 +1,5 @@
 /** A page for a reader without scripts, and the data of the page. */
-import { Page, Recording } from "@kintsugi/view"
+import { Page, Recording, Scene, Svg } from "@kintsugi/view"
 import { describe, expect, it } from "vitest"
 
 const recordingOf = (...events: ReadonlyArray<object>) =>
@@ -23,6 +23,36 @@ const still = (...of: Parameters<typeof Page.make>) =>
 
 const dataOf = (page: string): unknown =>
   JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? "")
+
+describe("a page [P1211]", () => {
+  it("is one document in UTF-8, light or dark, with its title and its picture [P1211 P1700]", () => {
+    const recording = recordingOf(start, { type: "run-completed", output: "" })
+    const page = Page.make(recording, { title: "<Mine>" })
+    // the lines that are no style and no script
+    const lines = page.split("\n").filter((line) => !/^<(?:style|script)|Content-Security-Policy/.test(line))
+    const short = lines.flatMap((line) => (line.length < 100 ? [line] : []))
+    expect(short.slice(0, 9)).toEqual([
+      "<!doctype html>",
+      '<html lang="en">',
+      "<head>",
+      '<meta charset="utf-8">',
+      '<meta name="viewport" content="width=device-width, initial-scale=1">',
+      '<meta name="color-scheme" content="light dark">',
+      "<title>&lt;Mine&gt;</title>",
+      "</head>",
+      "<body>"
+    ])
+    expect(short.slice(-3)).toEqual(["</body>", "</html>", ""])
+    expect(dataOf(page)).toMatchObject({ title: "<Mine>" })
+    expect(dataOf(Page.make(recording))).not.toHaveProperty("title")
+    const drawn = Svg.draw(Scene.make(recording))
+    const [, height, inner] = /viewBox="0 0 1000 (\d+)".*?<rect class="k-paper"[^>]*>(.*)<\/svg>$/s.exec(drawn) ?? []
+    const picture = lines.find((line) => line.startsWith('<main id="report">')) ?? ""
+    expect(picture.slice(picture.indexOf("from beginning"))).toBe(
+      `from beginning to end. 0 turns, 0 attempts of models, 0 tool calls. 0 failures, 0 verdicts, 0 ms of waits. Spent on recovery: 0 tokens. Spent on work: 0 tokens.</p><svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 ${height}">${inner}</svg></div></main>`
+    )
+  })
+})
 
 describe("a page without its script [P1700]", () => {
   it("has the answer of a run, its time and its spending [P1700]", () => {

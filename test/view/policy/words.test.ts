@@ -159,6 +159,8 @@ attempt  earliest  latest
       "all layers together, at worst: 3 × 1 = 3 attempts, 3 s of waits, 2 min in all if servers ask for it"
     ])
     expect(text).toContain("bare\nno rows: one attempt")
+    expect(PolicyView.make([layer("outer"), layer("bare")]).title).toBe("outer › bare")
+    expect(PolicyText.format(PolicyView.make([layer("a \n\t b")]))).toMatch(/^a b\n/)
   })
 
   it("has the bounds of a run at its end [P1236]", () => {
@@ -171,6 +173,26 @@ attempt  earliest  latest
 })
 
 describe("the page of a policy", () => {
+  it("says how long a person is asked, and what repairs cost [P1236]", () => {
+    const explanation = Recovery.explain({ Busy: Recovery.tell<unknown>() })
+    const [{ rungs: [rung] } = { rungs: [] }] = explanation.rows
+    if (rung === undefined) throw new Error("there is a rung")
+    const row = (fields: object) => {
+      const changed = { ...explanation, rows: [{ key: "Busy", rungs: [{ ...rung, verdict: "x", ...fields }] }] }
+      // cast: only the fields of a rung differ
+      const page = PolicyPage.make(PolicyView.make([{ name: "http", explanation: changed as typeof explanation }]))
+      return [
+        ...page.matchAll(/<td(?: class="number")? data-name="(?:waits|fixer runs|model calls)">([^<]*)<\/td>/g)
+      ].map(([, cell]) => cell)
+    }
+    expect(row({ fixerRuns: 3, compactions: 2, modelCalls: 4 })).toEqual(["", "3", "20"])
+    expect(row({ fixerRuns: 3, modelCalls: 4 })).toEqual(["", "3", "12"])
+    const asks = (times: number, time: Duration.Duration) => row({ asks: { times, time } })[0]
+    expect(asks(1, Duration.infinity)).toBe("for a person, once")
+    expect(asks(2, Duration.seconds(90))).toBe("for a person, 2 times, up to 1 min 30 s in all")
+    expect(row({ unknown: "chosen" })[0]).toBe("chosen")
+  })
+
   it("has a table of the rungs, and one of the attempts [P1236]", () => {
     const page = PolicyPage.make(viewOf(random), { title: "Other", maxRows: 1 })
     expect(page).toContain("<h2>http</h2>")
@@ -185,9 +207,10 @@ describe("the page of a policy", () => {
     expect(page).toContain(
       '<tbody><tr><th scope="row">1</th><td class="number" data-name="begins after">0 s</td></tr></tbody>'
     )
-    expect(PolicyPage.make(viewOf(random))).toContain(
-      "<caption>When each attempt begins, if every one fails at once</caption>"
-    )
+    for (const options of [{}, { maxRows: 2 }])
+      expect(PolicyPage.make(viewOf(random), options)).toContain(
+        "<caption>When each attempt begins, if every one fails at once</caption>"
+      )
   })
   it("names all attempts where it has room for them [P1236]", () => {
     const captionOf = (maxRows: number) =>
@@ -198,8 +221,6 @@ describe("the page of a policy", () => {
 
   it("has the model calls of fixers and compactions, and what a person may take [P1236]", () => {
     const agent = Agent.make("mender", { budget: { maxTurns: 3 } })
-    const ask = (times: number, onExpiry: "refuse" | "ask-again") =>
-      Recovery.ask<unknown>({ validFor: "2 hours", onExpiry, times })
     const cellsOf = (row: Parameters<typeof Recovery.explain>[0]) => {
       const page = PolicyPage.make(viewOf(row))
       const [, rows = ""] = /<caption>The table of http<\/caption>.*?<tbody>(.*?)<\/tbody>/s.exec(page) ?? []
@@ -212,8 +233,23 @@ describe("the page of a policy", () => {
       "0",
       "6"
     ])
-    expect(cellsOf({ Busy: ask(1, "refuse") })).toEqual(["1 ask", "for a person, once, up to 2 h in all", "0", "0"])
-    expect(cellsOf({ Busy: ask(3, "refuse") })).toEqual(["1 ask", "for a person, 3 times, up to 6 h in all", "0", "0"])
-    expect(cellsOf({ Busy: ask(1, "ask-again") })).toEqual(["1 ask", "for a person, once", "0", "0"])
+    expect(cellsOf({ Busy: Recovery.ask({ validFor: "2 hours", onExpiry: "refuse" }) })).toEqual([
+      "1 ask",
+      "for a person, once, up to 2 h in all",
+      "0",
+      "0"
+    ])
+    expect(cellsOf({ Busy: Recovery.ask({ validFor: "2 hours", onExpiry: "refuse", times: 3 }) })).toEqual([
+      "1 ask",
+      "for a person, 3 times, up to 6 h in all",
+      "0",
+      "0"
+    ])
+    expect(cellsOf({ Busy: Recovery.ask({ validFor: "2 hours", onExpiry: "ask-again" }) })).toEqual([
+      "1 ask",
+      "for a person, once",
+      "0",
+      "0"
+    ])
   })
 })

@@ -26,6 +26,25 @@ describe("a search over events [P1278]", () => {
     assert.notInclude(textOf(end), "ledger")
   })
 
+  it("looks at the time behind each 64 events, and ends with the last one [P1278]", () => {
+    const many = Array.from({ length: 130 }, (_, at) => ({ type: "x", runId: "r", agent: "a", turn: 1, at }))
+    const search = new Search(many, "x", [])
+    const counts: Array<number> = []
+    let asked = 0
+    const isLate = () => ++asked > 0
+    while (!search.isDone) {
+      search.step(isLate)
+      counts.push(search.matches.length)
+    }
+    assert.deepStrictEqual([counts, asked], [[64, 128, 130], 2])
+    search.step(isLate)
+    assert.deepStrictEqual([search.matches.length, asked], [130, 2])
+    const exact = new Search(many.slice(0, 64), "x", [])
+    exact.step(isLate)
+    assert.isTrue(exact.isDone)
+    assert.isTrue(new Search([], "x", []).isDone)
+  })
+
   it("goes on where it paused, and reads each text once [P1278]", () => {
     const texts: Array<string> = []
     const search = new Search(events, "refund", texts)

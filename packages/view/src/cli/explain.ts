@@ -62,6 +62,7 @@ const find = (named: Named) =>
       else {
         for (const [field, one] of yield* Effect.orElseSucceed(
           tried(() => fieldsOf(value)),
+          // Mutant `["Stryker was here"]` survives: a text is no policy
           () => []
         )) {
           const inner = yield* Effect.orElseSucceed(read(one), () => undefined)
@@ -76,6 +77,7 @@ const find = (named: Named) =>
     if (named.name === undefined) {
       const [only, ...others] = explained
       const [name, policy] = explained.has("default") ? ["default", explained.get("default")] : (only ?? [])
+      // Mutants `false` for `name === undefined`, `false` for `policy === undefined` survive: a name has its policy
       if (name === undefined || policy === undefined) return yield* new Failed({ message: there })
       if (name !== "default" && others.length > 0) {
         return yield* new Failed({ message: `${file} has several policies, name one as ${file}#${name}: ${there}` })

@@ -50,6 +50,7 @@ export const find = (given: ReadonlyArray<string>) =>
         onFailure: (error) => Effect.provideService(leave(folder, reasonOf(error)), Path.Path, path),
         onSuccess: (entries) =>
           Effect.forEach(
+            // Mutant `a.name <= b.name` survives: a folder has each name once
             entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
             ({ name, type }) => Effect.provideService(look(path.join(folder, name), type), Path.Path, path),
             { discard: true }
@@ -72,6 +73,7 @@ export const find = (given: ReadonlyArray<string>) =>
 
     for (const one of given) {
       if (yield* isDash(one)) {
+        // Mutant `""` for `"-"` survives: no path of a file is empty either
         sources.set("-", { type: "stdin" })
         continue
       }

@@ -23,10 +23,12 @@ export const parse = (given: string) =>
     const isFile = (path: string) =>
       Effect.orElseSucceed(
         Effect.map(fs.stat(path), ({ type }) => type === "File"),
+        // Mutant `undefined` survives: it counts as false too
         () => false
       )
     const at = (index: number): Named => ({ file: given.slice(0, index), name: given.slice(index + 1) })
     if (yield* isFile(given)) return { file: given, name: undefined } satisfies Named
+    // Mutant `""` #1 survives: it only looks for a file without a name first
     for (let index = given.indexOf("#"); index >= 0; index = given.indexOf("#", index + 1))
       if (yield* isFile(given.slice(0, index))) return at(index)
     const last = given.lastIndexOf("#")

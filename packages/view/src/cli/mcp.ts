@@ -148,6 +148,7 @@ const differenceOf = ({ after, before, state, tool }: PinnedTool): ReadonlyArray
 }
 
 const fieldsOf = (definition: unknown): ReadonlyArray<string> =>
+  // Mutant `["Stryker was here"]` survives: a field that neither definition has is not shown
   Predicate.isObject(definition) ? Object.keys(definition) : []
 
 /** The JSON of a field, with the keys of objects in order, so that equal values have equal texts. */
@@ -159,6 +160,7 @@ const ordered = (value: unknown): unknown => {
   if (!Predicate.isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
+      // Mutant `a <= b` survives: an object has each key once
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, field]) => [key, ordered(field)])
   )

@@ -67,11 +67,13 @@ const isMarked = (value: unknown, mark: keyof typeof marks): value is Readonly<R
 
 /** The explanation of a tool. `Agent.explain` reads the tables of tools, so the tool is put in an agent. */
 const ofTool = (tool: Tool.AnyTool, { Agent, Skill }: Core): Explanation.Explanation => {
+  // Mutant `""` survives: the explanation of a tool does not name the agent
   const agent = Agent.make("explained", {
     skills: [Skill.make("explained", { description: "The tool.", tools: [tool] })]
   })
   const { tools } = Agent.explain(agent as unknown as AnyAgent)
   const found = tools.get(tool.name)
+  // Mutant `false` survives: an agent has its tools
   if (found === undefined) throw new TypeError(`the tool '${tool.name}' is not found in its own agent`)
   return found
 }

@@ -94,7 +94,9 @@ const linksOf = (given: Linked) =>
     const folder = yield* Path.Path.useSync((path) => path.resolve(""))
     return {
       ...(editor === undefined ? {} : { editor, folder }),
+      // Mutant `false` survives: JSON leaves out what is undefined
       ...(trace === undefined ? {} : { trace }),
+      // Mutant `false` survives: JSON leaves out what is undefined
       ...(docs === undefined ? {} : { docs })
     } satisfies Links
   })

@@ -48,17 +48,21 @@ const watching = (reload: Effect.Effect<void>): Effect.Effect<void, never, Scope
   Effect.gen(function* () {
     const changes = yield* Queue.unbounded<string>()
     const watched = new Set<string>()
-    const look = Effect.forEach(foldersLoaded(), (folder) => {
-      if (watched.has(folder)) return Effect.void
-      watched.add(folder)
-      return Effect.acquireRelease(
+    const watchFolder = (folder: string) =>
+      Effect.acquireRelease(
         Effect.sync(() =>
           watch(folder, { persistent: false }, (_, name) => {
+            // Mutant `true` for `name !== null` survives: the text of null is no name of code
             if (name !== null && /\.(?:[cm]?[jt]sx?|json)$/.test(name)) Queue.offerUnsafe(changes, name)
           })
         ),
         (watcher) => Effect.sync(() => watcher.close())
       )
+    // a changed module may import modules of other folders
+    const look = Effect.suspend(() => {
+      const added = foldersLoaded().filter((folder) => !watched.has(folder))
+      for (const folder of added) watched.add(folder)
+      return Effect.forEach(added, watchFolder)
     })
     yield* look
     yield* Stream.fromQueue(changes).pipe(

@@ -56,6 +56,7 @@ export class Splitter {
   #hold(piece: Uint8Array): boolean {
     const length = this.#length + piece.length
     if (length > this.#bounds.maxLine) return false
+    // Mutant `length >= this.#held.length` survives: only room that no byte needs yet
     if (length > this.#held.length) {
       const held = new Uint8Array(Math.max(length, 2 * this.#held.length))
       held.set(this.#held.subarray(0, this.#length))

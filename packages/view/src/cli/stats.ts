@@ -118,6 +118,7 @@ export const command = Command.make(
       const wanted = given.json ? { ...given, format: Option.some("json" as const) } : given
       const found = yield* find(given.paths)
       const earlier = Option.isSome(given.before) ? yield* find([given.before.value]) : undefined
+      // Mutant `["Stryker was here"]` survives: no output has this name
       const inputs = [...filesOf(found), ...(earlier === undefined ? [] : filesOf(earlier))]
       const target = yield* targetOf(wanted, formats, "text", inputs)
       const shown = yield* counted(found, given)

@@ -27,10 +27,12 @@ const run = Flag.String("run").pipe(
 export const command = Command.make("test", { events, output: outputFlag, run, ...boundFlags }, (given) =>
   Effect.gen(function* () {
     const source = yield* sourceOf(given.events)
+    // Mutant `true` survives: standard input has no path, and no output is without one
     const inputs = source.type === "file" ? [source.path] : []
     const target = yield* targetOf({ output: given.output, format: Option.none() }, ["ts"], "ts", inputs)
     const fs = yield* FileSystem.FileSystem
     // the reader writes a row into the test
+    // Mutant `true` for `target.file !== undefined` survives: a file without a path does not exist either
     if (target.file !== undefined && (yield* Effect.orElseSucceed(fs.exists(target.file), () => false)))
       return yield* new Failed({ message: `${yield* shown(target.file)} exists: remove it, or name another file` })
     const recording = yield* recorded(source, given)

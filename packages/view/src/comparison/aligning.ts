@@ -32,8 +32,7 @@ export const align = (first: ReadonlyArray<string>, second: ReadonlyArray<string
       same++
     }
     const ends = Array.from({ length: same }, (_, index): Match => [endA + index, endB + index])
-    if (a === endA || b === endB) matches.push(...ends)
-    else if ((endA - a) * (endB - b) <= most) matches.push(...tabulated(first, second, [a, b], [endA, endB]), ...ends)
+    if ((endA - a) * (endB - b) <= most) matches.push(...tabulated(first, second, [a, b], [endA, endB]), ...ends)
     else {
       const anchors = part.isSplit ? [] : unique(first, second, [a, b], [endA, endB])
       if (anchors.length === 0) isExact = false

@@ -77,10 +77,12 @@ const letters = 15
 
 /** Makes about `count` ticks between two positions of the axis, at round times; fewer if their labels are long. */
 export const ticks = (axis: Axis, start: number, end: number, count: number): ReadonlyArray<Tick> => {
+  // Mutant `false` survives: no stretch has a share then
   if (!(end > start)) return []
   const origin = axis.toTime(0)
   const edges = [
     start,
+    // Mutants `gap.end >= start`, `gap.start <= end` survive: the stretch before or behind such a gap has no share
     ...axis.breaks.flatMap((gap) => (gap.end > start && gap.start < end ? [gap.start, gap.end] : [])),
     end
   ]
@@ -90,12 +92,13 @@ export const ticks = (axis: Axis, start: number, end: number, count: number): Re
     const [first = 0, last = 0] = [edges[at], edges[at + 1]]
     const isLater = axis.breaks.some((gap) => gap.end === first)
     const share = Math.round((count * (last - first)) / (end - start))
-    if (share < 1 || !(last > first)) continue
+    if (share < 1) continue
     // after a break, labels count from its end
     const base = isLater ? axis.toTime(first) : origin
     const [begin, stop] = [axis.toTime(first) - base, axis.toTime(last) - base]
     const times = utcTicks(new Date(begin), new Date(stop), share)
       .map((date) => date.getTime())
+      // Mutant `true` for `time <= stop` survives: d3 gives no time behind the end
       .filter((time) => time >= begin && time <= stop)
     const labelled = times.map((time) => ({
       drawn: axis.toDrawn(base + time),

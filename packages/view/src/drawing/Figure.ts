@@ -24,7 +24,6 @@ export const inner = (drawn: Sheet, width: number, window: Window, isTitled = tr
     (right - left) / 90
   )) {
     const px = hundredths(x(at))
-    if (px < left - 1 || px > right + 1) continue
     parts.push(`<path class="k-axis" d="M${px} ${top - 6}V${drawn.height - 4}"/>`)
     parts.push(`<text class="k-quiet k-small" x="${px}" y="${top - 12}" text-anchor="middle">${label}</text>`)
   }
@@ -103,8 +102,8 @@ const boxed = ({ scene }: Sheet, box: Box, left: number, isTitled: boolean): str
       ? `<path class="k-failed k-pale" d="${shape.body}"/><path class="k-failed" d="${shape.shard}"/>`
       : `<rect class="k-${fill}${faded}" x="${x}" y="${y + inset}" width="${width}" height="${hundredths(height - 2 * inset)}" rx="${Math.min(3, width / 2)}"/>`
   const from = Math.max(x, left)
-  const text = height < 13 || box.many > 1 ? "" : fitting(item?.label ?? "", x + (shape?.room ?? width) - from - 10)
-  const on = textOn(box) === "ink" ? "k-text" : "k-on"
+  const text = height < 13 ? "" : fitting(item?.label ?? "", x + (shape?.room ?? width) - from - 10)
+  const on = isPale(box) ? "k-text" : "k-on"
   const caption =
     text === ""
       ? ""
@@ -121,8 +120,8 @@ const fillOf = ({ layer, state, width }: Box): Layer | "failed" | "broken" => {
 export const isFaded = (state: Box["state"]): boolean =>
   state === "unfinished" || state === "interrupted" || state === "suspended" || state === "discarded"
 
-const textOn = (box: Box): "ink" | "onFill" =>
-  box.layer === "turn" || box.layer === "run" || isFaded(box.state) || fillOf(box) === "broken" ? "ink" : "onFill"
+/** Whether a text on a box is as dark as one on the background. The rows of runs are too low for texts. */
+const isPale = (box: Box): boolean => box.layer === "turn" || isFaded(box.state) || fillOf(box) === "broken"
 
 /** The distance in pixels between a box and the upper and lower edge of its row. */
 const insetOf = ({ height, layer }: Box): number => (layer === "turn" || height < 8 ? 0.5 : 1.5)

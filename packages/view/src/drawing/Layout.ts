@@ -158,6 +158,7 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
     const start = Math.max(left - 2, x(toDrawn(span.from)))
     const end = Math.min(right + 2, x(toDrawn(span.to)))
     const isNarrow = end - start < least
+    // Mutant `true` for `heaviest !== undefined` survives: the first box is far from the left edge of the drawing
     if (heaviest !== undefined && isNarrow && to - from < 3 && start - from < 2) {
       to = Math.max(to, end)
       many++
@@ -195,6 +196,7 @@ export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, ea
     const mark = row.marks[at]
     if (mark === undefined || mark.at > until) break
     const px = x(toDrawn(mark.at))
+    // Mutant `true` for `foremost !== undefined` survives: the first mark is far from the left edge of the drawing
     if (foremost !== undefined && px - left < least) {
       many++
       if (importance[mark.tone] > importance[foremost.tone]) foremost = mark

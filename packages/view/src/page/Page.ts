@@ -80,6 +80,7 @@ const link = (url: string | undefined, text: string | undefined): string => {
   return url === undefined ? `<code>${markup(text)}</code>` : `<a href="${markup(url)}">${markup(text)}</a>`
 }
 /** The title that the caller has chosen, which the page shows instead of the agent. */
+// Mutant `false` survives: JSON leaves out what is undefined
 const given = (title: string | undefined): object => (title === undefined ? {} : { title })
 
 /**

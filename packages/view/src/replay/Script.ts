@@ -36,6 +36,7 @@ export const of = (recording: Recording, options: { readonly runId?: string } = 
 export const isScript = (made: Script | NotReplayable): made is Script => !("_tag" in made)
 
 const notReplayable = ({ events }: Recording, { event, why }: Refused): NotReplayable => {
+  // Mutant `false` survives: what is not there has no index either
   const index = event === undefined ? -1 : events.indexOf(event)
   const where =
     event === undefined ? "" : `event ${index + 1} (${event.type} of '${event.agent}', turn ${event.turn}): `

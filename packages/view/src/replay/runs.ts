@@ -24,7 +24,7 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
   const root = rootOf(events, runId)
   const runs = new Map<string, Running>()
   const readers = new Map<string, AgentReader>()
-  /** The runs of fixers, and those within them: the answers of fixers are in the events of the call. */
+  /** The runs of fixers, whose answers are in the events of the call. Those within them have no parent that is read. */
   const left = new Set<string>()
   const decisions: Array<{ after: number; decision: unknown }> = []
   const requests = new Map<string, { readonly slot: number; readonly at: number }>()
@@ -33,7 +33,6 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
   const begin = (event: Recorded): void => {
     const isRoot = event.runId === root.runId
     const parent = isRoot ? undefined : runs.get(event.parent?.runId ?? "")
-    if (event.parent !== undefined && left.has(event.parent.runId)) left.add(event.runId)
     if (left.has(event.runId) || (!isRoot && parent === undefined)) return
     if (runs.has(event.runId)) throw new Refused(event, "the run begins once more")
     const call =
@@ -85,6 +84,7 @@ export const read = (events: ReadonlyArray<Recorded>, runId?: string): Script =>
   const found = runs.get(root.runId)
   const end = found?.end
   const last = events.findLast(({ runId }) => runId === root.runId)
+  // Mutant `false` for `found === undefined` survives: the run that is read has begun
   if (found === undefined || end === undefined) throw new Refused(last, "the run has no end after this event")
   if (!found.reader.hasModel) throw new Refused(found.start, "the run has asked no model")
   const ends = [...runs.values()].flatMap(({ end }) => end ?? [])

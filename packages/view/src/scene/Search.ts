@@ -39,6 +39,7 @@ export class Search {
     while (!this.isDone) {
       const at = this.#next++
       const event = this.#events[at]
+      // Mutant `false` survives: each index below the length has its event
       if (event === undefined) continue
       const text = (this.#texts[at] ??= textOf(event))
       if (text.includes(this.#wanted)) this.matches.push(at)
