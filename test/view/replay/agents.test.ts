@@ -149,18 +149,18 @@ describe("its model", () => {
 })
 
 describe("its tools", () => {
-  const pending = { type: "approval-requested" }
+  const requested = { type: "approval-requested" }
 
   it("need approval for all calls, or for those that a person was asked about [P1270]", () => {
     const toolsOf = (...events: ReadonlyArray<object>) => scriptOf(...events).tools.map(({ approval }) => approval)
-    const first = [toolStart("c1", "pay", { arguments: { n: 1 } }), { ...pending, callId: "c1" }, toolEnd("c1")]
+    const first = [toolStart("c1", "pay", { arguments: { n: 1 } }), { ...requested, callId: "c1" }, toolEnd("c1")]
     const second = (middle: ReadonlyArray<object>) => [
       toolStart("c2", "pay", { arguments: '{"n": 2}' }),
       ...middle,
       toolEnd("c2")
     ]
     assert.deepStrictEqual(toolsOf(...second([])), [undefined])
-    assert.deepStrictEqual(toolsOf(...first, ...second([{ ...pending, callId: "c2" }])), [[]])
+    assert.deepStrictEqual(toolsOf(...first, ...second([{ ...requested, callId: "c2" }])), [[]])
     assert.deepStrictEqual(toolsOf(...first, ...second([])), [['{"n":1}']])
     // a call without an attempt says nothing
     const unread = [
@@ -177,7 +177,7 @@ describe("its tools", () => {
     assert.deepStrictEqual([...scriptOf(toolStart("c1", "pay"), policy).denied], [["c1", "too\ndear"]])
     assert.deepStrictEqual([...scriptOf(policy).denied], [["c1", "too\ndear"]])
     assert.deepStrictEqual([...scriptOf(toolStart("c1", "pay"), denied("no")).denied], [])
-    assert.deepStrictEqual([...scriptOf(toolStart("c1", "pay"), { ...pending, callId: "c1" }, policy).denied], [])
+    assert.deepStrictEqual([...scriptOf(toolStart("c1", "pay"), { ...requested, callId: "c1" }, policy).denied], [])
   })
 
   it("are unknown if all of their calls were refused as such [P1270]", () => {
@@ -190,8 +190,8 @@ describe("its tools", () => {
     const namesOf = (...events: ReadonlyArray<object>) => scriptOf(...events).tools.map(({ name }) => name)
     assert.deepStrictEqual(namesOf(toolStart("c1", "pya"), unknown("c1")), [])
     assert.deepStrictEqual(namesOf(toolStart("c1", "pya"), unknown("c1", "not an unknown tool: ")), ["pya"])
-    const known = [toolStart("c2", "pya"), toolEnd("c2")]
-    assert.deepStrictEqual(namesOf(toolStart("c1", "pya"), unknown("c1"), ...known), ["pya"])
+    const found = [toolStart("c2", "pya"), toolEnd("c2")]
+    assert.deepStrictEqual(namesOf(toolStart("c1", "pya"), unknown("c1"), ...found), ["pya"])
     const [tag, verdict] = ["UnknownTool", { type: "verdict", layer: "tool", verdict: "tell" }]
     const rowsOf = (...events: ReadonlyArray<object>) => {
       const { tools, unknown } = scriptOf(...events)
