@@ -2,13 +2,12 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Halted } from "../../../packages/core/src/budget/halted.ts"
 import * as RunContext from "../../../packages/core/src/event/RunContext.ts"
 
 it.effect("what began before a hard failure begins once more in a replay, and nothing begins after it [P1112]", () =>
   Effect.gen(function* () {
     // as far as it is read
-    const run = { meter: { barrier: new Halted(100) } } as RunContext.RunContext
+    const run = { meter: { barrier: { at: 100 } } } as RunContext.RunContext
     const begun = () =>
       RunContext.begins(
         run,
