@@ -2,6 +2,7 @@
 import { Stats, StatsPage, StatsSvg } from "@kintsugi/view"
 import { describe, expect, it } from "vitest"
 import { drawings, phone } from "../../../packages/view/src/page/StillPage.ts"
+import { textsOf } from "../_support/textsOf.ts"
 
 const spending = { attempts: 3, tokens: 300, cost: 0, unknown: 0 }
 
@@ -33,14 +34,6 @@ const stats: Stats.Stats = {
   ]
 }
 
-/** The texts of a drawing, each with where it begins. */
-const texts = (svg: string) =>
-  [...svg.matchAll(/<text[^>]* x="([^"]+)" y="([^"]+)"[^>]*>(.*?)<\/text>/g)].map(([, x, y, text]) => [
-    text,
-    Number(x),
-    Number(y)
-  ])
-
 /** What the bars of a drawing say to those who point at their parts, and how wide these are. */
 const bars = (svg: string) =>
   [...svg.matchAll(/<g><title>([^<]*)<\/title><rect class="k-(\w+)"[^>]* width="([^"]+)"/g)].map(
@@ -50,9 +43,9 @@ const bars = (svg: string) =>
 describe("statistics as a drawing [P1233]", () => {
   it("have a panel for each kind, with a line for each bar and its figure [P1233]", () => {
     const svg = StatsSvg.draw(stats)
-    const named = texts(svg).filter(([, x]) => x === 12)
+    const named = textsOf(svg).filter(([, x]) => x === 12)
     expect(named.map(([text]) => text)).toEqual(["Over time", "What ended runs", "Errors", "Tools", "Spent"])
-    const words = texts(svg).map(([text]) => text)
+    const words = textsOf(svg).map(([text]) => text)
     expect(words).toEqual([
       "Over time",
       "runs per 1 min: completed, then failed, then others",
@@ -97,18 +90,18 @@ describe("statistics as a drawing [P1233]", () => {
 
   it("count money where prices are known, and no share of nothing [P1233]", () => {
     const priced = StatsSvg.draw({ ...stats, work: { ...spending, cost: 3 }, recovery: { ...spending, cost: 1 } })
-    expect(texts(priced).map(([text]) => text)).toContain("money")
+    expect(textsOf(priced).map(([text]) => text)).toContain("money")
     expect(bars(priced).slice(-2)).toEqual([
       ["work $3.00: work: $3.00", "model", 427.5],
       ["work $3.00: recovery: $1.00", "gold", 142.5]
     ])
     const unknown = StatsSvg.draw({ ...stats, recovery: { ...spending, attempts: 1, unknown: 1 } })
-    expect(texts(unknown).map(([text]) => text)).toContain("recovery unknown")
+    expect(textsOf(unknown).map(([text]) => text)).toContain("recovery unknown")
   })
 
   it("have so many bars in a panel, and a line for the others [P1233]", () => {
     const lines = (maxBars: number) =>
-      texts(StatsSvg.draw(stats, { maxBars }))
+      textsOf(StatsSvg.draw(stats, { maxBars }))
         .map(([text]) => text)
         .filter((text) => ["look", "quiet", "and 1 more"].includes(String(text)))
     expect(lines(2)).toEqual(["look", "quiet"])
