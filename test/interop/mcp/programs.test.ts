@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { ToolError } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { type Cause, Deferred, Effect, Fiber, Queue, Redacted, Sink, Stream } from "effect"
+import { type Cause, Deferred, Effect, Fiber, Logger, Queue, Redacted, Sink, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 import { TestClock } from "effect/testing"
 import { call } from "./_support/fakeServer.ts"
@@ -237,6 +237,30 @@ it.effect("an answer that is too deep fails its call alone [P1391 P1393]", () =>
           limit: 20
         })
       }
+      assert.lengthOf(started, 1)
+    }).pipe(Effect.scoped, provided)
+  })
+)
+
+it.effect("a tool of a program whose schema is nested too deeply is left out, and the others stay [P1391 P1393]", () =>
+  Effect.gen(function* () {
+    const nested = '{"a":'.repeat(200_000) + "1" + "}".repeat(200_000)
+    const { provided, started } = spawning((program) => (message) => {
+      if (message.method !== "tools/list") return serving(program, message, () => undefined)
+      const tools = `{"name":"dig","inputSchema":{"type":"object"}},{"name":"deep","inputSchema":{"type":"object","properties":${nested}}}`
+      program.print(`{"jsonrpc":"2.0","id":${message.id},"result":{"tools":[${tools}]}}\n`)
+    })
+    yield* Effect.gen(function* () {
+      const server = yield* Mcp.connect("mine", Mcp.stdio({ command: "dig" }))
+      const quiet = Effect.provide(server.tools, Logger.layer([]))
+      assert.deepStrictEqual(
+        (yield* quiet).map(({ name }) => name),
+        ["dig"]
+      )
+      assert.deepStrictEqual(
+        (yield* server.refused).map(({ tool }) => tool),
+        ["deep"]
+      )
       assert.lengthOf(started, 1)
     }).pipe(Effect.scoped, provided)
   })

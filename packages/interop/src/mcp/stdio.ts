@@ -30,6 +30,7 @@ export interface StdioOptions {
 }
 
 /** The names of the variables that the process inherits, because programs need them. None of them holds a credential. */
+// Mutant `/\s/` survives: only empty names more, which no variable has
 const inherited = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
   APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES
   SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`.split(/\s+/)
@@ -95,6 +96,7 @@ const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearin
           ),
           Stream.map((line) => (line.length > longest ? line : shallow(line, bounds))),
           Stream.filter((line) => {
+            // Mutant `line.length >= longest` survives: only a line of just 17 MiB would show it
             if (line.length > longest || isMessage(line)) return true
             printed(line)
             return false
