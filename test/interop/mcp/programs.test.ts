@@ -257,9 +257,10 @@ it.effect("a tool of a program whose schema is nested too deeply is left out, an
         (yield* quiet).map(({ name }) => name),
         ["dig"]
       )
+      const refused = (yield* server.refused).map(({ cause }) => Object(cause))
       assert.deepStrictEqual(
-        (yield* server.refused).map(({ tool }) => tool),
-        ["deep"]
+        refused.map(({ bound, what }) => [what, bound]),
+        [["The input schema of tool 'deep' of MCP server 'mine'", "depth"]]
       )
       assert.lengthOf(started, 1)
     }).pipe(Effect.scoped, provided)
