@@ -10,10 +10,10 @@ import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.
 import { survey, surveyOf } from "./baseline.ts"
 import { sampleOf } from "./choice.ts"
 import { hunt } from "./hunt.ts"
-import { huntsOf, testsResults } from "./idle.ts"
+import { huntsOf, retriedTests, testsResults } from "./idle.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
-import { cache, type Survey } from "./protocol.ts"
+import { cache, type Measured, type Survey } from "./protocol.ts"
 import { reasonsIn } from "./reasons.ts"
 import { complaints, page, scoreOf } from "./report.ts"
 import {
@@ -134,22 +134,28 @@ const partsOf = (files: ReadonlyArray<File>): ReadonlyArray<ReadonlyArray<File>>
 /** Characters of the sources that are instrumented together: with more, the tests become slow, and what they come by much. */
 const PART = 60_000
 
-/** Tests that can come by one mutant besides the one that it is tried for. */
-const OTHERS = 60
+/** Tests that can come by one mutant besides the one that it is tried for, for each mutant that is tried for a test. */
+const OTHERS = 5
 
 /** Seeks tests that find out nothing. */
-const seek = async (path: string, { resume, tries }: Settings): Promise<number> => {
+const seek = async (path: string, { resume, survivors, tries }: Settings): Promise<number> => {
   const area = areaOfTests(path)
   if (area === undefined) return 0
   const mutated = sourcesOf(area)
   const surveyed = await survey(area, mutated, say)
-  const hashThen = new Map(readTests().map(({ file, hash }) => [file, hash]))
-  const files = pathsIn(path, isTried).filter((file) => !resume || hashThen.get(file) !== surveyed.hashes.get(file))
+  const before = new Map(readTests().map((result) => [result.file, result]))
+  const isSame = (file: string) => before.get(file)?.hash === surveyed.hashes.get(file)
+  const idleThen = (file: string) => before.get(file)?.idle ?? []
+  const files = pathsIn(path, isTried).filter((file) =>
+    survivors ? isSame(file) && idleThen(file).length > 0 : !(resume && isSame(file))
+  )
   const wanted = new Set(files)
-  const hunts = huntsOf(surveyed.tests, ({ file }) => wanted.has(file), { tries, others: OTHERS })
+  const isWanted = ({ file, title }: Measured) => wanted.has(file) && (!survivors || idleThen(file).includes(title))
+  const hunts = huntsOf(surveyed.tests, isWanted, { tries, others: OTHERS * tries })
   await instrument(mutated)
   const useful = await hunt(surveyed.tests, hunts, say)
-  const results = testsResults(surveyed, files, useful, commit())
+  const tried = testsResults(surveyed, files, useful, commit())
+  const results = survivors ? retriedTests([...before.values()], tried) : tried
   keepTests(results)
   const idle = results.flatMap(({ file, idle }) => idle.map((title) => `${file} > ${title}`))
   for (const line of idle) say(`finds out nothing: ${line}`)

@@ -38,7 +38,7 @@ What is known of each file is kept in tools/mutation/results; docs/reports/mutat
   --share=N      the share of the time of all tests that a mutant gets at most (0.1)
   --write        only writes docs/reports/mutation.md, and judges it
   --idle=path    seeks tests below this path that find out nothing: without them no mistake could come in beside fewer than two others
-  --tries=N      how many mutants are tried for a test (12)
+  --tries=N      how many mutants are tried for a test (12); with --idle and --survivors only for those that found out nothing last time
   --fresh        forgets which test found out which mutant
 `
 
