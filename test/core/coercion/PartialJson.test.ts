@@ -136,7 +136,7 @@ it("of broken JSON is seen what came before the break, and no more [P301]", () =
     ['{"a":tru}', {}],
     ['{"a":tru e}', {}],
     ['{"a":01}', {}],
-    ['{"a":"x\ny"}', { a: "x" }],
+    ['{"a":"x\nny"}', { a: "x" }],
     ['{"a":"x\u0000y"}', { a: "x" }],
     ['{"a":"x\u001fy"}', { a: "x" }],
     [String.raw`{"a":"x\y"}`, { a: "x" }],

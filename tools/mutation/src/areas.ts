@@ -48,10 +48,12 @@ export const areaOfTests = (path: string): Area | undefined =>
   areas.find(({ tests }) => tests.some((folder) => path === folder || path.startsWith(`${folder}/`)))
 
 /** Test files of other folders that are about what a source makes once, when its module is loaded: tables, texts, schemas. */
-export const tablesOf = (source: string): ReadonlyArray<string> =>
-  source.startsWith("packages/providers/src/codec/")
+export const tablesOf = (source: string): ReadonlyArray<string> => {
+  if (source.startsWith("packages/core/src/")) return ["test/core/data/contextKeys.test.ts"]
+  return source.startsWith("packages/providers/src/codec/")
     ? ["test/repository/providersPage.test.ts", "test/providers/classify/errorCodes.test.ts"]
     : []
+}
 
 /** Whether a file has tests that run in the process of the mutants, and see more than a picture that is kept. */
 export const isTried = (path: string): boolean => path.endsWith(".test.ts") && !path.endsWith(".process.test.ts")

@@ -341,10 +341,10 @@ const after = (text: string, at: number, what: RegExp): number => {
   return what.lastIndex
 }
 
-/** The length of an escape: 1 if JSON does not know it, `undefined` if it is cut off. */
+/** The length of an escape: 1 if JSON does not know it, `undefined` if it is cut off. Whether `\u` has four digits is seen when JSON is read. */
 const lengthOfEscape = (text: string, at: number): number | undefined => {
   const char = text.charAt(at + 1)
   if (char === "") return undefined
-  if (char === "u") return /[\da-f]{4}/i.test(text.slice(at + 2, at + 6)) ? 6 : undefined
+  if (char === "u") return 6
   return '"\\/bfnrt'.includes(char) ? 2 : 1
 }

@@ -96,6 +96,7 @@ const withoutScheme = (secret: string): string => secret.trim().replace(/^[A-Za-
 /** The forms of a value, none for one that is too short or too plain. */
 const formsOf = (secret: string): ReadonlyArray<string> => {
   const value = withoutScheme(secret)
+  // Mutant `["Stryker was here"]` survives: only a text with these words would show it
   return isTelling(value) ? encoded(value) : []
 }
 

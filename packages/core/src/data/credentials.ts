@@ -131,6 +131,7 @@ const isReference = (value: string): boolean =>
 const parameterAt = (text: string, from: number, name: string): string | undefined => {
   // Mutant `/(?:26|3b|3f)/` survives: no such name has these characters behind its first one
   if (text[from - 1] === "%" && /^(?:26|3b|3f)/.test(name)) return name.slice(2)
+  // Mutant `"Stryker was here!"` survives: it has none of these characters
   return /[?&;]/.test(text[from - 1] ?? "") ? name : undefined
 }
 
@@ -181,6 +182,7 @@ const pairs = new WeakMap<Runs, Range>()
 /** The end of the pairs that begin at `from` or before it; computed once per text. */
 const pairsEnd = (runs: Runs, from: number): number => {
   const cached = pairs.get(runs)
+  // Mutant `from <= cached[1]` survives: where they end, none begins
   if (cached !== undefined && cached[0] <= from && from < cached[1]) return cached[1]
   let to = runs.end(cookieValue, from)
   while (runs.text[to - 1] === ";" && runs.text[to] === " ") to = runs.end(cookieValue, to + 1)
