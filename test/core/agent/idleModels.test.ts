@@ -1,8 +1,9 @@
 /** An agent's own model without a runtime around the run, as under `Effect.runPromise`: it is closed after its idle time. */
 import { assert } from "@effect/vitest"
 import { Agent, Model } from "@kintsugi/core"
-import { Context, Deferred, Duration, Effect, Fiber, Layer, Metric } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Fiber, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
+import { vi } from "vitest"
 import { service } from "../../_support/guard.ts"
 import { it } from "../../_support/run.ts"
 import { bare, count, logged } from "./_support/sharing.ts"
@@ -155,6 +156,26 @@ it.run("the idle time is an option: zero is the end of the last run, and infinit
       assert.throws(() => Agent.make("clerk", { model, modelIdle }), /Agent 'clerk': modelIdle must be a duration/)
     }
   })
+)
+
+it.run(
+  "the idle time by the clock of the system keeps no process alive, and is bounded by what timers can do [P1504]",
+  (run) =>
+    Effect.gen(function* () {
+      const timers = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal)
+      yield* Effect.addFinalizer(() => Effect.sync(() => timers.mockRestore()))
+      const system = Context.get(Context.empty(), Clock.Clock)
+      for (const [modelIdle, least, most] of [
+        ["1 hour", 3_590_000, 3_600_000],
+        ["60 days", 2 ** 31 - 1, 2 ** 31 - 1]
+      ] as const) {
+        yield* bare(run(Agent.make("clerk", { model: logged([]), modelIdle }), "go")).pipe(
+          Effect.provideService(Clock.Clock, system)
+        )
+        const [millis = 0] = timers.mock.lastCall ?? []
+        assert.isTrue(millis >= least && millis <= most, String(millis))
+      }
+    })
 )
 
 it.run("under another layer without a scope it is built anew, and the idle one is closed [P1504]", (run) =>

@@ -3,14 +3,17 @@ import { assert } from "@effect/vitest"
 import { Agent, Model, Recovery, Tool } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, ManagedRuntime, Schema } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, ManagedRuntime, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { eventLog, gone, scripted } from "../../_support/dialogue.ts"
 import { service } from "../../_support/guard.ts"
 import { it } from "../../_support/run.ts"
-import { count, logged } from "./_support/sharing.ts"
+import { bare, count, logged } from "./_support/sharing.ts"
 
 class Desk extends Context.Service<Desk, { readonly name: string }>()("test/Desk") {}
+
+/** The scope of the last layer of a runtime, with which the runtime closes what it owns. */
+class Last extends Context.Service<Last, Scope.Scope>()("test/Last") {}
 
 const desk = (log: Array<string>, name: string) =>
   Layer.effect(
@@ -174,6 +177,36 @@ it.run("a layer that fails fails the runs that wait for it, and the next run reb
       }),
       desk(log, "desk")
     )
+  })
+)
+
+it.run("the end of an interrupted build leaves the build after it alone [P1504]", (run) =>
+  Effect.gen(function* () {
+    const log: Array<string> = []
+    const gate = yield* Deferred.make<void>()
+    const opening = (n: number) =>
+      n === 1 ? Effect.onInterrupt(Effect.never, () => Deferred.await(gate)) : Effect.void
+    const agent = Agent.make("clerk", { model: logged(log, "model", opening), modelIdle: "1 hour" })
+    const first = yield* Effect.forkChild(bare(run(agent, "go")), { startImmediately: true })
+    yield* Effect.forkChild(Fiber.interrupt(first), { startImmediately: true })
+    yield* bare(run(agent, "go"))
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.await(first)
+    yield* bare(run(agent, "go"))
+    assert.deepStrictEqual(log, ["model 1 opens", "model 2 opens", "model 2 asked", "model 1 closes", "model 2 asked"])
+  })
+)
+
+it.run("builds that fail leave nothing to be closed with the runtime [P1504]", (run) =>
+  Effect.gen(function* () {
+    const agent = Agent.make("clerk", { model: logged([], "model", () => Effect.fail("no")) })
+    const toClose = (scope: Scope.Scope) => (scope.state._tag === "Open" ? scope.state.finalizers?.size : 0)
+    yield* Effect.gen(function* () {
+      const scope = yield* Last
+      const before = toClose(scope)
+      for (let nth = 0; nth < 3; nth++) assert.strictEqual(yield* Effect.flip(run(agent, "go")), "no")
+      assert.strictEqual(toClose(scope), before)
+    }).pipe(Effect.provide(Layer.effect(Last, Effect.scope)))
   })
 )
 
