@@ -1,28 +1,19 @@
 /** How one tool call is drawn: its attempts, the waits between them, its repairs and its marks, from the events that are there. */
-import { Recording, Scene } from "@kintsugi/view"
 import { assert, describe, it } from "@effect/vitest"
 import { reasonsOf } from "../../../packages/view/src/scene/callWeaver.ts"
+import { linesOf } from "./_support/lines.ts"
 
 const of = { runId: "r", agent: "clerk", turn: 1 }
 const call = { ...of, callId: "c1", tool: "pay" }
 const error = { _tag: "Busy", message: "busy" }
 
-/** The items of the call in a run from 0 to 100: how they end, their labels and times, and the event that says most about each. */
-const drawn = (...events: ReadonlyArray<readonly [at: number, type: string, fields?: object]>) => {
-  const recording = Recording.fromEvents([
+/** The items of the call in a run from 0 to 100. */
+const drawn = (...events: ReadonlyArray<readonly [at: number, type: string, fields?: object]>) =>
+  linesOf([
     { ...of, at: 0, type: "run-start", input: "go" },
     ...events.map(([at, type, fields]) => ({ ...call, at, type, ...fields })),
     { ...of, at: 100, type: "run-completed", output: "" }
-  ])
-  const { items, lanes } = Scene.make(recording)
-  return items.flatMap((one) => {
-    const layer = lanes[one.lane]?.layer
-    if (layer !== "tool" && layer !== "fixer") return []
-    const when = one.shape === "span" ? `${one.from}-${one.to} ${one.part} ${one.state}` : `${one.at} ${one.tone}`
-    // the first event is that of the run
-    return [`${layer} ${when}: ${one.label} (${[...one.events].join()}; ${one.subject})`]
-  })
-}
+  ]).filter((line) => /^(tool|fixer) /.test(line))
 
 const settlement = (kind: string, attempts?: number) => ({ use: { settlement: { kind, text: "" }, attempts } })
 const retry = (delay: number) => ({ layer: "tool", tag: "Busy", verdict: "retry", gaveUp: false, delay, error })

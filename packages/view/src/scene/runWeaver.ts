@@ -58,7 +58,7 @@ export class RunWeaver {
     const callId = textAt(event, "callId")
     if (callId !== undefined && event.type !== "tool-compensated" && event.type !== "parts-described")
       return this.#called(callId, event, index)
-    if (event.type.startsWith("turn-")) return this.#turned(event, index)
+    if (event.type === "turn-start" || event.type === "turn-end") return this.#turned(event, index)
     if (event.type === "model-start") return this.#ask(event, index)
     if (event.type.startsWith("model-")) return this.#answered(event, index)
     this.#other(event, index)
@@ -111,7 +111,8 @@ export class RunWeaver {
 
   #turned(event: Recorded, index: number) {
     const { at, turn, type } = event
-    this.#turns ??= this.#strand("turn", at)
+    // from the start of the run, because a turn that waited for a decision has no second `turn-start`
+    this.#turns ??= this.#strand("turn", this.#run?.current?.from ?? at)
     if (type === "turn-start") {
       this.#turns.end(at, "unfinished")
       this.#turn = turn
@@ -119,9 +120,8 @@ export class RunWeaver {
       this.#turns.begin({ part: "turn", label, at, subject: index, isOwn: true })
       return
     }
-    // a turn that waited for a decision has no second `turn-start`, so begin it here
     if (this.#turns.current === undefined)
-      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.current?.from ?? at, subject: index })
+      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#turns.cursor, subject: index })
     this.#turns.end(at, "ok", index)
     this.#settle(event)
     if (this.#turn === turn) this.#rest(at)
@@ -238,7 +238,7 @@ export class RunWeaver {
         return piece === undefined ? note("note", "streamed text") : void piece.events.push(index)
       }
       case "attempt-discarded":
-        if (event["run"] !== undefined) return note("lost", "what a part said does not count")
+        if (event["discardedRunId"] !== undefined) return note("lost", "what a part said does not count")
         return this.#marked("model", at, "lost", `attempt ${numberAt(event, "attempt") ?? "?"} does not count`, index)
       case "attempt-continued":
         return this.#marked("model", at, "mended", "the model goes on from what it has said", index)
