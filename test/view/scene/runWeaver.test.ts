@@ -58,18 +58,15 @@ describe("a run", () => {
 
   it("that goes on after a decision has a span for each of its parts, as it has after a crash [P1202]", () => {
     const start = { ...of, turn: 0, type: "run-start", input: "go" }
-    const again = { ...start, at: 50 }
+    const anew = { ...start, at: 50 }
     const end = { ...of, at: 100, type: "run-completed", output: "" }
     const asked = { ...of, at: 10, type: "model-start", model: "m" }
-    assert.deepStrictEqual(
-      linesOf([{ ...start, at: 0 }, asked, { ...of, at: 20, type: "run-suspended" }, again, end]),
-      [
-        "run 0-20 run suspended: clerk (0,2; 2)",
-        "run 50-100 run ok: clerk (3,4; 4)",
-        "model 10-20 attempt suspended: m (1; 1)"
-      ]
-    )
-    assert.deepStrictEqual(linesOf([{ ...start, at: 0 }, asked, again, end]), [
+    assert.deepStrictEqual(linesOf([{ ...start, at: 0 }, asked, { ...of, at: 20, type: "run-suspended" }, anew, end]), [
+      "run 0-20 run suspended: clerk (0,2; 2)",
+      "run 50-100 run ok: clerk (3,4; 4)",
+      "model 10-20 attempt suspended: m (1; 1)"
+    ])
+    assert.deepStrictEqual(linesOf([{ ...start, at: 0 }, asked, anew, end]), [
       "run 0-50 run unfinished: clerk (0; 0)",
       "run 50-100 run ok: clerk (2,3; 3)",
       "model 10-50 attempt unfinished: m (1; 1)"
@@ -131,17 +128,13 @@ describe("a turn", () => {
   })
 
   it("ends its calls that have no end of their own, as its message has settled them [P1221]", () => {
-    const settled = (id: string, kind: string) => ({ call: { id }, settlement: { kind, text: "" } })
+    const ended = (id: string, kind: string) => ({ call: { id }, settlement: { kind, text: "" } })
     assert.deepStrictEqual(
       drawn(
         [10, "turn-start"],
         [20, "tool-start", { callId: "a", tool: "pay" }],
         [20, "tool-start", { callId: "b", tool: "look" }],
-        [
-          40,
-          "turn-end",
-          { message: { content: [settled("a", "result"), settled("b", "withdrawn"), { type: "text" }] } }
-        ],
+        [40, "turn-end", { message: { content: [ended("a", "result"), ended("b", "withdrawn"), { type: "text" }] } }],
         [50, "turn-start", { turn: 2 }],
         // the ids of a turn may be those of the turn before
         [60, "tool-start", { turn: 2, callId: "a", tool: "pay" }],
@@ -237,7 +230,7 @@ describe("a model call", () => {
     assert.deepStrictEqual(drawn(...failed, [20, "verdict", verdict("model", "retry", 0)], completed).slice(2), [
       "model 20 mended: Busy → retry (4; 4)"
     ])
-    // a call at work goes on, whatever waits
+    // a call at work goes on, also while another one waits
     assert.deepStrictEqual(
       drawn(...failed.slice(0, 2), [20, "verdict", verdict("model", "retry", 20)], [50, "model-end"], completed).slice(
         1
