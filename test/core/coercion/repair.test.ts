@@ -102,6 +102,7 @@ it("incomplete text stays as it is [P104]", () => {
     '{"a": "x}',
     '{"a": "x\\',
     '{"a": "\\u12"}',
+    '{"a": "\\u12zz", "b": 1}',
     '{"a": "x" + }',
     '{"a": "x}, {"b": 1}',
     '{"a": 1} and more',

@@ -81,12 +81,3 @@ export const testsResults = (
       apart: titles(own.filter(({ test }) => test.ids.length === 0))
     }
   })
-
-/** The results of files of which only the tests that had found out nothing were tried once more. */
-export const retriedTests = (
-  before: ReadonlyArray<TestsResult>,
-  results: ReadonlyArray<TestsResult>
-): ReadonlyArray<TestsResult> => {
-  const idleThen = new Map(before.map(({ file, idle }) => [file, new Set(idle)]))
-  return results.map((one) => ({ ...one, idle: one.idle.filter((title) => idleThen.get(one.file)?.has(title)) }))
-}

@@ -10,7 +10,7 @@ import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.
 import { survey, surveyOf } from "./baseline.ts"
 import { sampleOf } from "./choice.ts"
 import { hunt } from "./hunt.ts"
-import { huntsOf, retriedTests, testsResults } from "./idle.ts"
+import { huntsOf, testsResults } from "./idle.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
 import { cache, type Measured, type Survey } from "./protocol.ts"
@@ -153,9 +153,10 @@ const seek = async (path: string, { resume, survivors, tries }: Settings): Promi
   const isWanted = ({ file, title }: Measured) => wanted.has(file) && (!survivors || idleThen(file).includes(title))
   const hunts = huntsOf(surveyed.tests, isWanted, { tries, others: OTHERS * tries })
   await instrument(mutated)
-  const useful = await hunt(surveyed.tests, hunts, say)
-  const tried = testsResults(surveyed, files, useful, commit())
-  const results = survivors ? retriedTests([...before.values()], tried) : tried
+  const found = await hunt(surveyed.tests, hunts, say)
+  // a test that is not wanted found something out the last time
+  const others = surveyed.tests.flatMap((test, index) => (isWanted(test) ? [] : index))
+  const results = testsResults(surveyed, files, new Set([...found, ...others]), commit())
   keepTests(results)
   const idle = results.flatMap(({ file, idle }) => idle.map((title) => `${file} > ${title}`))
   for (const line of idle) say(`finds out nothing: ${line}`)

@@ -1,6 +1,6 @@
 /** Which mutants are tried for a test that may find out nothing, and what is said of it. */
 import { describe, expect, it } from "vitest"
-import { huntsOf, retriedTests, testsResults } from "../src/idle.ts"
+import { huntsOf, testsResults } from "../src/idle.ts"
 import type { Measured } from "../src/protocol.ts"
 
 const test = (title: string, hits: Readonly<Record<number, number>>, more: Partial<Measured> = {}): Measured => ({
@@ -63,21 +63,6 @@ describe("what is said of a file of tests", () => {
     const survey = { base: "", keys: [], statics: [], tests, hashes: new Map([["a.test.ts", "h"]]) }
     expect(testsResults(survey, ["a.test.ts"], new Set([1]), "abc")).toEqual([
       { file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], apart: ["types"] }
-    ])
-  })
-
-  it("has no more idle tests than before, when only those were tried once more", () => {
-    const of = (file: string, idle: ReadonlyArray<string>) => ({
-      file,
-      hash: "h",
-      commit: "c",
-      tests: 3,
-      idle,
-      apart: []
-    })
-    expect(retriedTests([of("a", ["x", "y"])], [of("a", ["y", "z"]), of("b", ["x"])])).toEqual([
-      of("a", ["y"]),
-      of("b", [])
     ])
   })
 })

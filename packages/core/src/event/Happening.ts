@@ -107,8 +107,8 @@ export type Happening =
   /** A piece of the model's reasoning arrives, in a streamed run. */
   | { readonly type: "reasoning-delta"; readonly text: string }
   /**
-   * The streamed text of an attempt does not count: another attempt or the answer of a row replaces it. In a composition, `run` is
-   * the part that has failed or lost; the text of its descendants is discarded too.
+   * The streamed text of an attempt does not count: another attempt or the answer of a row replaces it. In a composition,
+   * `discardedRunId` is the run of the part that has failed or lost; the text of its descendants is discarded too.
    */
   | {
       readonly type: "attempt-discarded"
