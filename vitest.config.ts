@@ -22,6 +22,8 @@ export default defineConfig({
     maxWorkers: "100%",
     // Named, so that every environment prints the same closing lines.
     reporters: ["default", tallyReporter],
+    // What a test that passes logs is part of what it tests; `--silent=false` shows it.
+    silent: "passed-only",
     projects: [
       // What is computed within one process: a worker loads each module once, for all of its files.
       {
