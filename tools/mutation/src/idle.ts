@@ -26,7 +26,7 @@ export interface TestsResult {
 /** The mutants of each test that may be found out by few others, the rarest first. */
 export const huntsOf = (
   tests: ReadonlyArray<Measured>,
-  isWanted: (test: Measured) => boolean,
+  isWanted: (test: Measured, index: number) => boolean,
   { others, tries }: Bounds
 ): ReadonlyArray<Hunt> => {
   const comers = new Map<number, Array<number>>()
@@ -44,7 +44,7 @@ export const huntsOf = (
   }
   const rarity = (id: number) => comers.get(id)?.length ?? 0
   return tests.flatMap((test, index): ReadonlyArray<Hunt> => {
-    if (!test.passed || !isWanted(test) || test.ids.length === 0) return []
+    if (!test.passed || !isWanted(test, index) || test.ids.length === 0) return []
     const rarest = test.ids.filter((id) => rarity(id) <= others + 1).toSorted((a, b) => rarity(a) - rarity(b))
     // mutants beside each other are alike: those of a rank are taken from all over the sources
     const step = Math.max(1, Math.floor(rarest.length / (2 * tries)))
@@ -60,6 +60,27 @@ export const huntsOf = (
     })
     return [{ test: index, tries: chosen }]
   })
+}
+
+/** How many tests at least are hunted for together, with what is kept of them. */
+const PART = 100
+
+/** The files in parts that have enough tests each. */
+export const inParts = (
+  files: ReadonlyArray<string>,
+  testsIn: (file: string) => number
+): ReadonlyArray<ReadonlyArray<string>> => {
+  const parts: Array<Array<string>> = []
+  let room = 0
+  for (const file of files) {
+    if (room <= 0) {
+      parts.push([])
+      room = PART
+    }
+    parts.at(-1)?.push(file)
+    room -= testsIn(file)
+  }
+  return parts
 }
 
 /** What came of the tests of some files. */

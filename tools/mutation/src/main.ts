@@ -10,7 +10,7 @@ import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.
 import { survey, surveyOf } from "./baseline.ts"
 import { sampleOf } from "./choice.ts"
 import { hunt } from "./hunt.ts"
-import { huntsOf, testsResults } from "./idle.ts"
+import { huntsOf, inParts, type TestsResult, testsResults } from "./idle.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
 import { cache, type Measured, type Survey } from "./protocol.ts"
@@ -151,13 +151,22 @@ const seek = async (path: string, { resume, survivors, tries }: Settings): Promi
   )
   const wanted = new Set(files)
   const isWanted = ({ file, title }: Measured) => wanted.has(file) && (!survivors || idleThen(file).includes(title))
-  const hunts = huntsOf(surveyed.tests, isWanted, { tries, others: OTHERS * tries })
-  await instrument(mutated)
-  const found = await hunt(surveyed.tests, hunts, say)
   // a test that is not wanted found something out the last time
-  const others = surveyed.tests.flatMap((test, index) => (isWanted(test) ? [] : index))
-  const results = testsResults(surveyed, files, new Set([...found, ...others]), commit())
-  keepTests(results)
+  const useful = new Set(surveyed.tests.flatMap((test, index) => (isWanted(test) ? [] : index)))
+  await instrument(mutated)
+  const results: Array<TestsResult> = []
+  for (const part of inParts(files, (file) => surveyed.tests.filter((test) => test.file === file).length)) {
+    const isOfPart = (test: Measured, index: number) => part.includes(test.file) && !useful.has(index)
+    const hunts = huntsOf(surveyed.tests, isOfPart, { tries, others: OTHERS * tries })
+    for (const found of await hunt(surveyed.tests, hunts)) useful.add(found)
+    const ofPart = testsResults(surveyed, part, useful, commit())
+    keepTests(ofPart)
+    results.push(...ofPart)
+    const { length } = ofPart.flatMap(({ idle }) => idle)
+    say(
+      `${part.at(-1)}: ${hunts.length} tests tried, ${length} find out nothing; ${results.length} of ${files.length} files`
+    )
+  }
   const idle = results.flatMap(({ file, idle }) => idle.map((title) => `${file} > ${title}`))
   for (const line of idle) say(`finds out nothing: ${line}`)
   say(`${results.reduce((sum, { tests }) => sum + tests, 0)} tests, ${idle.length} find out nothing`)

@@ -157,8 +157,8 @@ export default class MutantRunner extends TestRunner {
   }
 
   /** Whether a test that failed passes without the mutant, and nothing goes on behind it. */
-  async isSound({ key, test }: Case): Promise<boolean> {
-    this.beat("", key, 120_000)
+  async isSound({ key, test }: Case, mutant = ""): Promise<boolean> {
+    this.beat(mutant, key, 120_000)
     const passed = await this.passes(test, 20_000)
     if (passed !== true) return false
     for (let turn = 0; turn < 3; turn++) {
@@ -195,7 +195,10 @@ export default class MutantRunner extends TestRunner {
     this.write({ type: "done" })
   }
 
-  /** The tests that find a mutant out, if the first does and fewer than two others; `undefined` if the process has to be replaced. */
+  /**
+   * The tests that find a mutant out, if the first does and fewer than two others; `undefined` if the process has to be replaced. A test
+   * that is not over in time finds the mutant out too.
+   */
   async findersOf({ hits, mutant, others }: Try, first: number, byKey: ReadonlyMap<string, Case>) {
     const finders: Array<number> = []
     for (const [index, times] of [[first, hits] as const, ...others]) {
@@ -203,9 +206,10 @@ export default class MutantRunner extends TestRunner {
       const one = byKey.get(planned?.key ?? "")
       if (planned === undefined || one === undefined) continue
       const { status } = await this.tryMutant(mutant, [{ one, ms: planned.ms, hits: times }])
-      if (status === "timeout" || (status === "killed" && !(await this.isSound(one)))) return undefined
-      if (status === "killed") finders.push(index)
-      else if (index === first) return []
+      if (status === "survived" && index === first) return []
+      if (status === "survived") continue
+      if (!(await this.isSound(one, mutant))) return undefined
+      finders.push(index)
       if (finders.length > 2) return []
     }
     return finders

@@ -1,6 +1,6 @@
 /** Which mutants are tried for a test that may find out nothing, and what is said of it. */
 import { describe, expect, it } from "vitest"
-import { huntsOf, testsResults } from "../src/idle.ts"
+import { huntsOf, inParts, testsResults } from "../src/idle.ts"
 import type { Measured } from "../src/protocol.ts"
 
 const test = (title: string, hits: Readonly<Record<number, number>>, more: Partial<Measured> = {}): Measured => ({
@@ -54,6 +54,14 @@ describe("what is tried for a test", () => {
     const ids = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [at, 1]))
     const [only] = huntsOf([test("a", ids)], all, { tries: 4, others: 9 })
     expect(only?.tries.map(({ mutant }) => mutant)).toEqual(["0", "1", "12", "24"])
+  })
+})
+
+describe("the files of tests", () => {
+  it("are taken together until they have a hundred tests, in their order", () => {
+    const counts: Readonly<Record<string, number>> = { a: 60, b: 40, c: 1, d: 200, e: 1 }
+    expect(inParts(Object.keys(counts), (file) => counts[file] ?? 0)).toEqual([["a", "b"], ["c", "d"], ["e"]])
+    expect(inParts([], () => 1)).toEqual([])
   })
 })
 
