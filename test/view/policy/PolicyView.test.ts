@@ -154,24 +154,18 @@ describe("a policy to look at", () => {
   })
 
   it("has a stack for each table with rows, and none without them [P1236]", () => {
-    const [bare, mended] = [Tool.onError({}), Tool.onError({ InvalidArgs: Recovery.retry({ retries: 1 }) })]
     const plain = Tool.make("plain", {
       description: "Does nothing.",
       parameters: Schema.Struct({}),
       success: Schema.String,
       run: () => Effect.succeed("")
     })
-    const titles =
-      (...layers: ReadonlyArray<Explanation.TimelineLayer>) =>
-      (tool: typeof plain) => {
-        const agent = Agent.make("desk", { tools: [tool] }).pipe(Agent.onLlmError({}))
-        return PolicyView.ofRun("desk", Agent.explain(agent), { inner: layers }).stacks.map(({ title }) => title)
-      }
-    expect([titles()(bare(plain)), titles()(mended(plain)), titles(http)(bare(plain))]).toEqual([
-      [],
-      ["tool plain"],
-      ["model"]
-    ])
+    const bare = Agent.explain(Agent.make("desk", { tools: [plain] }))
+    const retried = plain.pipe(Tool.onError({ InvalidArgs: Recovery.retry({ retries: 1 }) }))
+    const mended = Agent.explain(Agent.make("desk", { tools: [retried] }))
+    const titles = (run: typeof bare, ...inner: ReadonlyArray<Explanation.TimelineLayer>) =>
+      PolicyView.ofRun("desk", run, { inner }).stacks.map(({ title }) => title)
+    expect([titles(bare), titles(mended), titles(bare, http)]).toEqual([[], ["tool plain"], ["model"]])
     const [model] = PolicyView.ofRun("clerk", Agent.explain(clerk)).stacks
     expect(model?.bounds.factors).toEqual([3])
   })

@@ -51,7 +51,7 @@ describe("a wait for a person", () => {
           ]
         : []),
       { at: to, type: "run-completed", output: "" }
-    ].map((event) => ({ ...child, runId, ...event }))
+    ].map((event) => ({ ...child, runId, agent: runId, ...event }))
   const within = (to: number, ...events: ReadonlyArray<object>) =>
     gapsOf(
       { at: 0, type: "run-start", input: "" },

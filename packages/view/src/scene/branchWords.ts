@@ -77,6 +77,7 @@ export const describe = (
       return { name: textAt(event, "tool") ?? "tool", note: argumentsOf(items, events) }
     case "group":
       return {
+        // Mutant `+1` survives: a group has calls, and each call has an item
         name: `${children.length} × ${textAt(events[children[0]?.main?.subject ?? -1], "tool") ?? "?"}`,
         note: "went well"
       }
