@@ -137,6 +137,7 @@ const shortly = (value: unknown): string =>
     .replaceAll(/,(?=\S)/g, ", ")
 
 const partWords = ({ attempt, decided, main }: Growing, events: ReadonlyArray<Recorded>) => {
+  // Mutants `main?.label && "?"`, `""`, `"Stryker was here!"` survive: each part is of a span
   if (main?.shape !== "span") return { name: main?.label ?? "?", note: "" }
   const event = events[main.subject]
   if (main.part === "approval") {
