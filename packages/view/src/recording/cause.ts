@@ -85,7 +85,7 @@ const ends = (event: Recorded, error: unknown, causes: ReadonlySet<string>): boo
 
 /** The failed run that a failure comes from: one that the failed call has started, or a part of a composition. */
 const childOf = (events: ReadonlyArray<Recorded>, { error, event, index, run }: Step): Run | undefined => {
-  // Mutant `true` for `event.type === "tool-failed" || event.type === "fix-failed"` survives: no other failure names a call
+  // Mutant `true` survives: no other failure names a call
   const callId = event.type === "tool-failed" || event.type === "fix-failed" ? textAt(event, "callId") : undefined
   if (callId === undefined && index !== run.end) return undefined
   const causes = causesOf(error)
