@@ -69,6 +69,14 @@ describe("the comparison of a report [P1273]", () => {
     )
   })
 
+  it("names a run whose beginning is missing by its end and its id [P1273]", () => {
+    const { section, store } = shown([...run("r"), { runId: "s", turn: 1, at: 5000, type: "run-completed" }])
+    store.look("comparison")
+    expect(section.querySelectorAll("option").map((one) => one.textContent)).toContain(
+      "✓ Completed · desk · 00:00:05 ·  · s"
+    )
+  })
+
   it("is drawn when it is shown, and for other events while it is shown [P1273]", () => {
     const { section, store } = shown([...run("r"), ...run("s", completed)])
     store.renew(recordingOf([...run("r"), ...run("s", events)]))

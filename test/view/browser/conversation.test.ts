@@ -68,6 +68,7 @@ describe("the chunks of a conversation [P1389]", () => {
     store.show({ start: 0, end: 1000 })
     expect([vi.getTimerCount(), chunks()]).toEqual([1, []])
     vi.runAllTimers()
+    expect(section.getAttribute("aria-label")).toBe("Conversation")
     expect([chunks().length, section.dataset["filled"]]).toEqual([1, "1"])
     expect(sizes).toEqual([["contain-intrinsic-size", "auto 1600px"]])
     store.selectEvent(3)

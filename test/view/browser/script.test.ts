@@ -139,7 +139,7 @@ describe("the script of a report [P1219]", () => {
     const { head } = await shown({ url: "/events" })
     const clock = vi.spyOn(performance, "now")
     // the first drawing takes 50 milliseconds
-    clock.mockReturnValueOnce(0).mockReturnValueOnce(50)
+    clock.mockReturnValueOnce(1000).mockReturnValueOnce(1050)
     await send(sent(numbered.slice(0, 4)))
     expect(head.querySelector(".status")?.textContent).toBe("● Running")
     await send(sent(numbered.slice(4)), 199)

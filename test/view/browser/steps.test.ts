@@ -21,4 +21,19 @@ describe("the steps through failures [P1219]", () => {
     }
     expect([5, 11, 12, 10, 3].map(nth)).toEqual([1, 2, 3, 3, undefined])
   })
+
+  it("go from a part without a failure to the one that begins at the same time, in both directions [P1219]", () => {
+    const beside = { turn: 2, callId: "c", tool: "look", at: 10_000 }
+    const ended = { ...beside, type: "tool-end", use: { settlement: { kind: "result", text: "" }, attempts: 1 } }
+    const store = new Store(
+      recordingOf([...events.slice(0, 11), { ...beside, type: "tool-start" }, ended, ...events.slice(11)])
+    )
+    const steps = new Steps(store)
+    for (const by of [1, -1] as const) {
+      store.selectEvent(11)
+      expect(steps.nth).toBe(undefined)
+      steps.failure(by)
+      expect([store.branch?.name, steps.nth]).toEqual(["pay", 2])
+    }
+  })
 })

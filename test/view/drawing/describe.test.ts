@@ -20,6 +20,7 @@ describe("the title of a picture [P1222]", () => {
     expect(title()).toBe("No run")
     expect(title(...run("a"))).toBe("A run of a")
     expect(title(...run("a"), ...run("b"), ...run("c"))).toBe("3 runs of a, b, c")
+    expect(title(...run("a"), { runId: "b", agent: "b", parent: { runId: "a" }, type: "run-start" })).toBe("A run of a")
     expect(title(...["a", "b", "c", "d", "e"].flatMap((id) => run(id)))).toBe("5 runs of a, b, c and 2 more")
     expect(title(...run("r", "x".repeat(41)))).toBe(`A run of ${"x".repeat(39)}…`)
     expect(Svg.draw(sceneOf(...run("a")), { title: "<Mine>" })).toContain('<title id="k-title">&lt;Mine&gt;</title>')

@@ -132,6 +132,7 @@ describe("a comparison as a page", () => {
   it("has the drawing, and tables that tell the same", () => {
     const report = reportOf(["none", "retry"], ["busy", "gone"])
     const page = EvalPage.make(report, { title: "Ours" })
+    expect(page.split("\n")).toContain("<h2>Scenarios</h2>")
     expect([...page.matchAll(/<(?:h1|h2|caption)[^>]*>([^<]*)</g)].map(([, text]) => text)).toEqual([
       "Ours",
       "Policies",

@@ -3,10 +3,12 @@ import { Agent, Tool } from "@kintsugi/core"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import { EventLog, Recording } from "@kintsugi/view"
 import { Effect, Fiber, Layer, Logger, Schema } from "effect"
+import * as fs from "node:fs"
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
+import * as path from "node:path"
 import { join } from "node:path"
-import { afterAll } from "vitest"
+import { afterAll, vi } from "vitest"
 
 const folder = mkdtempSync(join(tmpdir(), "event-log-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -67,13 +69,16 @@ describe("EventLog.toFile", () => {
       const file = join(folder, "cut.jsonl")
       yield* Effect.provide(clerk("one"), EventLog.toFile(file))
       const { length } = read(file).events
+      yield* Effect.provide(clerk("one"), EventLog.toFile(file))
+      const lines = readFileSync(file, "utf8").split("\n")
+      assert.deepStrictEqual([lines.length, lines.indexOf("")], [2 * length + 1, 2 * length])
       appendFileSync(file, '{"type":"run-sta')
       yield* Effect.provide(clerk("two"), EventLog.toFile(file))
       const { events, problems } = read(file)
-      assert.strictEqual(events.length, 2 * length)
+      assert.strictEqual(events.length, 3 * length)
       assert.deepStrictEqual(
         problems.map(({ kind, line }) => ({ kind, line })),
-        [{ kind: "broken", line: length + 1 }]
+        [{ kind: "broken", line: 2 * length + 1 }]
       )
     })
   )
@@ -102,6 +107,35 @@ describe("EventLog.toFile", () => {
       assert.match(error.message, /^cannot write '.*taken\.jsonl': /)
       const within = yield* Effect.flip(Effect.provide(clerk("Hi"), EventLog.toFile(join(folder, "cut.jsonl", "a"))))
       assert.strictEqual(within._tag, "EventFileError")
+    })
+  )
+
+  it.effect("fails where there are no files [P1272]", () =>
+    Effect.gen(function* () {
+      const found = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+      const file = join(folder, "none.jsonl")
+      const error = yield* Effect.flip(Effect.provide(clerk("Hi"), EventLog.toFile(file)))
+      found.mockRestore()
+      assert.strictEqual(error.message, `cannot write '${file}': there are no files here`)
+    })
+  )
+
+  it.effect("warns with the first reason why an event is missing [P1272]", () =>
+    Effect.gen(function* () {
+      const warnings: Array<string> = []
+      const logger = Logger.make(({ message }) => void warnings.push(String(message)))
+      let tries = 0
+      const writeSync = () => {
+        throw new Error(`try ${++tries}`)
+      }
+      const modules: Readonly<Record<string, object>> = { "node:fs": { ...fs, writeSync }, "node:path": path }
+      const found = vi.spyOn(process, "getBuiltinModule").mockImplementation((name: string) => modules[name])
+      yield* clerk("Hi").pipe(
+        Effect.provide(EventLog.toFile(join(folder, "first.jsonl"))),
+        Effect.provide(Logger.layer([logger]))
+      )
+      found.mockRestore()
+      assert.match(warnings.join(), /^6 events are missing in '.*first\.jsonl': try 1$/)
     })
   )
 

@@ -3,6 +3,7 @@ import { type Explanation, Recovery } from "@kintsugi/core"
 import { PolicySvg, PolicyView } from "@kintsugi/view"
 import { Duration } from "effect"
 import { describe, expect, it } from "vitest"
+import { textsOf } from "../_support/textsOf.ts"
 
 const steady = Recovery.explain({ Busy: Recovery.retry<unknown>({ retries: 2, initialBackoff: "1 second" }) })
 const random = Recovery.explain({
@@ -67,7 +68,8 @@ describe("the drawing of a policy [P1236]", () => {
         )
       ].map(([, line, x, label]) => [line === x, label])
     expect(ticks(960)).toEqual(["0", "500 ms", "1 s", "1.5 s", "2 s", "2.5 s", "3 s"].map((label) => [true, label]))
-    expect(ticks(350).length).toBeLessThan(5)
+    expect(ticks(600)).toEqual(ticks(960))
+    for (const width of [350, 599]) expect(ticks(width).length).toBeLessThan(5)
     const once = shapes(at(Recovery.explain({ Busy: Recovery.tell<unknown>() })))
     expect(once).toContain(
       '<text class="k-quiet k-small" x="150" y="100">no waits: each attempt follows at once</text>'
@@ -96,7 +98,33 @@ describe("the drawing of a policy [P1236]", () => {
       "<title>attempts 1–2 of outer</title>",
       "<title>attempts 1–2 of inner</title>"
     ])
+    const namesAt = textsOf(PolicySvg.draw(view)).filter(([text]) => text === "outer" || text === "inner")
+    expect(namesAt).toEqual([
+      ["outer", 24, 76],
+      ["inner", 24, 104]
+    ])
     expect(lines.at(-2)).toContain("at worst: 2 × 2 = 4 attempts, 0 s of waits")
+  })
+
+  it("leaves out the number of a bead that has no room beside the one before [P1234]", () => {
+    const { stacks, title } = at(steady)
+    // a pixel is a millisecond, and a number needs 9 pixels and 5 for each digit
+    const attempts = [
+      { at: 0, number: 1 },
+      { at: 14, number: 2 },
+      { at: 15, number: 3 },
+      { at: 34, number: 10 },
+      { at: 35, number: 11 },
+      { at: 47, number: 12 }
+    ]
+    const drawn = { lanes: [{ name: "http", row: "Busy", attempts, pauses: [] }], end: 780, isCut: false }
+    const view = { title, stacks: stacks.map((stack) => ({ ...stack, best: drawn, worst: drawn })) }
+    const numbers = textsOf(PolicySvg.draw(view)).filter(([, , y]) => y === 65)
+    expect(numbers.map(([text, x]) => [text, x])).toEqual([
+      ["1", 150],
+      ["3", 165],
+      ["11", 185]
+    ])
   })
 
   it("has one stack below the other, and the bounds of a run at its end [P1236]", () => {
@@ -104,6 +132,12 @@ describe("the drawing of a policy [P1236]", () => {
     if (stack === undefined) throw new Error("there is a stack")
     const run = { modelCalls: 1, requests: 1, time: Duration.seconds(2) }
     const lines = shapes({ title: "desk", stacks: [stack, { ...stack, title: "other" }], run })
+    const narrow = textsOf(PolicySvg.draw({ title: "desk", stacks: [], run }, { width: 250 }))
+    expect(narrow.map(([text]) => text)).toEqual([
+      "a run of desk, at worst",
+      "1 model call, 2 s of waits and",
+      "timeouts"
+    ])
     expect(lines[0]).toContain('viewBox="0 0 960 362"')
     expect(lines).toContain('<text class="k-text k-name" x="12" y="172">other, if every attempt fails at once</text>')
     expect(lines.slice(-3)).toEqual([

@@ -153,6 +153,34 @@ describe("a policy to look at", () => {
     expect(PolicyView.ofBounds("team", bounds)).toEqual({ title: "team", stacks: [], run: bounds })
   })
 
+  it("has a stack for each table with rows, and none without them [P1236]", () => {
+    const plain = Tool.make("plain", {
+      description: "Does nothing.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.succeed("")
+    })
+    const bare = Agent.explain(Agent.make("desk", { tools: [plain] }))
+    const retried = plain.pipe(Tool.onError({ InvalidArgs: Recovery.retry({ retries: 1 }) }))
+    const mended = Agent.explain(Agent.make("desk", { tools: [retried] }))
+    const titles = (run: typeof bare, ...inner: ReadonlyArray<Explanation.TimelineLayer>) =>
+      PolicyView.ofRun("desk", run, { inner }).stacks.map(({ title }) => title)
+    expect([titles(bare), titles(mended), titles(bare, http)]).toEqual([[], ["tool plain"], ["model"]])
+    const [model] = PolicyView.ofRun("clerk", Agent.explain(clerk)).stacks
+    expect(model?.bounds.factors).toEqual([3])
+  })
+
+  it("counts the model calls of fixers in each attempt of the layer around them [P1235]", () => {
+    const inner = Recovery.explain({ Busy: Recovery.fix(Agent.make("mender", { budget: { maxTurns: 3 } })) })
+    const outer = Recovery.explain({ Busy: Recovery.retry<unknown>({ retries: 2 }) })
+    const layers = [
+      { name: "outer", explanation: outer },
+      { name: "inner", explanation: inner }
+    ] as const
+    expect(inner.worst.modelCalls).toBeGreaterThan(0)
+    expect(stackOf(PolicyView.make(layers)).bounds.modelCalls).toBe(3 * inner.worst.modelCalls)
+  })
+
   it("says in text, drawing and page what the check of each message adds [P1599 P1236]", () => {
     const judge = Agent.make("judge", { budget: { maxTurns: 1 } })
     const guarded = clerk.pipe(Agent.guardInput(() => Agent.guard.pass, { agent: judge }))

@@ -93,6 +93,23 @@ describe("the remarks about a stack", () => {
       "no wait of the drawn rows is left to chance",
       "http also has a row for Other"
     ])
+    // one of the waits of another row is certain, and one is not
+    const stack = stackOf(other)
+    const [least, most] = [Duration.zero, Duration.seconds(1)]
+    const waits = [
+      { least: most, most },
+      { least, most }
+    ]
+    const layers = stack.layers.map((layer) => {
+      const rows = layer.explanation.rows.map((row) => ({
+        ...row,
+        rungs: row.rungs.map((rung) => ({ ...rung, waits }))
+      }))
+      return { ...layer, explanation: { ...layer.explanation, rows } }
+    })
+    const [layer] = layers
+    if (layer === undefined) throw new Error("there is a layer")
+    expect(remarksOf({ ...stack, layers: [layer] })[0]).toBe("no wait of the drawn rows is left to chance")
     // nothing waits
     expect(remarksOf(stackOf({ Busy: Recovery.tell<unknown>() }))).toEqual([])
   })

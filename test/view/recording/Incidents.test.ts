@@ -63,6 +63,13 @@ describe("an incident of a tool", () => {
       troubles: [{ tool: "pay", isHealed: false }]
     })
     assert.deepStrictEqual(incidents(toolFailed), [ofTool({ row: tellRow })])
+    const later = { runId: "later", type: "run-start" }
+    assert.deepStrictEqual(incidents(toolFailed, { type: "run-interrupted" }, later), [
+      ofTool({ millis: 10, row: tellRow })
+    ])
+    assert.deepStrictEqual(incidents(toolFailed, toolEnd("result"), later), [
+      ofTool({ isHealed: true, millis: 10, row: tellRow })
+    ])
   })
 
   it("is healed by the result of its call, and by a deferred one [P1231]", () => {
@@ -168,6 +175,20 @@ describe("an incident of a model call", () => {
     assert.deepStrictEqual(incidents(modelFailed({ error: undefined }), { type: "run-failed" }), [])
   })
 
+  it("counts each failed attempt without a verdict, and leaves its cost to no call of a tool [P1231]", () => {
+    assert.deepStrictEqual(incidents(modelFailed(), modelFailed({ attempt: 2 }), { type: "run-failed" }), [
+      ofModel({ failures: 2, millis: 20, unpriced: 2, row })
+    ])
+    const paid = incidents(modelFailed(cost(1, 5)), verdict("tool", "retry"), toolEnd("result"), completed)
+    assert.deepStrictEqual(
+      paid.map(({ cost, layer }) => [layer, cost]),
+      [
+        ["tool", 0],
+        ["model", 1]
+      ]
+    )
+  })
+
   it("counts the attempts whose cost no provider has reported [P1704]", () => {
     const unpriced = (...fields: ReadonlyArray<object>) =>
       incidents(...fields.map(modelFailed), retried).map(({ cost, unpriced }) => [cost, unpriced])
@@ -182,7 +203,7 @@ describe("an incident of a model call", () => {
     const ofSends = ofTool({ layer: "transport", tool: undefined, verdict: "retry", failures: 2 })
     assert.deepStrictEqual(incidents(...sends, { type: "model-end" }), [{ ...ofSends, isHealed: true, millis: 20 }])
     for (const type of ["model-failed", "model-interrupted"])
-      assert.deepStrictEqual(incidents(...sends, { type }), [{ ...ofSends, millis: 20 }])
+      assert.deepStrictEqual(incidents(...sends, { type }, completed), [{ ...ofSends, millis: 20 }])
     assert.deepStrictEqual(
       incidents(retried, { type: "model-interrupted" }, { type: "model-end" }).map(({ isHealed }) => isHealed),
       [true]
@@ -271,6 +292,12 @@ describe("an incident of a run", () => {
     assert.deepStrictEqual(incidents(bare, completed), [
       ofTool({ layer: "effect", tag: "unknown", tool: undefined, verdict: "unknown", isHealed: true, millis: 10 })
     ])
+    // an answer of the model is none of the effect
+    const answered = incidents(verdict("effect", "retry"), { type: "model-end" }, { type: "run-failed" })
+    assert.deepStrictEqual(
+      answered.map(({ isHealed, millis }) => [isHealed, millis]),
+      [[false, 20]]
+    )
     // time that goes back takes none
     assert.deepStrictEqual(
       incidents(verdict("effect", "retry"), { ...completed, at: -50 }).map(({ isHealed, millis }) => [

@@ -272,6 +272,7 @@ describe("the row that would have gone on", () => {
     assert.isFalse(happened(busy, "none"))
     assert.isFalse(happened(busy, undefined))
     assert.isFalse(happened({ _tag: "InvalidArgs", message: "no JSON" }, "unsafe"))
+    assert.isFalse(happened({ _tag: "ApprovalExpiredError", message: "late" }, "unsafe"))
     assert.isFalse(happened({ _tag: "ToolTimeoutError", message: "late", tookEffect: false }, "unsafe"))
     assert.include(
       Outcome.sentenceOf(outcome(start, called("unsafe"), toolFailed(busy), failed(busy))),

@@ -49,6 +49,20 @@ describe("an outcome", () => {
     assert.strictEqual(outcomeOf({ ...start, input: { cents: 5 } }).input, '{"cents":5}')
   })
 
+  it("has the events of the runs that its run has started in their order [P1700]", () => {
+    const part = { runId: "part", parent: { runId: "r" } }
+    const { events } = Recording.fromEvents(
+      [
+        start,
+        { ...part, type: "run-start" },
+        { type: "turn-start" },
+        { ...part, type: "run-completed" },
+        completed
+      ].map((event, at) => ({ runId: "r", agent: "clerk", turn: 1, at, ...event }))
+    )
+    assert.deepStrictEqual(Outcome.eventsOf({ events }, "r"), events)
+  })
+
   it("of an interrupted run says which calls had not ended [P1701]", () => {
     const call = (callId: string, type: string, fields: object = {}) => ({
       type,

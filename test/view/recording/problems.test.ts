@@ -133,5 +133,8 @@ describe("the problems of events [P1215]", () => {
       "The run c of 'b' begins again although it had completed: what is there twice is counted twice."
     ])
     assert.deepStrictEqual(saysOf(start, { ...own, type: "run-failed" }, start, end), [])
+    assert.deepStrictEqual(saysOf(start, { ...own, type: "run-suspended" }, start), [
+      "The end of run r of 'a' is missing: it is at work, or was cut off."
+    ])
   })
 })

@@ -100,6 +100,27 @@ describe("the script of a run", () => {
     assert.strictEqual(refusalOf(), "the events have no beginning of a run without a parent")
   })
 
+  it("has nothing of what comes behind its end [P1270]", () => {
+    assert.deepStrictEqual(scriptOf(...run(done, [60, "guardrail"])), scriptOf(...run(done)))
+  })
+
+  it("has failed in the first of two sub-agents that failed with it [P1270]", () => {
+    const parts = ["clerk", "bank"].map((agent) => ({ runId: agent, agent, parent: { runId: "r", callId: agent } }))
+    const { end } = scriptOf(
+      ...run(
+        ...parts.flatMap((part): ReadonlyArray<Event> => [
+          [10, "tool-start", { callId: part.agent, tool: part.agent, arguments: {} }],
+          [12, "run-start", { ...part, input: "" }],
+          [12, "model-start", { ...part, attempt: 1 }],
+          [60, "model-failed", { ...part, error }]
+        ]),
+        ...parts.map((part): Event => [60, "run-failed", { ...part, error }]),
+        [60, "run-failed", { error }]
+      )
+    )
+    assert.deepInclude(end, { type: "failed", agent: "clerk" })
+  })
+
   it("is refused with the event that cannot be played again [P1271]", () => {
     const refused = Scripts.of(recordingOf(...run([20, "guardrail"], done)))
     assert.isFalse(Scripts.isScript(refused))
@@ -234,6 +255,11 @@ describe("the limits of a script", () => {
       tool: undefined,
       advised: undefined
     })
+    assert.deepStrictEqual(scriptOf(...run(limited("repeatedFailure"))).agents[0]?.budget, { repeatedFailure: 5 })
+    // a limit is of no tool, though a call has failed with it
+    const met: Event = [60, "tool-failed", { ...call, attempt: 1, ...limited("maxTurns")[2] }]
+    const through = scriptOf(...run(begun, met, limited("maxTurns")))
+    assert.deepInclude(through.end, { type: "failed", agent: "desk", tool: undefined })
     // the last reply exceeds the limit of tokens
     assert.deepStrictEqual(scriptOf(...run(limited("maxTokens"))).agents[0]?.budget, { maxTokens: 6 })
     assert.include(refusalOf(...run(limited("maxCost"))), "the limit 'maxCost' is not played again")

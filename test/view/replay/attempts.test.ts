@@ -271,22 +271,32 @@ describe("the runs that a tool starts", () => {
   it("of fixers, and those below them, are no part of the script [P1270]", () => {
     const fixer = { runId: "f", agent: "mender", parent }
     const helper = { runId: "g", agent: "helper", parent: { runId: "f", callId: "x" } }
-    const script = scriptOf(
-      ...run(
-        begun,
-        failed(15),
-        verdict(15, { verdict: "fix" }),
-        [15, "fix-start", { ...call, repair: 1 }],
-        [16, "run-start", { ...fixer, input: "mend" }],
-        [16, "model-start", fixer],
-        [17, "run-start", { ...helper, input: "help" }],
-        [18, "run-completed", { ...helper, output: "" }],
-        [19, "run-completed", { ...fixer, output: "" }],
-        [20, "fix-end", { ...call, repair: 1, answer: "{}" }],
-        ended(25, "paid", 2),
-        done
-      )
+    const mended = run(
+      begun,
+      failed(15),
+      verdict(15, { verdict: "fix" }),
+      [15, "fix-start", { ...call, repair: 1 }],
+      [16, "run-start", { ...fixer, input: "mend" }],
+      [16, "model-start", fixer],
+      [17, "run-start", { ...helper, input: "help" }],
+      [18, "run-completed", { ...helper, output: "" }],
+      [19, "run-completed", { ...fixer, output: "" }],
+      [20, "fix-end", { ...call, repair: 1, answer: "{}" }],
+      ended(25, "paid", 2)
     )
+    const script = scriptOf(...mended, done)
+    // what fixers have spent counts for some limits
+    const limited = (reason: string): Event => [
+      60,
+      "run-failed",
+      { error: { _tag: "BudgetExceededError", message: "m", reason, limit: 5, agent: "desk" } }
+    ]
+    for (const reason of ["maxTurns", "maxToolCalls", "maxTokens"])
+      assert.include(
+        refusalOf(...mended, limited(reason)),
+        "fixers count for the limit, and their runs are not played again"
+      )
+    assert.isUndefined(refusalOf(...mended, limited("maxDuration")))
     assert.deepStrictEqual(
       script.agents.map(({ name }) => name),
       ["desk"]

@@ -293,6 +293,13 @@ it("desk answers as recorded", async () => {
     expect(decided).toContain(
       '  const approver = yield* ScriptedApprover.make(ScriptedApprover.after(7, { type: "approve" }), Effect.never)\n'
     )
+    const denied = { type: "deny", reason: "x".repeat(60) }
+    expect(
+      approved(
+        [],
+        [0, 1].map((after) => ({ after, decision: denied }))
+      )
+    ).toMatch(/make\(\n {4}ScriptedApprover\.after\(0, .*\),\n {4}ScriptedApprover\.after\(1, .*\)\n {2}\)\n/)
     expect(decided).toContain("forkChild(desk(input).pipe(Effect.provide(approver.layer)), { startImmediately: true })")
     expect(decided).toContain("Effect.Effect<string, unknown, Approval.Approver>")
     expect(withTools(tool([gives("paid")]))).toContain("ReadonlyArray<Effect.Effect<string, unknown>>")

@@ -49,6 +49,8 @@ describe("where the time of a run went [P1277]", () => {
       [{ part: "repair" }, "recovery"],
       [{ part: "approval" }, "person"],
       [{ lane: 4 }, "recovery"],
+      // an item of no lane is of no fixer
+      [{ lane: 9 }, "tool"],
       [{ part: "run", lane: 3 }, "other"],
       [{ part: "turn", lane: 3 }, "other"],
       [{ part: "send", lane: 2 }, "other"]

@@ -107,6 +107,13 @@ describe("the words of a tool call [P1275]", () => {
     expect(note("x".repeat(300))).toBe(`    pay | ${"x".repeat(199)}…`)
   })
 
+  it("are the arguments about which a person is asked, if its beginning is missing [P1275]", () => {
+    const asked = { ...call("a"), type: "approval-requested", request: { arguments: { cents: 5 } } }
+    expect(rows(start, turn, failed("a"), asked, ended("a"), completed)[2]).toBe(
+      "    pay [healed healed] [asked 1 s] | {cents: 5}"
+    )
+  })
+
   it("are what healed it: retries, a fixer, or repaired arguments [P1275]", () => {
     const retry = (attempt: number) => ({ ...verdict("tool", "retry", { attempt }), ...call("a") })
     const healed = (...events: ReadonlyArray<object>) =>
@@ -170,6 +177,34 @@ describe("the words of a turn and a group [P1275]", () => {
         '      pay | {id: "O-1", cents: 5}'
       ].map((line) => line)
     )
+  })
+
+  it("say what each run was given, and that the tool of a call is not known [P1275]", () => {
+    const second = { runId: "s", agent: "clerk" }
+    expect(
+      rows({ ...start, ...completed }, { ...start, ...second, input: "Pay." }, { ...completed, ...second })[1]
+    ).toBe("clerk | Pay.")
+    expect(rows(start, turn, { callId: "a", type: "tool-start" }, completed)[1]).toBe("  turn 1 | ?")
+  })
+
+  it("count a part of a composition that was healed once, however much of it was [P1275]", () => {
+    const part = { runId: "p", agent: "clerk", parent: { runId: "r" } }
+    const retried = (id: string) =>
+      [started(id), failed(id), { ...verdict("tool", "retry"), ...call(id) }, ended(id)].map((one) => ({
+        ...one,
+        ...part
+      }))
+    expect(
+      rows(
+        start,
+        { ...start, ...part },
+        { ...turn, ...part },
+        ...retried("a"),
+        ...retried("b"),
+        { ...completed, ...part },
+        completed
+      ).slice(0, 2)
+    ).toEqual(["desk [healed 1 healed] | Go.", "  clerk [healed 2 healed] | Go."])
   })
 
   it("say how many calls were healed, and that a run has ended badly by itself [P1275]", () => {

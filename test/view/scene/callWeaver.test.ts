@@ -91,6 +91,36 @@ describe("a call", () => {
     ])
   })
 
+  it("that a grant has admitted does not wait, and one that has failed waits for a person [P1221]", () => {
+    const approve = { decision: { type: "approve" } }
+    assert.deepStrictEqual(
+      drawn(
+        [10, "tool-start"],
+        [12, "approval-decided", { ...approve, by: "grant" }],
+        [30, "tool-end", settlement("result", 1)]
+      ),
+      ["tool 10-30 call ok: pay (1,3; 3)", "tool 12 asked: approved by a grant (2; 2)"]
+    )
+    const asked = (request: object) =>
+      drawn(
+        [10, "tool-start"],
+        [20, "approval-requested", { request }],
+        [40, "approval-decided", approve],
+        [50, "tool-end", settlement("result", 1)]
+      )
+    assert.deepStrictEqual(asked({ reason: "money" }), [
+      "tool 10-20 call ok: pay (1; 1)",
+      "tool 20 asked: approval asked: money (2; 2)",
+      "tool 20-40 approval ok: pay waits for approval (; 2)",
+      "tool 40 asked: decided: approve (3; 3)",
+      "tool 40-50 call ok: pay (4; 4)"
+    ])
+    assert.deepStrictEqual(asked({ reason: "money", failed: { tag: "Busy" } }).slice(1, 3), [
+      "tool 20 asked: a person is asked: money (2; 2)",
+      "tool 20-40 approval ok: pay waits for a person (; 2)"
+    ])
+  })
+
   it("that never ran is refused or not run [P1221]", () => {
     assert.deepStrictEqual(drawn([10, "tool-denied", { settlement: { kind: "told", text: "" } }]), [
       "tool 10-10 call refused: pay, refused (1; 1)"

@@ -38,6 +38,54 @@ describe("a wait for a person", () => {
     assert.deepStrictEqual(gaps, [{ from: 20_000, to: 20_000 + hour }])
   })
 
+  /** A run within the call of "c" that waits for a person, and may get a decision at the end. */
+  const waiting = (runId: string, from: number, to: number, isDecided = true) =>
+    [
+      { at: from, type: "run-start", input: "" },
+      { at: from, type: "tool-start", ...pay, arguments: {} },
+      { at: from, type: "approval-requested", ...pay, request: {} },
+      ...(isDecided
+        ? [
+            { at: to, type: "approval-decided", ...pay, decision: { type: "approve" } },
+            { at: to, type: "tool-end", ...pay, use: { settlement: { kind: "result", text: "" } } }
+          ]
+        : []),
+      { at: to, type: "run-completed", output: "" }
+    ].map((event) => ({ ...child, runId, agent: runId, ...event }))
+  const within = (to: number, ...events: ReadonlyArray<object>) =>
+    gapsOf(
+      { at: 0, type: "run-start", input: "" },
+      { at: 0, type: "tool-start", ...call("c", "ask"), arguments: {} },
+      ...events,
+      { at: to, type: "tool-end", ...call("c", "ask"), use: { settlement: { kind: "result", text: "" } } },
+      { at: to, type: "run-completed", output: "" }
+    )
+
+  it("is each wait of a call with several sub-agents, also if a file has a later one first [P1208]", () => {
+    const [one, other] = [waiting("one", 1000, 1000 + hour), waiting("other", 2000 + hour, 2000 + 2 * hour)]
+    for (const events of [
+      [...one, ...other],
+      [...other, ...one]
+    ])
+      assert.deepStrictEqual(within(3000 + 2 * hour, ...events), [
+        { from: 1000, to: 1000 + hour },
+        { from: 2000 + hour, to: 2000 + 2 * hour }
+      ])
+  })
+
+  it("is not folded if the call around it has worked for longer [P1208]", () => {
+    assert.deepStrictEqual(within(4 * hour, ...waiting("one", 3 * hour, 4 * hour)), [])
+  })
+
+  it("ends with the call whose sub-agent waits, also if another sub-agent goes on waiting later [P1208]", () => {
+    const gaps = within(hour, ...waiting("one", 0, hour, false), ...waiting("other", 3 * hour, 4 * hour))
+    assert.deepStrictEqual(gaps, [
+      { from: 0, to: hour },
+      { from: hour, to: 3 * hour },
+      { from: 3 * hour, to: 4 * hour }
+    ])
+  })
+
   it("is no time in which a model, a tool or an agent without turns works [P1208]", () => {
     assert.deepStrictEqual(
       gapsOf(

@@ -34,6 +34,27 @@ it("the work of a call is drawn until its result comes [P1524]", () => {
   expect(drawn({ ...result, at: 50 }, completed)).toEqual([begun, "order waits for its settlement: 10 to 50, ok"])
 })
 
+it("the work of each of two calls is drawn until its own result comes [P1524]", () => {
+  const other = { ...call, turn: 2, callId: "c2", tool: "ship" }
+  const use = { arguments: {}, settlement: { kind: "deferred", text: "later" }, attempts: 1 }
+  const spans = drawn(
+    { ...other, at: 20, type: "tool-start", arguments: {} },
+    { ...other, at: 25, type: "tool-waiting", handle: 2, expiresAt: 90 },
+    { ...other, at: 25, type: "tool-end", use },
+    { ...result, at: 50 },
+    { ...result, ...other, at: 55, handle: 2 },
+    completed
+  )
+  expect(new Set(spans)).toEqual(
+    new Set([
+      begun,
+      "order waits for its settlement: 10 to 50, ok",
+      "ship: 20 to 25, ok",
+      "ship waits for its settlement: 25 to 55, ok"
+    ])
+  )
+})
+
 it("its failure and the next attempt are those of the call [P1524]", () => {
   const error = { _tag: "Busy", message: "busy" }
   const retried = { tag: "Busy", verdict: "retry", gaveUp: false, rung: 0, attempt: 1, delay: 0, error, layer: "tool" }

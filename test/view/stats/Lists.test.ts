@@ -204,6 +204,10 @@ describe("two sets of statistics", () => {
 })
 
 describe("the text of statistics", () => {
+  it("has one blank for the white space within a name [P1233]", () => {
+    expect(StatsText.format(statsOf(verdict("tool", "Two  \n blanks", "retry", 1)))).toContain("Two blanks")
+  })
+
   it("has each list below its title, with columns of equal width [P1233]", () => {
     const one = statsOf(
       { type: "run-start" },

@@ -6,7 +6,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { byFrequency, neverHealed } from "../../../packages/view/src/stats/words.ts"
 import { root } from "../../../scripts/files.ts"
-import { call, ended, eventsOf, failed, gaveUp, statsOf, verdict } from "./_support/events.ts"
+import { call, ended, entry, eventsOf, failed, gaveUp, statsOf, verdict } from "./_support/events.ts"
 
 const healedBy = (...events: ReadonlyArray<object>) =>
   statsOf(...events).errors.map(({ failures, healed, healedBy, incidents, lostAfter, tag }) => ({
@@ -224,6 +224,17 @@ describe("statistics", () => {
       { tool: "mended", calls: 1, withFailures: 1, healed: 1 }
     ])
     expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, unfinished: 0, children: 0 })
+  })
+
+  it("count each run by the end of its last part, and an attempt without a price once a recording [P1232]", () => {
+    const runsOf = (...types: ReadonlyArray<string>) =>
+      Object.entries(statsOf(...types.map((type) => ({ type }))).runs).filter(([, many]) => many > 0)
+    expect(runsOf("run-start", "run-interrupted")).toEqual([["interrupted", 1]])
+    // a compensation comes after the end of its run
+    expect(runsOf("run-start", "run-failed", "tool-compensated")).toEqual([["failed", 1]])
+    expect(runsOf("run-start", "run-suspended", "run-start")).toEqual([["unfinished", 1]])
+    const asked = { type: "model-end", attempt: 1, entry: entry("used", 100) }
+    expect([statsOf({ type: "run-completed" }), statsOf(asked, asked)].map(({ unpriced }) => unpriced)).toEqual([0, 1])
   })
 
   it("tell work from recovery in a real run [P1232]", () => {

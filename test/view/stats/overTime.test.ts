@@ -69,6 +69,17 @@ describe("statistics over time", () => {
     }
   })
 
+  it("have bars that end where the names and figures of the others end, each with room to see it [P1703]", () => {
+    const day = statsOf([start, "run-failed"], [start + 24 * hour, "run-completed"])
+    const drawn = (width: number) => {
+      const svg = StatsSvg.draw(day, { width })
+      return [/runs per [^:]+/.exec(svg)?.[0], /<path class="k-line" d="M([\d.]+) [\d.]+H([\d.]+)"/.exec(svg)?.slice(1)]
+    }
+    expect(drawn(960)).toEqual(["runs per 30 min", ["240", "810"]])
+    // 136 pixels have room for 22 bars
+    expect(drawn(160)).toEqual(["runs per 2 h", ["12", "148"]])
+  })
+
   it("are left out where all runs ended at one time, and from the text where none failed [P1703]", () => {
     const one = statsOf([start, "run-failed"])
     for (const text of [StatsText.format(one), StatsSvg.draw(one)]) expect(text).not.toContain("per 1 min")
@@ -172,5 +183,7 @@ describe("steps of time [P1703]", () => {
       ].join("")
     )
     expect(barsOf({ ...time, bins }, 0, 0, 5)).toContain('width="1"')
+    const equal = [{ completed: 1, failed: 0, others: 1 }]
+    expect(barsOf({ ...time, bins: equal }, 0, 0, 5)).toContain("1 completed, 0 failed, 1 others</title>")
   })
 })

@@ -25,10 +25,12 @@ describe("words for figures [P1218]", () => {
   })
 
   it("change their form where the next one is as exact [P1218]", () => {
-    const of = [NaN, Infinity, 0.999, 1, 999.4, 999.5, 9994, 9995, 59_949, 59_950, -1500]
+    const of = [NaN, Infinity, 0, 0.0123, 0.999, 1, 999.4, 999.5, 9994, 9995, 59_949, 59_950, -1500]
     expect(of.map(duration)).toEqual([
       "?",
       "?",
+      "0 ms",
+      "0.012 ms",
       "1 ms",
       "1 ms",
       "999 ms",

@@ -221,8 +221,8 @@ export class Inspector {
   ): HTMLElement {
     const { scene } = this.#store
     const [event] = own
-    const effects = own.map((one) => textAt(one, "sideEffects")).find((text) => text !== undefined)
-    const site = call.map((one) => textAt(one, "definedAt")).find((text) => text !== undefined)
+    const [effects] = own.flatMap((one) => textAt(one, "sideEffects") ?? [])
+    const [site] = call.flatMap((one) => textAt(one, "definedAt") ?? [])
     const url = editorUrl(this.#links, site)
     const attempt = own.map((one) => numberAt(one, "attempt")).findLast((nth) => nth !== undefined)
     const facts: ReadonlyArray<readonly [string, string | undefined]> = [

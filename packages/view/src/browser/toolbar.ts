@@ -68,6 +68,7 @@ export class Toolbar {
     store.listen((change) => {
       if (change === "scene") this.draw()
       else if (change === "rows") this.#press()
+      // Mutant `true` survives: the bar says the same after any other change, or says anew what the search calls for
       else if (change === "selection" || change === "view") this.#say()
       if (change === "scene") this.#searching.renew()
     })

@@ -59,6 +59,7 @@ export const codeOf = (tag: string): string | undefined =>
   helpOf(tag) === undefined
     ? undefined
     : `KINTSUGI-${tag
+        // Mutant `/Error/` survives: a tag of the table has this word at its end, if at all
         .replace(/Error$/, "")
         .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "-")
         .toUpperCase()}`

@@ -10,8 +10,7 @@ import { asText, textAt } from "./Fields.ts"
 export const tagOf = (error: unknown): string => textAt(error, "_tag") ?? textAt(error, "name") ?? "Error"
 
 /** The message of an error in its JSON form. */
-export const messageOf = (error: unknown): string =>
-  textAt(error, "message") ?? (typeof error === "string" ? error : error === undefined ? "" : asText(error))
+export const messageOf = (error: unknown): string => textAt(error, "message") ?? asText(error)
 
 /** The tag and the message of an error, in one line. */
 export const errorLine = (error: unknown, length = 120): string => clip(`${tagOf(error)}: ${messageOf(error)}`, length)

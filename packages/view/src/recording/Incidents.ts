@@ -180,7 +180,7 @@ export const find = (events: Iterable<Recorded>): Found => {
     const before = runs.get(event.runId)
     // most runs of a large recording have neither failures nor calls
     if (before === undefined && !begins.has(event.type)) {
-      if (attempts.has(event.type)) pay(runs, undefined, event)
+      pay(runs, undefined, event)
       continue
     }
     const run = before ?? blank()

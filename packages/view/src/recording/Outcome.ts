@@ -107,6 +107,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 const kindOf = (events: ReadonlyArray<Recorded>, { end }: Run): Kind =>
+  // Mutant `"Stryker was here!"` survives: no event has this type
   kinds[events[end ?? -1]?.type ?? ""] ?? "unfinished"
 
 const outcome = (events: ReadonlyArray<Recorded>, run: Run): Outcome => {

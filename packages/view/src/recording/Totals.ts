@@ -153,6 +153,7 @@ const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
 const descendsFrom = (runs: ReadonlyMap<string, Counted>, roots: ReadonlySet<string>) => {
   const decided = new Map<string, boolean>()
   return (runId: string): boolean => {
+    // Mutant `["Stryker was here"]` survives: no run has this id
     const path: Array<string> = []
     let at: string | undefined = runId
     while (at !== undefined && !decided.has(at)) {

@@ -50,6 +50,7 @@ const stepOf = (events: ReadonlyArray<Recorded>, run: Run): Step | undefined => 
   }
   for (const index of run.indices.toReversed()) {
     const event = events[index]
+    // Mutant `index >= run.end` survives: an event that ends a run is of no kind that `ends` knows
     if (event === undefined || index > run.end) continue
     if (ends(event, error, causes)) return { run, index, event, error: fieldOf(event, "error") ?? error }
   }
@@ -84,6 +85,7 @@ const ends = (event: Recorded, error: unknown, causes: ReadonlySet<string>): boo
 
 /** The failed run that a failure comes from: one that the failed call has started, or a part of a composition. */
 const childOf = (events: ReadonlyArray<Recorded>, { error, event, index, run }: Step): Run | undefined => {
+  // Mutant `true` survives: no other failure names a call
   const callId = event.type === "tool-failed" || event.type === "fix-failed" ? textAt(event, "callId") : undefined
   if (callId === undefined && index !== run.end) return undefined
   const causes = causesOf(error)

@@ -48,7 +48,7 @@ const headOf = (script: Script, { name }: AgentScript): string => {
         ? ["It was interrupted, and so is this test."]
         : [
             `It failed: ${oneLine(end.failure.message === "" ? end.failure.tag : `${end.failure.tag}: ${end.failure.message}`)}`,
-            `Where: ${end.tool === undefined ? `the run of '${end.agent}'` : `the tool '${end.tool}' of '${end.agent}'`}. The test fails as the run did, until ${untilOf(script)}.`
+            `Where: ${end.tool === undefined ? `the run of '${end.agent}'` : `the tool '${end.tool}' of '${end.agent}'`}. The test fails as the run did, until ${untilOf(end)}.`
           ]
   return [
     "/**",
@@ -58,9 +58,7 @@ const headOf = (script: Script, { name }: AgentScript): string => {
   ].join("\n")
 }
 
-const untilOf = (script: Script): string => {
-  const { end } = script
-  if (end.type !== "failed") return "it goes on"
+const untilOf = (end: Extract<Script["end"], { readonly type: "failed" }>): string => {
   if (end.isDefect) return "the defect is mended: no row handles it"
   if (end.failure.tag === "BudgetExceededError") return "the budget admits more"
   if (end.advised === undefined) return "a row answers in its place"

@@ -36,9 +36,9 @@ const needsUsage = ({ agents }: Script): boolean => agents.some(({ budget }) => 
 
 /** A constant that is a call. Each argument has one line, which a formatter leaves as long as it is. */
 const statement = (name: string, head: string, items: ReadonlyArray<string>): string => {
-  const first = head.endsWith("(") || items.length === 0 ? "" : ", "
+  const comma = head.endsWith("(") ? "" : ","
   const lines = items.map((item) => `  ${item}`).join(",\n")
-  return `// prettier-ignore\nconst ${name} = ${head}${items.length === 0 ? ")" : `${first.trimEnd()}\n${lines}\n)`}`
+  return `// prettier-ignore\nconst ${name} = ${head}${items.length === 0 ? ")" : `${comma}\n${lines}\n)`}`
 }
 
 // --- what was recorded

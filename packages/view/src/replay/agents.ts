@@ -71,6 +71,7 @@ export class AgentReader {
 
   /** A warning tells the limit. A limit of tokens or costs is kept only if it has ended the run. */
   #limited(event: Recorded): void {
+    // Mutant `"Stryker was here!"` survives: no limit has this name
     const reason = textAt(event, "reason") ?? ""
     const limit = numberAt(event, "limit")
     if (limit !== undefined && kept.has(reason)) this.#warned[reason] = limit
@@ -205,6 +206,7 @@ export class AgentReader {
   #refused(event: Recorded, call: Call | undefined): void {
     const text = textAt(event, "settlement", "text") ?? ""
     const tool = textAt(event, "tool") ?? ""
+    // Mutant `["Stryker was here"]` survives: it has no second item either
     const [, reason] = /^The call of tool '[^']*' was denied and not run: ([^]*)$/.exec(text) ?? []
     if (text.startsWith("unknown tool: ")) this.#unknown.add(tool)
     if (reason !== undefined && !this.#tools.get(tool)?.needsApproval)

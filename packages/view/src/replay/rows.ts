@@ -83,7 +83,6 @@ export class Rows {
 
 /** Whether a row with the second rungs treats a failure as the first rungs show it: the second are the same, and may go on. */
 const extend = (seen: ReadonlyArray<Rung>, row: ReadonlyArray<Rung>): boolean =>
-  seen.length <= row.length &&
   seen.every((rung, index) => {
     const other = row[index]
     if (other === undefined || rung.kind !== other.kind) return false

@@ -123,7 +123,7 @@ const spentOf = (event: Recorded): string | undefined => {
 const textsOf = (event: Recorded): ReadonlyArray<readonly [string, string]> => {
   const error = fieldOf(event, "error")
   const found: Array<readonly [string, string | undefined]> = [
-    [error === undefined ? "" : `Error: ${tagOf(error)}`, error === undefined ? undefined : messageOf(error)],
+    [`Error: ${tagOf(error)}`, messageOf(error)],
     ["Arguments", present(fieldOf(event, "arguments"))],
     ["What the fixer was given", event.type === "fix-start" ? textAt(event, "input") : undefined],
     ["What the fixer answered", textAt(event, "answer")],

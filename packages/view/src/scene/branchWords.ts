@@ -77,6 +77,7 @@ export const describe = (
       return { name: textAt(event, "tool") ?? "tool", note: argumentsOf(items, events) }
     case "group":
       return {
+        // Mutant `+1` survives: a group has calls, and each call has an item
         name: `${children.length} × ${textAt(events[children[0]?.main?.subject ?? -1], "tool") ?? "?"}`,
         note: "went well"
       }
@@ -136,6 +137,7 @@ const shortly = (value: unknown): string =>
     .replaceAll(/,(?=\S)/g, ", ")
 
 const partWords = ({ attempt, decided, main }: Growing, events: ReadonlyArray<Recorded>) => {
+  // Mutants `main?.label && "?"`, `""`, `"Stryker was here!"` survive: each part is of a span
   if (main?.shape !== "span") return { name: main?.label ?? "?", note: "" }
   const event = events[main.subject]
   if (main.part === "approval") {

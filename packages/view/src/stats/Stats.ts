@@ -281,6 +281,7 @@ const merged = <A>(all: ReadonlyArray<A>, key: (one: A) => string, add: (a: A, b
     const previous = found.get(key(one))
     found.set(key(one), previous === undefined ? one : add(previous, one))
   }
+  // Mutant `true` for `a > b` survives: the keys of a map differ
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, one]) => one)
 }
 

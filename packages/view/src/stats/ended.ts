@@ -35,6 +35,7 @@ type Example = {
 
 /** What ended the outermost runs of one recording, one entry for each run. */
 export const endedOf = (events: ReadonlyArray<Recorded>, file: string | undefined): ReadonlyArray<Ended> => {
+  // Mutant `["Stryker was here"]` survives: no run has this id
   const nested = new Set(events.flatMap(({ parent, runId }) => (parent === undefined ? [] : [runId])))
   return Outcome.outcomesOf({ events }).flatMap(({ fatal, runId, to }): ReadonlyArray<Ended> => {
     if (fatal === undefined || nested.has(runId)) return []
@@ -54,6 +55,7 @@ export const addEnded = (a: Ended, b: Ended): Ended => ({
 
 /** Whether one example is later than another. At the same instant the ids decide, so that sums do not depend on their order. */
 const isLater = (one: Example, other: Example): boolean =>
+  // Mutants `one.at >= other.at`, `idOf(one) >= idOf(other)` survive: the instants differ, and of equal examples any is the same
   one.at === other.at ? idOf(one) > idOf(other) : one.at > other.at
 
 const idOf = (example: Example): string => JSON.stringify(example)

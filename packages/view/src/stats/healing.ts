@@ -92,6 +92,7 @@ export const unhandledKey = ({ agent, layer, tag, tool }: Unhandled): string =>
 export const addUnhandled = (a: Unhandled, b: Unhandled): Unhandled => {
   const [row] = [a.row, b.row]
     .filter((one) => one !== undefined)
+    // Mutant `one.code <= other.code` survives: equal rows are the same
     .toSorted((one, other) => (one.code < other.code ? -1 : 1))
   return { ...a, incidents: a.incidents + b.incidents, ...(row === undefined ? {} : { row }) }
 }

@@ -85,7 +85,7 @@ const blocks = "▁▂▃▄▅▆▇█"
 export const textOf = ({ bins, from, step, to }: OverTime): string => {
   const most = Math.max(...bins.map(({ failed }) => failed))
   const line = bins.map(({ completed, failed, others }) =>
-    failed > 0 ? (blocks[Math.ceil((failed / most) * blocks.length) - 1] ?? "") : completed + others > 0 ? "·" : " "
+    failed > 0 ? blocks.charAt(Math.ceil((failed / most) * blocks.length) - 1) : completed + others > 0 ? "·" : " "
   )
   return `Failed runs per ${duration(step)}, at most ${most}:\n${instant(from)} │${line.join("")}│ ${instant(to)}`
 }

@@ -20,7 +20,7 @@ export const decided = (verdict: string, gaveUp: boolean): string => (gaveUp ? `
 export const duration = (millis: number): string => {
   if (!Number.isFinite(millis)) return "?"
   if (millis < 0) return `-${duration(-millis)}`
-  if (millis < 1) return millis === 0 ? "0 ms" : `${Number(millis.toPrecision(2))} ms`
+  if (millis < 1) return `${Number(millis.toPrecision(2))} ms`
   if (millis < 999.5) return `${Math.round(millis)} ms`
   const seconds = millis / 1000
   if (seconds < 59.95) return `${Number(seconds.toFixed(seconds < 9.995 ? 2 : 1))} s`
