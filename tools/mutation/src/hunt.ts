@@ -8,13 +8,14 @@ const without = ({ test, tries }: Hunt, mutant: string, isWhole: boolean): Hunt 
   return { test, tries: at < 0 ? tries : isWhole ? tries.toSpliced(at, 1) : tries.slice(at + 1) }
 }
 
-/** The tests, by their numbers, that found something out. */
+/** The sites whose tests found something out. */
 export const hunt = async (
   tests: ReadonlyArray<Measured>,
   hunts: ReadonlyArray<Hunt>
-): Promise<ReadonlySet<number>> => {
-  const useful = new Set<number>()
-  const plain = tests.map(({ key, ms }) => ({ key, ms }))
+): Promise<ReadonlySet<string>> => {
+  const useful = new Set<string>()
+  const plain = tests.map(({ key, ms, site }) => ({ key, ms, site }))
+  const isWanted = ({ test }: Hunt) => !useful.has(tests[test]?.site ?? "")
   const filesOf = (some: ReadonlyArray<Hunt>) => {
     const used = some.flatMap(({ test, tries }) => [test, ...tries.flatMap(({ others }) => others.map(([one]) => one))])
     return [...new Set(used.map((index) => tests[index]?.file ?? ""))]
@@ -34,9 +35,7 @@ export const hunt = async (
     const mutant = dropped ?? said.stuckAt?.mutant ?? ""
     if (mutant === "") throw new Error(`Vitest ended without a result\n${said.printed}`)
     // hunts are done in their order: the first that is left was at work
-    left = left
-      .filter(({ test }) => !done.has(test) && !useful.has(test))
-      .map((one, at) => without(one, mutant, at > 0))
+    left = left.filter((one) => !done.has(one.test) && isWanted(one)).map((one, at) => without(one, mutant, at > 0))
   }
   return useful
 }

@@ -1,10 +1,11 @@
 /**
  * Which tests find out nothing. A test finds something out when, of the mutants that it comes by, it finds out one that fewer than two
- * other tests find out: without the test, that mistake could come in beside at most two.
+ * other tests find out: without the test, that mistake could come in beside at most two. What is written once is one test: the rows of
+ * a table, and what is run whole and streamed.
  */
-import type { Hunt, Measured, Survey, Try } from "./protocol.ts"
+import type { Hunt, Measured, Try } from "./protocol.ts"
 
-/** How many mutants are tried for a test, and how many tests may come by one of them besides. */
+/** How many mutants are tried for a test, and how many other tests may come by one of them. */
 export interface Bounds {
   readonly tries: number
   readonly others: number
@@ -26,31 +27,37 @@ export interface TestsResult {
 /** The mutants of each test that may be found out by few others, the rarest first. */
 export const huntsOf = (
   tests: ReadonlyArray<Measured>,
-  isWanted: (test: Measured, index: number) => boolean,
+  isWanted: (test: Measured) => boolean,
   { others, tries }: Bounds
 ): ReadonlyArray<Hunt> => {
   const comers = new Map<number, Array<number>>()
-  for (const [index, { ids, passed }] of tests.entries()) {
+  const sites = new Map<number, Set<string>>()
+  const rows = new Map<string, number>()
+  for (const [index, { ids, passed, site }] of tests.entries()) {
     if (!passed) continue
+    rows.set(site, (rows.get(site) ?? 0) + 1)
     for (const id of ids) {
-      const before = comers.get(id)
-      if (before === undefined) comers.set(id, [index])
-      else before.push(index)
+      comers.set(id, comers.get(id) ?? [])
+      comers.get(id)?.push(index)
+      sites.set(id, sites.get(id) ?? new Set())
+      sites.get(id)?.add(site)
     }
   }
   const hitsOf = (index: number, id: number): number => {
     const test = tests[index]
     return test?.counts[test.ids.indexOf(id)] ?? 0
   }
-  const rarity = (id: number) => comers.get(id)?.length ?? 0
+  const rarity = (id: number) => sites.get(id)?.size ?? 0
   return tests.flatMap((test, index): ReadonlyArray<Hunt> => {
-    if (!test.passed || !isWanted(test, index) || test.ids.length === 0) return []
+    if (!test.passed || !isWanted(test) || test.ids.length === 0) return []
     const rarest = test.ids.filter((id) => rarity(id) <= others + 1).toSorted((a, b) => rarity(a) - rarity(b))
+    // the rows of a table come by much the same
+    const most = Math.ceil(tries / (rows.get(test.site) ?? 1))
     // mutants beside each other are alike: those of a rank are taken from all over the sources
-    const step = Math.max(1, Math.floor(rarest.length / (2 * tries)))
-    const spread = rarest.filter((_, at) => at < tries / 2 || at % step === 0).slice(0, tries)
+    const step = Math.max(1, Math.floor(rarest.length / (2 * most)))
+    const spread = rarest.filter((_, at) => at < most / 2 || at % step === 0).slice(0, most)
     const chosen = spread.map((id): Try => {
-      const rest = (comers.get(id) ?? []).filter((other) => other !== index)
+      const rest = (comers.get(id) ?? []).filter((other) => tests[other]?.site !== test.site)
       const quickest = rest.toSorted((a, b) => (tests[a]?.ms ?? 0) - (tests[b]?.ms ?? 0))
       return {
         mutant: String(id),
@@ -83,22 +90,44 @@ export const inParts = (
   return parts
 }
 
+/** A test that is written once: what it is called, by its first row, and whether it comes by a mutant. */
+export interface Written {
+  readonly file: string
+  readonly site: string
+  readonly title: string
+  readonly isApart: boolean
+}
+
+/** Tests as they are written, those that fail left out. */
+export const writtenOf = (tests: ReadonlyArray<Measured>): ReadonlyArray<Written> =>
+  [
+    ...Map.groupBy(
+      tests.filter(({ passed }) => passed),
+      ({ site }) => site
+    )
+  ].flatMap(([site, rows]) =>
+    rows
+      .slice(0, 1)
+      .map(({ file, title }) => ({ file, site, title, isApart: rows.every(({ ids }) => ids.length === 0) }))
+  )
+
 /** What came of the tests of some files. */
 export const testsResults = (
-  { hashes, tests }: Survey,
+  hashes: ReadonlyMap<string, string>,
+  written: ReadonlyArray<Written>,
   files: ReadonlyArray<string>,
-  useful: ReadonlySet<number>,
+  useful: ReadonlySet<string>,
   commit: string
 ): ReadonlyArray<TestsResult> =>
   files.map((path) => {
-    const own = tests.map((test, index) => ({ test, index })).filter(({ test }) => test.file === path && test.passed)
-    const titles = (some: typeof own) => some.map(({ test }) => test.title)
+    const own = written.filter(({ file }) => file === path)
+    const titles = (some: typeof own) => some.map(({ title }) => title)
     return {
       file: path,
       hash: hashes.get(path) ?? "",
       commit,
       tests: own.length,
-      idle: titles(own.filter(({ index, test }) => test.ids.length > 0 && !useful.has(index))),
-      apart: titles(own.filter(({ test }) => test.ids.length === 0))
+      idle: titles(own.filter(({ isApart, site }) => !isApart && !useful.has(site))),
+      apart: titles(own.filter(({ isApart }) => isApart))
     }
   })

@@ -10,7 +10,7 @@ import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.
 import { survey, surveyOf } from "./baseline.ts"
 import { sampleOf } from "./choice.ts"
 import { hunt } from "./hunt.ts"
-import { huntsOf, inParts, type TestsResult, testsResults } from "./idle.ts"
+import { huntsOf, inParts, type TestsResult, testsResults, type Written, writtenOf } from "./idle.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
 import { cache, type Measured, type Survey } from "./protocol.ts"
@@ -149,17 +149,17 @@ const seek = async (path: string, { resume, survivors, tries }: Settings): Promi
   const files = pathsIn(path, isTried).filter((file) =>
     survivors ? isSame(file) && idleThen(file).length > 0 : !(resume && isSame(file))
   )
-  const wanted = new Set(files)
-  const isWanted = ({ file, title }: Measured) => wanted.has(file) && (!survivors || idleThen(file).includes(title))
+  const written = writtenOf(surveyed.tests)
+  const isWanted = ({ file, title }: Written) => files.includes(file) && (!survivors || idleThen(file).includes(title))
   // a test that is not wanted found something out the last time
-  const useful = new Set(surveyed.tests.flatMap((test, index) => (isWanted(test) ? [] : index)))
+  const useful = new Set(written.flatMap((one) => (isWanted(one) ? [] : one.site)))
   await instrument(mutated)
   const results: Array<TestsResult> = []
-  for (const part of inParts(files, (file) => surveyed.tests.filter((test) => test.file === file).length)) {
-    const isOfPart = (test: Measured, index: number) => part.includes(test.file) && !useful.has(index)
+  for (const part of inParts(files, (one) => written.filter(({ file }) => file === one).length)) {
+    const isOfPart = ({ file, site }: Measured) => part.includes(file) && !useful.has(site)
     const hunts = huntsOf(surveyed.tests, isOfPart, { tries, others: OTHERS * tries })
     for (const found of await hunt(surveyed.tests, hunts)) useful.add(found)
-    const ofPart = testsResults(surveyed, part, useful, commit())
+    const ofPart = testsResults(surveyed.hashes, written, part, useful, commit())
     keepTests(ofPart)
     results.push(...ofPart)
     const { length } = ofPart.flatMap(({ idle }) => idle)

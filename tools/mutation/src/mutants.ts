@@ -214,7 +214,7 @@ export const tryAll = async (
     return enough.length >= 3 ? enough : [...enough, ...chosen.filter(isSlow)]
   }
   const indices = new Map(times.map(({ key }, index) => [key, index]))
-  const tests = times.map(({ key, ms }) => ({ key, ms }))
+  const tests = times.map(({ key, ms, site }) => ({ key, ms, site }))
   const jobs = left.flatMap((mutant): ReadonlyArray<Job> => {
     const found = inOrder(reached.get(mutant.id) ?? [], mutant)
     if (found.length === 0) return []

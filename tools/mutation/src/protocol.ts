@@ -27,6 +27,8 @@ interface Timed {
   readonly key: string
   readonly file: string
   readonly title: string
+  /** Where it is written: the rows of a table are written once, and so is what is run whole and streamed. */
+  readonly site: string
   readonly ms: number
   readonly passed: boolean
 }
@@ -65,14 +67,14 @@ export interface Job {
   readonly hits: ReadonlyArray<number>
 }
 
-/** A mutant that a test may find out, and the other tests that come by it, with how often: more than two of them are too many. */
+/** A mutant that a test may find out, and the tests of other sites that come by it, with how often: more than two sites are too many. */
 export interface Try {
   readonly mutant: string
   readonly hits: number
   readonly others: ReadonlyArray<readonly [test: number, hits: number]>
 }
 
-/** The mutants that are tried with one test, until it finds out one that fewer than two others find out. */
+/** The mutants that are tried with one test, until it finds out one that fewer than two other sites find out. */
 export interface Hunt {
   readonly test: number
   readonly tries: ReadonlyArray<Try>
@@ -84,7 +86,7 @@ export interface Plan {
   readonly mutants: number
   /** Test files to load. */
   readonly files: ReadonlyArray<string>
-  readonly tests: ReadonlyArray<{ readonly key: string; readonly ms: number }>
+  readonly tests: ReadonlyArray<Pick<Timed, "key" | "ms" | "site">>
   readonly jobs: ReadonlyArray<Job>
   readonly hunts: ReadonlyArray<Hunt>
   /** Mutants that act while modules are loaded, each with the test files that are loaded anew with it. */
@@ -118,8 +120,8 @@ export type Line =
   | { readonly type: "tainted"; readonly mutant: string; readonly test: string }
   | { readonly type: "static"; readonly ids: ReadonlyArray<number> }
   | { readonly type: "test"; readonly test: Measured }
-  /** A hunt is over: the tests that found its mutant out, none if there was no such mutant. */
-  | { readonly type: "hunted"; readonly test: number; readonly finders: ReadonlyArray<number> }
+  /** A hunt is over: the sites whose tests found its mutant out, none if there was no such mutant. */
+  | { readonly type: "hunted"; readonly test: number; readonly finders: ReadonlyArray<string> }
   /** A mutant after which the process has to be replaced. */
   | { readonly type: "dropped"; readonly mutant: string }
   | { readonly type: "leave" }

@@ -6,6 +6,7 @@
  */
 import { appendFileSync, readFileSync } from "node:fs"
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest"
+import { hashOf } from "./hash.ts"
 import { heartbeat } from "./heartbeat.ts"
 import { type Job, type Line, PLAN, type Plan, type Status, type Try } from "./protocol.ts"
 import { broken, switches } from "./switches.ts"
@@ -65,6 +66,16 @@ interface Case {
   readonly key: string
   readonly file: string
   readonly title: string
+  readonly site: string
+}
+
+/** Where each test is written. */
+const sites = new WeakMap<object, string>()
+
+/** The lines of test files that are at work. */
+const siteOf = ({ stack = "" }: Error): string | undefined => {
+  const lines = stack.match(/[^\s(]+\.test\.ts:\d+:\d+/g)
+  return lines === null ? undefined : hashOf(...lines)
 }
 
 /** Tests with the file that they come from; `depth` suites around it are not of the file. */
@@ -75,7 +86,8 @@ const casesOf = (tests: ReadonlyArray<RunnerTestCase>, depth: number): ReadonlyA
     const title = names.join(" > ")
     const nth = (seen.get(`${file} > ${title}`) ?? 0) + 1
     seen.set(`${file} > ${title}`, nth)
-    return { test, file, title, key: `${file} > ${title}${nth === 1 ? "" : ` #${nth}`}` }
+    const key = `${file} > ${title}${nth === 1 ? "" : ` #${nth}`}`
+    return { test, file, title, site: sites.get(test) ?? key, key }
   })
 }
 
@@ -83,6 +95,16 @@ export default class MutantRunner extends TestRunner {
   readonly plan: Plan = JSON.parse(readFileSync(process.env[PLAN] ?? "", "utf8"))
   readonly beat = heartbeat(this.plan.heartbeat)
   readonly prepared = new Set<RunnerTestSuite>()
+
+  /** Vitest calls it when a test is declared. */
+  override extendTaskContext(context: RunnerTestCase["context"]) {
+    const limit = Error.stackTraceLimit
+    Error.stackTraceLimit = 50
+    const site = siteOf(new Error())
+    Error.stackTraceLimit = limit
+    if (site !== undefined) sites.set(context.task, site)
+    return super.extendTaskContext(context)
+  }
 
   write(line: Line): void {
     appendFileSync(this.plan.results, `${JSON.stringify(line)}\n`)
@@ -123,14 +145,14 @@ export default class MutantRunner extends TestRunner {
 
   async baseline(cases: ReadonlyArray<Case>): Promise<void> {
     this.write({ type: "static", ids: takeHits().ids })
-    for (const { file, key, test, title } of cases) {
+    for (const { file, key, site, test, title } of cases) {
       this.beat("", key, 120_000)
       await this.prepare(test)
       takeHits()
       const start = performance.now()
       const passed = await this.passes(test, 100_000)
       const ms = performance.now() - start
-      this.write({ type: "test", test: { key, file, title, ms, passed: passed === true, ...takeHits() } })
+      this.write({ type: "test", test: { key, file, title, site, ms, passed: passed === true, ...takeHits() } })
     }
   }
 
@@ -196,31 +218,31 @@ export default class MutantRunner extends TestRunner {
   }
 
   /**
-   * The tests that find a mutant out, if the first does and fewer than two others; `undefined` if the process has to be replaced. A test
-   * that is not over in time finds the mutant out too.
+   * The sites that find a mutant out, if the first test does and fewer than two others; `undefined` if the process has to be replaced. A
+   * test that is not over in time finds the mutant out too.
    */
   async findersOf({ hits, mutant, others }: Try, first: number, byKey: ReadonlyMap<string, Case>) {
-    const finders: Array<number> = []
+    const finders = new Set<string>()
     for (const [index, times] of [[first, hits] as const, ...others]) {
       const planned = this.plan.tests[index]
       const one = byKey.get(planned?.key ?? "")
-      if (planned === undefined || one === undefined) continue
+      if (planned === undefined || one === undefined || finders.has(planned.site)) continue
       const { status } = await this.tryMutant(mutant, [{ one, ms: planned.ms, hits: times }])
       if (status === "survived" && index === first) return []
       if (status === "survived") continue
       if (!(await this.isSound(one, mutant))) return undefined
-      finders.push(index)
-      if (finders.length > 2) return []
+      finders.add(planned.site)
+      if (finders.size > 2) return []
     }
-    return finders
+    return [...finders]
   }
 
   async hunts(cases: ReadonlyArray<Case>): Promise<void> {
     const byKey = new Map(cases.map((one) => [one.key, one]))
-    const useful = new Set<number>()
+    const useful = new Set<string>()
     for (const { test, tries } of this.plan.hunts) {
-      if (useful.has(test)) continue
-      let finders: ReadonlyArray<number> = []
+      if (useful.has(this.plan.tests[test]?.site ?? "")) continue
+      let finders: ReadonlyArray<string> = []
       for (const one of tries) {
         const found = await this.findersOf(one, test, byKey)
         if (found === undefined) {

@@ -45,6 +45,7 @@ describe("the test files of a source", () => {
     key: `${file} > x`,
     file,
     title: "x",
+    site: file,
     ms: 1,
     passed: true,
     hits

@@ -1,12 +1,13 @@
 /** Which mutants are tried for a test that may find out nothing, and what is said of it. */
 import { describe, expect, it } from "vitest"
-import { huntsOf, inParts, testsResults } from "../src/idle.ts"
+import { huntsOf, inParts, testsResults, writtenOf } from "../src/idle.ts"
 import type { Measured } from "../src/protocol.ts"
 
 const test = (title: string, hits: Readonly<Record<number, number>>, more: Partial<Measured> = {}): Measured => ({
   key: `a.test.ts > ${title}`,
   file: "a.test.ts",
   title,
+  site: title,
   ms: 1,
   passed: true,
   ids: Object.keys(hits).map(Number),
@@ -50,6 +51,15 @@ describe("what is tried for a test", () => {
     expect(b?.tries).toEqual([])
   })
 
+  it("is no mutant that only rows of the same table come by too, and all its rows share what is tried", () => {
+    const row = (title: string, hits: Readonly<Record<number, number>>) => test(title, hits, { site: "table" })
+    const table = [row("a 1", { 1: 1, 2: 1 }), row("a 2", { 1: 1, 2: 1 }), test("b", { 1: 1 })]
+    expect(huntsOf(table, ({ site }) => site === "table", { tries: 2, others: 1 })).toEqual([
+      { test: 0, tries: [{ mutant: "2", hits: 1, others: [] }] },
+      { test: 1, tries: [{ mutant: "2", hits: 1, others: [] }] }
+    ])
+  })
+
   it("is bounded, and taken from all over what is come by", () => {
     const ids = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [at, 1]))
     const [only] = huntsOf([test("a", ids)], all, { tries: 4, others: 9 })
@@ -67,10 +77,16 @@ describe("the files of tests", () => {
 
 describe("what is said of a file of tests", () => {
   it("has the titles of those that found out nothing, and of those that come by nothing", () => {
-    const tests = [test("a", { 1: 1 }), test("b", { 1: 1 }), test("types", {}), test("fails", {}, { passed: false })]
-    const survey = { base: "", keys: [], statics: [], tests, hashes: new Map([["a.test.ts", "h"]]) }
-    expect(testsResults(survey, ["a.test.ts"], new Set([1]), "abc")).toEqual([
-      { file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], apart: ["types"] }
-    ])
+    const tests = [
+      test("a", { 1: 1 }),
+      test("b 1", { 1: 1 }, { site: "b" }),
+      test("b 2", { 1: 1 }, { site: "b" }),
+      test("types", {}),
+      test("fails", {}, { passed: false })
+    ]
+    const results = testsResults(new Map([["a.test.ts", "h"]]), writtenOf(tests), ["a.test.ts"], new Set(["b"]), "abc")
+    expect(results).toEqual([{ file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], apart: ["types"] }])
+    const [unfound] = testsResults(new Map(), writtenOf(tests), ["a.test.ts"], new Set(["a"]), "abc")
+    expect(unfound?.idle).toEqual(["b 1"])
   })
 })
