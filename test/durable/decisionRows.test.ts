@@ -237,15 +237,15 @@ it.effect(
       const { replay, rows } = yield* processOfReplays
       const refused = { type: "refuse", reason: "no" } as const
       const result = (value: number) => ({ type: "result", value }) as const
-      const asking = (of: Replay, digest: string, decision: Approval.Decision) => {
+      const taking = (of: Replay, digest: string, decision: Approval.Decision) => {
         rows.set(`k/approval/${digest}`, Exit.succeed({ at: 700, decision, id: "1" }))
         return decided(of, of.lines.root, request({ failed, digest }), undefined, Effect.void)
       }
-      assert.deepStrictEqual<unknown>(yield* asking(replay(), "d1", refused), refused)
+      assert.deepStrictEqual<unknown>(yield* taking(replay(), "d1", refused), refused)
       const next = replay({ migrations: [{}] })
       // the call failed in the same way, and is another one only by its arguments
-      assert.deepStrictEqual<unknown>(yield* asking(next, "d2", result(2)), refused)
+      assert.deepStrictEqual<unknown>(yield* taking(next, "d2", result(2)), refused)
       // it fails once more
-      assert.deepStrictEqual<unknown>(yield* asking(next, "d3", result(3)), result(3))
+      assert.deepStrictEqual<unknown>(yield* taking(next, "d3", result(3)), result(3))
     })
 )
