@@ -121,5 +121,9 @@ it.effect("options of a reader that are none are a defect that names them [P1543
       assert(Exit.isFailure(exit))
       assert.strictEqual(String(Cause.squash(exit.cause)), says)
     }
+    for (const onGap of ["fail", "state"] as const) {
+      const read = Stream.runDrain(Durable.events(durable, "one", { onGap }))
+      assert.strictEqual((yield* Effect.flip(Effect.provide(read, engine.layer)))._tag, "UnknownRunError")
+    }
   })
 )

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Approval } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Cause, Effect, Exit, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { decide, decided, superseding } from "../../packages/durable/src/approval.ts"
@@ -77,6 +77,46 @@ it.effect("a decision that comes at the end of its time counts, and one after it
       assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), expected)
       assert.deepInclude(answer() as object, { at })
     }
+  })
+)
+
+it.effect("a decision whose row is not shown within a second counts if it came in time [P1117]", () =>
+  Effect.gen(function* () {
+    for (const [at, expected] of [
+      [5000, { _tag: "Counted", digest: "d1" }],
+      [5001, not("late")]
+    ] as const) {
+      const { answer, replay } = yield* requesting
+      yield* TestClock.setTime(at)
+      const { engine } = replay()
+      const slow: WorkflowEngine["Service"] = {
+        ...engine,
+        deferredResult: (deferred) =>
+          deferred.name === "k/approval/d1" ? Effect.succeed(Option.none()) : engine.deferredResult(deferred)
+      }
+      const deciding = decide(workflow, "run", request(), Approval.approve)
+      const fiber = yield* Effect.forkChild(Effect.provideService(deciding, WorkflowEngine, slow))
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual<unknown>(yield* Fiber.join(fiber), expected)
+      assert.deepInclude(answer() as object, { at })
+    }
+  })
+)
+
+it.effect("a run whose end cannot be read is over, and any other death of its engine is a defect [P1117]", () =>
+  Effect.gen(function* () {
+    const { answer, replay } = yield* requesting
+    const unreadable = Schema.decodeUnknownEffect(Schema.String)(7).pipe(Effect.orDie)
+    const deciding = (poll: Effect.Effect<never>) =>
+      Effect.exit(decide(workflow, "run", request(), Approval.approve)).pipe(
+        Effect.provideService(WorkflowEngine, { ...replay().engine, poll: () => poll as never })
+      )
+    assert.deepStrictEqual<unknown>(
+      yield* deciding(Effect.andThen(unreadable, Effect.never)),
+      Exit.succeed(not("run-over"))
+    )
+    assert.deepStrictEqual(yield* deciding(Effect.die("a bug")), Exit.die("a bug"))
+    assert.isUndefined(answer())
   })
 )
 
@@ -188,4 +228,24 @@ it.effect("an answer of an agent with more migrations is left to that agent [P17
     const exit = yield* exitOf(taken({ at: 700, superseded: true, revision: 1 }, undefined))
     assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
   })
+)
+
+it.effect(
+  "a decision about a failure that an earlier agent has taken answers one question of the next agent [P1714]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, rows } = yield* processOfReplays
+      const refused = { type: "refuse", reason: "no" } as const
+      const result = (value: number) => ({ type: "result", value }) as const
+      const taking = (of: Replay, digest: string, decision: Approval.Decision) => {
+        rows.set(`k/approval/${digest}`, Exit.succeed({ at: 700, decision, id: "1" }))
+        return decided(of, of.lines.root, request({ failed, digest }), undefined, Effect.void)
+      }
+      assert.deepStrictEqual<unknown>(yield* taking(replay(), "d1", refused), refused)
+      const next = replay({ migrations: [{}] })
+      // the call failed in the same way, and is another one only by its arguments
+      assert.deepStrictEqual<unknown>(yield* taking(next, "d2", result(2)), refused)
+      // it fails once more
+      assert.deepStrictEqual<unknown>(yield* taking(next, "d3", result(3)), result(3))
+    })
 )

@@ -53,6 +53,8 @@ it.effect("a run finds settlements, results of polls and late calls at a safe po
       call("d", { expiresAt: 1001 })
     ]
     const expected = [Exit.succeed("done"), Exit.succeed("polled"), "late", undefined]
+    // the line of the calls exists before the look
+    assert.strictEqual(one.lines.of(run("child")).time, 0)
     const look = (replay: typeof one) =>
       Effect.provideService(deferring(replay).look(calls as never), RunContext.Current, run("r"))
     assert.deepStrictEqual<unknown>(yield* look(one), expected)
@@ -108,6 +110,9 @@ it.effect(
         end: "deferred/a",
         isLate: true
       })
+      // outside of a run
+      yield* begun(call("z") as never)
+      assert.deepInclude((ofRow("waits/1") as { readonly waiting: object }).waiting, { runId: "", agent: "" })
       yield* within(close("a"))
       assert.deepStrictEqual(ofRow("deferred/a"), { _tag: "Closed", at: 700, id: "", reason: "run-over" })
       const sending = settle(workflow, "run", "a", { id: "s", stored, exit: Exit.succeed("done") })

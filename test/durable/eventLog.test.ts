@@ -1,6 +1,6 @@
 /** The log of one run in one process: when it writes its batches, what another process has written, and what it gives up. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Exit, Fiber, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { EventLog } from "../../packages/durable/src/eventLog.ts"
 import type { Words } from "../../packages/durable/src/words.ts"
@@ -134,7 +134,26 @@ it.effect("a log whose next batch another process has written is left to that pr
   })
 )
 
-it.effect("a log ends at its limit, which all batches share [P1543]", () =>
+it.effect("a log whose storage fails says so once [P1543]", () => {
+  const logged: Array<unknown> = []
+  const logger = Logger.make<unknown, void>(
+    ({ message }) => void logged.push(Array.isArray(message) ? message[0] : message)
+  )
+  return Effect.gen(function* () {
+    const rows = storage()
+    const process = yield* processOf(rows)
+    const log = new EventLog()
+    rows.state.fails = "before"
+    log.add(turn)
+    const ending = yield* Effect.forkChild(log.end(process, []))
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(ending)
+    assert.isAbove(rows.state.writes, 1)
+    assert.deepStrictEqual(logged, ["The events of run 'run' cannot be stored just now"])
+  }).pipe(Effect.provide(Logger.layer([logger])))
+})
+
+it.effect("a log ends at its limit, which all batches share, also for the next process [P1543]", () =>
   Effect.gen(function* () {
     const rows = storage()
     const process = yield* processOf(rows)
@@ -145,6 +164,12 @@ it.effect("a log ends at its limit, which all batches share [P1543]", () =>
     }
     const kinds = rows.batches().map(({ events, kind }) => kind ?? events.length)
     assert.deepStrictEqual(kinds, [1, 1, "full"])
+    const { writes } = rows.state
+    const next = yield* processOf(rows, "next")
+    const later = new EventLog(2000)
+    yield* later.begin(next, true)
+    yield* later.end(next, [end])
+    assert.strictEqual(rows.state.writes, writes)
   })
 )
 

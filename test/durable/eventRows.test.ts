@@ -131,7 +131,9 @@ it.effect("a row that is gone is a RunLostError, and one that is corrupt an Unre
         Effect.exit
       )
     assert.deepStrictEqual(yield* Effect.orDie(yield* reads("none", Option.none())), events)
-    assert.deepInclude(failureOf(yield* reads("events/1", Option.none()))[0], { _tag: "RunLostError" })
+    const [lost] = failureOf(yield* reads("events/1", Option.none()))
+    assert.deepInclude(lost, { _tag: "RunLostError", executionId: id })
+    assert.include((lost as Error).message, "some of its events")
     const corrupt = Option.some(Exit.succeed({ writer: "w", epoch: "one" }))
     assert.deepInclude(failureOf(yield* reads("events/1", corrupt))[0], {
       _tag: "UnreadableStepError",

@@ -1,7 +1,7 @@
 /** The time, the counts and the waits of a line of work, and the calm of an execution. */
 import { assert, it } from "@effect/vitest"
 import type * as RunContext from "@kintsugi/core/RunContext"
-import { Clock, Duration, Effect, Fiber } from "effect"
+import { Clock, Duration, Effect, Fiber, Scheduler } from "effect"
 import { TestClock } from "effect/testing"
 import { Line, Lines } from "../../packages/durable/src/lines.ts"
 import { calm } from "../_support/dialogue.ts"
@@ -84,6 +84,26 @@ it.effect("a wait ends when its line reaches the instant, also by a step within 
   })
 )
 
+it.effect("a wait that is over counts no more, although the sleep of the clock cannot be cut off [P1118]", () =>
+  Effect.gen(function* () {
+    const real = yield* Clock.Clock
+    // nothing else of the clock is used
+    const stubborn = {
+      currentTimeMillisUnsafe: () => real.currentTimeMillisUnsafe(),
+      sleep: (duration: Duration.Duration) => Effect.uninterruptible(real.sleep(duration))
+    } as unknown as Clock.Clock
+    const line = new Line("r", "run", undefined)
+    const waiting = yield* Effect.forkChild(line.sleep(Duration.seconds(1), stubborn))
+    yield* quiet
+    assert.strictEqual(line.until, 1000)
+    line.reach(1000)
+    yield* quiet
+    assert.strictEqual(line.until, Infinity)
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(waiting)
+  })
+)
+
 it.effect("a line that has caught up waits by the real clock, and never longer than the wait [P1132]", () =>
   Effect.gen(function* () {
     const real = yield* Clock.Clock
@@ -160,5 +180,38 @@ it.effect("an execution is calm when nothing is at work, and not before [P1118]"
       for (let turn = 0; turn < 8; turn++) yield* quiet
       assert.strictEqual(waiting.pollUnsafe() !== undefined, isCalm)
     }
+  })
+)
+
+it.effect("what waits for the calm does nothing while a step is at work [P1118]", () =>
+  Effect.gen(function* () {
+    const scheduler = yield* Scheduler.Scheduler
+    let tasks = 0
+    const counting: Scheduler.Scheduler = {
+      executionMode: scheduler.executionMode,
+      shouldYield: (fiber) => scheduler.shouldYield(fiber),
+      makeDispatcher: () => {
+        const dispatcher = scheduler.makeDispatcher()
+        return {
+          scheduleTask: (task, priority) => {
+            tasks++
+            dispatcher.scheduleTask(task, priority)
+          },
+          flush: () => dispatcher.flush()
+        }
+      }
+    }
+    const lines = new Lines("run")
+    const step = yield* Effect.forkChild(lines.busy(Effect.sleep("1 second")))
+    yield* quiet
+    const waiting = yield* Effect.forkChild(Effect.provideService(lines.calm, Scheduler.Scheduler, counting))
+    yield* quiet
+    const before = tasks
+    yield* quiet
+    assert.strictEqual(tasks, before)
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(step)
+    yield* Fiber.join(waiting)
+    assert.isAbove(tasks, before)
   })
 )

@@ -133,16 +133,41 @@ it.effect("it waits a quarter of a second, then twice as long each time, and ten
     const clock = {
       sleep: (delay: Duration.Duration) => Effect.sync(() => void sleeps.push(Duration.toMillis(delay)))
     } as unknown as Clock.Clock
+    const lines: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(
+      ({ message }) => void lines.push(Array.isArray(message) ? message[0] : message)
+    )
     const answer = (dies: number) => {
       let left = dies
       const scheduleClock = Effect.suspend(() => (left-- > 0 ? Effect.die(unreachable) : Effect.void))
       const engine = patient({ scheduleClock: () => scheduleClock } as unknown as Engine, clock)
-      return engine.scheduleClock(undefined as never, undefined as never).pipe(Effect.provide(Logger.layer([])))
+      return engine.scheduleClock(undefined as never, undefined as never).pipe(Effect.provide(Logger.layer([logger])))
     }
     yield* answer(0)
-    assert.deepStrictEqual(sleeps, [])
+    assert.deepStrictEqual([sleeps, lines], [[], []])
+    yield* answer(1)
+    // it says so before its first wait
+    assert.deepStrictEqual([sleeps.splice(0), lines], [[250], [notice]])
     yield* answer(8)
     assert.deepStrictEqual(sleeps, [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000])
+    assert.deepStrictEqual(lines, [notice, notice])
+  })
+)
+
+it.effect("a death of the storage is waited for, also beside another death [P1113]", () =>
+  Effect.gen(function* () {
+    // nothing but its sleep is used
+    const clock = { sleep: () => Effect.void } as unknown as Clock.Clock
+    let cause: Cause.Cause<never> | undefined = Cause.combine(Cause.die(new Error("a bug")), Cause.die(unreachable))
+    const scheduleClock = Effect.suspend(() => {
+      const died = cause
+      cause = undefined
+      return died === undefined ? Effect.void : Effect.failCause(died)
+    })
+    // nothing else of the engine is used
+    const engine = patient({ scheduleClock: () => scheduleClock } as unknown as Engine, clock)
+    const scheduling = engine.scheduleClock(undefined as never, undefined as never)
+    assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.provide(scheduling, Logger.layer([])))))
   })
 )
 

@@ -3,7 +3,10 @@ import { assert, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import type * as RunContext from "@kintsugi/core/RunContext"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
+import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { say } from "../../packages/durable/src/say.ts"
+import { list } from "../../packages/durable/src/waiting.ts"
 import {
   ancestry,
   isSuperseded,
@@ -57,6 +60,34 @@ it.effect("a message is stored once, under the next number, and a run takes 64 o
     const error = yield* Effect.flip(put(of, said("65")))
     assert.instanceOf(error, DoorError.InboxFullError)
     assert.lengthOf(yield* unreadOf(of), 64)
+  })
+)
+
+it.effect("a message that is sent again after the run has read it withdraws no later request [P1584 P1586]", () =>
+  Effect.gen(function* () {
+    const { replay, rows } = yield* processOfReplays
+    const one = replay()
+    rows.set("begun", Exit.void)
+    const waiting = {
+      type: "deferred",
+      runId: "run",
+      agent: "a",
+      callId: "1",
+      tool: "t",
+      handle: 1,
+      expiresAt: 9
+    } as const
+    const sending = say(
+      { workflow, hasInbox: true },
+      { executionId: "run", id: "1", message: "stop", supersede: true }
+    ).pipe(Effect.provideService(WorkflowEngine, one.engine))
+    yield* list(one, waiting, "first")
+    yield* sending
+    assert.isTrue(rows.has("first"))
+    assert.lengthOf(yield* reading(one)(one.lines.root, "a", run("run")), 1)
+    yield* list(one, waiting, "second")
+    yield* sending
+    assert.isFalse(rows.has("second"))
   })
 )
 

@@ -144,6 +144,7 @@ export class EventLog {
   }
 
   #put(event: AgentEvent.AgentEvent): void {
+    // Mutant `false` survives: memory only. The next batch drops the events
     if (!this.#isWritable) return
     const last = this.#unwritten.at(-1)
     if (

@@ -50,6 +50,7 @@ export const waitingFor = (request: Approval.ApprovalRequest): Snapshot.Waiting 
 /** Lists a call until the row `end` is stored. The call gets the first free number, unless it is listed already. */
 export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string, isLate = false): Effect.Effect<void> =>
   Effect.gen(function* () {
+    // Mutant `"Stryker was here!"` survives: no run has this id either, so it has no ancestors
     const ancestors = ancestry(replay, waiting.runId ?? "").slice(1)
     const around = ancestors.length === 0 ? {} : { ancestors }
     const value = yield* Effect.orDie(encode({ waiting, end, ...around, ...(isLate ? { isLate } : {}) }))

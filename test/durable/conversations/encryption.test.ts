@@ -60,6 +60,13 @@ it.effect("a row that was moved to another place cannot be read [P1399]", () =>
     const [row] = yield* sql<{ readonly message: string }>`SELECT message FROM kintsugi_messages WHERE nth = 0`
     yield* sql`UPDATE kintsugi_messages SET message = ${row?.message ?? ""} WHERE nth = 1`
     assert.strictEqual((yield* Effect.flip(load))._tag, "ConversationStoreError")
+    const note = { owner: "c", kind: "note", name: "a" }
+    const { documents } = store
+    yield* Effect.provide(documents.put({ ...note, value: "mine" }), encryption)
+    assert.strictEqual(yield* Effect.provide(documents.get(note), encryption), "mine")
+    yield* sql`UPDATE kintsugi_documents SET name = 'b'`
+    const moved = yield* Effect.flip(Effect.provide(documents.get({ ...note, name: "b" }), encryption))
+    assert.deepInclude(moved, { _tag: "ConversationStoreError", operation: "documents.get" })
   })
 )
 

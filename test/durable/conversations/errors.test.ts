@@ -1,6 +1,8 @@
 /** What the errors of the store of conversations tell a program, and a person. */
 import { assert, it } from "@effect/vitest"
 import { Conversations } from "@kintsugi/durable"
+import { Cause, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql/SqlClient"
 
 const conversation = "c-1"
 const cause = new Error("disk full")
@@ -49,3 +51,19 @@ it.each([
   // a message of the caller stays
   assert.strictEqual(Conversations.UnknownConversationError.make({ conversation, message: "gone" }).message, "gone")
 })
+
+it.effect("Conversations.layerSql refuses other databases by name [P1383]", () =>
+  Effect.gen(function* () {
+    const other = {
+      withoutTransforms: () => other,
+      onDialectOrElse: ({ orElse }: { readonly orElse: () => unknown }) => orElse()
+    }
+    // a client with only what tells its database
+    const client = Layer.succeed(SqlClient, other as unknown as SqlClient)
+    const exit = yield* Effect.exit(Layer.build(Layer.provide(Conversations.layerSql(), client)))
+    assert(Exit.isFailure(exit))
+    const defect = Cause.squash(exit.cause)
+    assert.instanceOf(defect, TypeError)
+    assert.strictEqual((defect as TypeError).message, "Conversations.layerSql works on PostgreSQL, PGlite and SQLite")
+  })
+)

@@ -9,10 +9,11 @@ import { TestClock } from "effect/testing"
 /** A store of conversations, and the rows below it. */
 const made = Effect.gen(function* () {
   const rows = new Map<string, string>()
-  const state = { fails: false }
+  /** Whether the store fails, and after how many reads and writes it does. */
+  const state = { fails: false, left: Infinity }
   const step = <A>(method: string, act: () => A) =>
     Effect.suspend(() =>
-      state.fails
+      state.fails || --state.left < 0
         ? Effect.fail(new KeyValueStore.KeyValueStoreError({ method, message: "disk full" }))
         : Effect.sync(act)
     )
@@ -42,6 +43,20 @@ it.effect("what is removed leaves no row, and the rest stays [P1383 P1854]", () 
     yield* store.append({ ...ann, expected: 0, messages })
     yield* store.documents.put({ ...note, value: 1 })
     const before = new Map(rows)
+    // the next release finds them under these keys
+    assert.deepStrictEqual(
+      [...rows.keys()].toSorted(),
+      [
+        "document/c%2F1/note/n%2F1",
+        "head/c%2F1",
+        "message/c%2F1/0",
+        "message/c%2F1/1",
+        "owner/c%2F1",
+        "owners",
+        "subject/ann",
+        "subjects"
+      ].map((key) => `kintsugi/conversations/${key}`)
+    )
     const others = [
       { conversation: "c/2", subject: "ann" },
       { conversation: "c/3", subject: "bob" }
@@ -107,6 +122,10 @@ it.effect("a storage that fails is named with what was done, and with the conver
   Effect.gen(function* () {
     const { state, store } = yield* made
     yield* store.append({ ...ann, expected: 0, messages })
+    // it fails when a writer that came too late looks for the version
+    state.left = 1
+    const late = yield* Effect.flip(store.append({ ...ann, expected: 1, messages }))
+    assert.deepInclude(late, { _tag: "ConversationStoreError", operation: "append", conversation: "c/1" })
     state.fails = true
     const asked = [
       ["append", "c/1", store.append({ ...ann, expected: 2, messages })],

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { FolderInUseError } from "../../../packages/durable/src/engine/errors.ts"
 import * as Lock from "../../../packages/durable/src/engine/lock.ts"
+import { vi } from "vitest"
 
 const lock = (folder: string) => Lock.lock(folder, FolderInUseError.make)
 
@@ -41,6 +43,8 @@ it.effect("a second one fails with the folder and the process, and the first kee
     const { code, isRetryable, message } = error
     assert.deepInclude(error, { folder, pid: process.pid })
     assert.deepStrictEqual([code, isRetryable], ["KINTSUGI-DURABLE-FOLDER-IN-USE", true])
+    // its tag is its name
+    assert.strictEqual(error._tag, error.constructor.name)
     assert.strictEqual(
       message,
       `Folder '${folder}' is in use by process ${process.pid}. End that process, or take another folder`
@@ -59,6 +63,53 @@ it.effect("the lock of a dead process is taken over, of many at once by one", ()
     assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
     assert.strictEqual(held(folder).pid, process.pid)
     assert.deepStrictEqual(readdirSync(folder), ["kintsugi.lock"])
+  })
+)
+
+/** Does something in the moment between the look whether the holder of a lock lives, and the answer that it is dead. */
+const whileDying = (act: () => void) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const looks = vi.spyOn(process, "kill").mockImplementation(() => {
+        looks.mockReturnValue(true)
+        act()
+        throw Object.assign(new Error("no such process"), { code: "ESRCH" })
+      })
+      syncBuiltinESMExports()
+      return looks
+    }),
+    (looks) =>
+      Effect.sync(() => {
+        looks.mockRestore()
+        syncBuiltinESMExports()
+      })
+  )
+
+it.effect("a process that takes the lock of a dead one a moment earlier keeps it", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    const file = join(folder, "kintsugi.lock")
+    const faster = JSON.stringify({ pid: 12, since: "" })
+    writeFileSync(file, JSON.stringify({ pid: noProcess, since: "" }))
+    yield* whileDying(() => writeFileSync(file, faster))
+    const error = yield* Effect.flip(Effect.scoped(lock(folder)))
+    assert.deepInclude(error, { _tag: "FolderInUseError", pid: 12 })
+    assert.deepStrictEqual(readdirSync(folder), ["kintsugi.lock"])
+    assert.strictEqual(readFileSync(file, "utf8"), faster)
+  })
+)
+
+it.effect("the lock of a dead process that cannot be moved away fails with the folder", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    writeFileSync(join(folder, "kintsugi.lock"), JSON.stringify({ pid: noProcess, since: "" }))
+    yield* whileDying(() => {
+      const own = readdirSync(folder).find((name) => name !== "kintsugi.lock")
+      mkdirSync(join(folder, `${own}.dead`))
+    })
+    const error = yield* Effect.flip(Effect.scoped(lock(folder)))
+    assert.strictEqual(error._tag, "SqlError")
+    assert.include(error.message, `PGlite cannot open '${folder}'`)
   })
 )
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Result } from "effect"
 import { find, load } from "../../../packages/durable/src/engine/peers.ts"
@@ -33,5 +36,20 @@ it.effect("what is installed is loaded", () =>
   Effect.gen(function* () {
     const { succeed } = yield* load<typeof Effect>(needed, "effect/Effect")
     assert.strictEqual(yield* succeed(1), 1)
+  })
+)
+
+it.effect("what is installed and cannot be loaded is a sentence with the layer, and has the reason", () =>
+  Effect.gen(function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "kintsugi-peers-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+    )
+    const file = join(folder, "broken.mjs")
+    writeFileSync(file, 'throw new Error("it is broken")')
+    const defect = yield* defectOf(load(needed, file))
+    assert(defect instanceof Error && defect.cause instanceof Error)
+    assert.strictEqual(defect.message, `Durable.layerOther could not load ${file}`)
+    assert.include(defect.cause.message, "it is broken")
   })
 )

@@ -267,6 +267,19 @@ it.effect("an entity sleeps when it was not asked for a minute, and wakes with i
   }).pipe(played(talk))
 })
 
+it.effect("an entity sleeps when it was not asked for the time of the option [P1384]", () => {
+  const talk = talking({ maxIdleTime: "10 seconds" })
+  return Effect.gen(function* () {
+    const { activeEntityCount } = yield* Sharding.Sharding
+    const { answer, send } = talkTo(talk)
+    yield* send("1", "hello")
+    yield* answer("1")
+    assert.isAbove(yield* activeEntityCount, 0)
+    yield* passing(25)
+    assert.strictEqual(yield* activeEntityCount, 0)
+  }).pipe(played(talk))
+})
+
 it.effect("a conversation that is deleted while a run is at work is not made again [P1384]", () => {
   const talk = talking()
   return Effect.gen(function* () {

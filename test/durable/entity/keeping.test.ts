@@ -91,6 +91,12 @@ it("what a run has added: an image with its bytes, unless a guardrail has change
     }
   ]
   assert.deepStrictEqual(addedBy({ ...run, events: guarded }), [Message.user("changed"), answer])
+  // a guardrail that blocks the message has not changed it
+  const blocked: ReadonlyArray<AgentEvent.AgentEvent> = [
+    ...events(before, shown, answer),
+    { ...from, type: "guardrail", guard: "g", side: "input", verdict: "block" }
+  ]
+  assert.deepStrictEqual(addedBy({ ...run, events: blocked }), [Message.user(image), answer])
   // a log that is full, or gone, does not lose the answer
   assert.deepStrictEqual(addedBy({ ...run, events: [] }), [Message.user(image), answer])
   assert.deepStrictEqual(addedBy({ ...run, events: [], exit: Exit.interrupt() }), [Message.user(image)])

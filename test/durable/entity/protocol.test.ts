@@ -53,7 +53,7 @@ it.effect.each(states)("the state $_tag of a message reaches the other process [
 
 it.effect("a message that waits, and what is asked, reach the other process whole [P1384]", () =>
   Effect.gen(function* () {
-    const content = [Message.text("look"), Message.text("here")]
+    const content = [Message.text("look"), Message.image("image/png", { data: "iVBO" })]
     for (const message of ["look", content]) {
       const queued = [{ id: "m-1", message, isAtWork: true }]
       assert.deepStrictEqual(yield* sent(rpcs.get("queued")?.successSchema, queued), queued)
@@ -62,6 +62,15 @@ it.effect("a message that waits, and what is asked, reach the other process whol
         const { payloadSchema } = rpcs.get(name) ?? assert.fail(name)
         assert.deepStrictEqual<unknown>({ ...((yield* sent(payloadSchema, said)) as object) }, said)
       }
+    }
+  })
+)
+
+it.effect("a question without its message, and an entry of the queue without its state, are refused [P1384]", () =>
+  Effect.gen(function* () {
+    yield* Effect.flip(sent(rpcs.get("queued")?.successSchema, [{ id: "m-1", message: "look" }]))
+    for (const name of ["send", "say", "edit"]) {
+      yield* Effect.flip(sent(rpcs.get(name)?.payloadSchema, { subject: "ann", id: "m-1" }))
     }
   })
 )

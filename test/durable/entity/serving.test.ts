@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Approval } from "@kintsugi/core"
 import { Conversations, Durable } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Logger, Schema } from "effect"
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { changed, passing, played, talking, talkTo } from "./_support/talking.ts"
 
 for (const isApproved of [false, true]) {
@@ -93,6 +94,9 @@ it.effect("a message whose workflow ended without saying so does not hold up the
       assert.strictEqual((yield* queued).length, 1)
     })
     yield* forgetting
+    // sent again, it begins no second run
+    assert.strictEqual((yield* send("1", "pay rent"))._tag, "Ended")
+    yield* forgetting
     yield* send("2", "two")
     assert.strictEqual(yield* answer("2"), "answer to two")
     assert.deepStrictEqual(yield* queued, [])
@@ -101,6 +105,48 @@ it.effect("a message whose workflow ended without saying so does not hold up the
     assert.strictEqual((yield* state("1"))._tag, "Ended")
     assert.strictEqual(yield* answer("1"), "answer to pay rent")
     assert.strictEqual(talk.requests.length, 3)
+  }).pipe(played(talk))
+})
+
+it.effect("a message that was withdrawn when its process died gets no run [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { answer, queued, send, state, withdraw } = talkTo(talk)
+    const { documents } = yield* Conversations.Conversations
+    yield* send("1", "pay rent")
+    yield* send("2", "two")
+    const document = (yield* documents.all({ owner: "c-1", kind: "queued" })).find(({ name }) => name === "2")
+    assert.isDefined(document)
+    yield* withdraw("2")
+    // as if its process had died before the message left the queue
+    yield* documents.put({ owner: "c-1", kind: "queued", ...document })
+    yield* send("3", "three")
+    talk.release("pay rent")
+    assert.strictEqual(yield* answer("3"), "answer to three")
+    assert.deepStrictEqual(yield* state("2"), { _tag: "Withdrawn" })
+    assert.deepStrictEqual(yield* queued, [])
+    assert.notInclude(talk.requests.flat(), "user: two")
+  }).pipe(played(talk))
+})
+
+it.effect("words to a run whose inbox is full are refused with a time, and are no message of their own [P1384]", () => {
+  const talk = talking()
+  return Effect.gen(function* () {
+    const { queued, say, send } = talkTo(talk)
+    const first = yield* send("1", "pay rent")
+    if (first._tag !== "Working") return assert.fail("its run is at work")
+    yield* talk.begun("pay rent")
+    // the rows of messages, which take less time than 64 calls of `Durable.say`
+    for (let nth = 0; nth < 64; nth++) {
+      const row = DurableDeferred.make(`said/${nth}`, { success: Schema.Json })
+      const { workflow } = talk.durable
+      const token = DurableDeferred.tokenFromExecutionId(row, { workflow, executionId: first.executionId })
+      const message = { role: "user", content: [{ type: "text", text: "again" }] }
+      yield* DurableDeferred.succeed(row, { token, value: { id: `m${nth}`, message } })
+    }
+    const busy = yield* Effect.flip(say("s", "once more"))
+    assert.deepInclude(busy, { _tag: "ConversationBusyError", reason: "queue", retryAfter: 5000 })
+    assert.lengthOf(yield* queued, 1)
   }).pipe(played(talk))
 })
 
@@ -162,8 +208,12 @@ it.effect("a message that just fits when it waits fits when its run begins [P138
   }).pipe(played(talk, Conversations.layerMemory({ maxBytes: 520 })))
 })
 
-it.effect("words that the store takes no more fail alone [P1384]", () => {
+it.effect("words that the store takes no more fail alone, and a log names them [P1384]", () => {
   const talk = talking()
+  const logged: Array<unknown> = []
+  const logger = Logger.make<unknown, void>(
+    ({ message }) => void logged.push(Array.isArray(message) ? message[0] : message)
+  )
   const low = changed((store) => ({
     ...store,
     documents: {
@@ -189,7 +239,11 @@ it.effect("words that the store takes no more fail alone [P1384]", () => {
     assert.deepStrictEqual(yield* state("s"), { _tag: "Refused" })
     assert.strictEqual(yield* unanswered("s"), "refused")
     assert.deepStrictEqual(yield* queued, [])
-  }).pipe(played(talk, low))
+    assert.deepStrictEqual(
+      logged.filter((line) => String(line).includes("drops")),
+      ["Conversation 'c-1' drops the message 's'"]
+    )
+  }).pipe(played(talk, low), Effect.provide(Logger.layer([logger])))
 })
 
 it.effect("the answer to words is that of the run which has read them, or their own [P1384]", () => {

@@ -1,10 +1,12 @@
 /** The rows of rate limits: what each call of the store writes and answers, and when a row is removed. */
 import { assert, it } from "@effect/vitest"
 import { RateLimits, SharedBudget } from "@kintsugi/durable"
-import { Cause, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Logger, References } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { rateStore } from "../../../packages/durable/src/limits/rateStore.ts"
+import { removed } from "../../../packages/durable/src/limits/tables.ts"
 import { sqlite } from "../_support/sqlite.ts"
 
 /** A store on a database of its own, at the instant 1000, and its rows. */
@@ -18,6 +20,7 @@ const made = Effect.gen(function* () {
     store: Context.get(context, RateLimiter.RateLimiterStore),
     rows: Effect.map(sql`SELECT * FROM kintsugi_rates ORDER BY name`, plain),
     learned: Effect.map(sql`SELECT * FROM kintsugi_learned_rates ORDER BY name`, plain),
+    drop: sql`DROP TABLE kintsugi_learned_rates`,
     tables: Effect.map(sql<{ readonly name: string }>`SELECT name FROM sqlite_master ORDER BY name`, (all) =>
       all.flatMap(({ name }) => (name.startsWith("kintsugi") ? [name] : []))
     )
@@ -100,6 +103,41 @@ it.effect("a bucket fills by whole tokens, and its row expires when it is full [
     assert.deepStrictEqual(yield* take(5, true), [-5, 0])
     assert.deepStrictEqual(yield* rows, [{ ...row, amount: -5, instant: 1250, asked: -5, expires_at: 2050 }])
   })
+)
+
+/** The client of a database in memory, whose statements are those for PostgreSQL once `isPostgres` says so. */
+const speaking = Effect.gen(function* () {
+  const sql = Context.get(yield* Layer.build(sqlite(":memory:")), SqlClient.SqlClient)
+  const state = { isPostgres: false }
+  const dialect: SqlClient.SqlClient["onDialectOrElse"] = (options) =>
+    state.isPostgres ? (options.pg ?? options.orElse)() : sql.onDialectOrElse(options)
+  const tag = (...given: ReadonlyArray<never>) =>
+    (sql as unknown as (...given: ReadonlyArray<never>) => unknown)(...given)
+  // the same client, but for its dialect
+  const made = Object.assign(tag, sql, { onDialectOrElse: dialect }) as unknown as SqlClient.SqlClient
+  const client: SqlClient.SqlClient = Object.assign(made, { withoutTransforms: () => made })
+  return { client, state }
+})
+
+it.effect(
+  "a bucket fills by whole tokens on PostgreSQL too, and rows that another process removes are left to it [P1721]",
+  () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1000)
+      const { client, state } = yield* speaking
+      const store = yield* Effect.provideService(rateStore, SqlClient.SqlClient, client)
+      const oldest = removed(client, "kintsugi_rates", ["name"], client`expires_at < 5`)
+      assert.notInclude(oldest.compile()[0], "SKIP LOCKED")
+      state.isPostgres = true
+      const take = store.tokenBucket({ key: "b", tokens: 1, limit: 3, refillRate, allowOverflow: false })
+      assert.deepStrictEqual(yield* take, [2, 0])
+      yield* TestClock.setTime(1199)
+      assert.deepStrictEqual(yield* take, [2, 0])
+      yield* TestClock.setTime(1250)
+      assert.deepStrictEqual(yield* take, [1, 51])
+      const locking = removed(client, "kintsugi_rates", ["name"], client`expires_at < 5`)
+      assert.include(locking.compile()[0], "FOR UPDATE SKIP LOCKED")
+    })
 )
 
 it.effect("the first take of a bucket is from a full one [P1721]", () =>
@@ -197,6 +235,25 @@ it.effect.each([
     assert.deepStrictEqual(found, left)
   })
 )
+
+it.effect("a removal that fails is a line of the log, and the take counts [P1721]", () => {
+  const logged: Array<unknown> = []
+  const logger = Logger.make<unknown, void>(({ message }) => void logged.push(message))
+  return Effect.gen(function* () {
+    const { drop, store } = yield* made
+    yield* drop
+    // those of the migration
+    logged.length = 0
+    const take = store.fixedWindow({ key: "w", tokens: 1, limit: 1000, refillRate })
+    for (let nth = 1; nth < 100; nth++) yield* take
+    assert.deepStrictEqual(logged, [])
+    assert.deepStrictEqual(yield* take, [100, 10_000])
+    assert.lengthOf(logged, 1)
+    const [[message, about] = []] = logged as ReadonlyArray<ReadonlyArray<unknown>>
+    assert.strictEqual(message, "The table of rate limits has not removed old rows")
+    assert.match((about as { readonly error: string }).error, /SqlError|no such table/)
+  }).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Debug"))
+})
 
 it.effect("a failure names the call of the store [P1721]", () =>
   Effect.gen(function* () {

@@ -67,6 +67,7 @@ both.run("a call that does not fit fails before any request, and says what stand
     )
     assert.instanceOf(error.cause, SharedBudget.SharedBudgetExceededError)
     assert.deepInclude(error.cause, { key, unit: "tokens", limit: 1000, spent: 931, reserved: 0, asked: 100 })
+    assert.deepInclude(error.cause, { code: "KINTSUGI-SHARED-BUDGET-EXCEEDED", isRetryable: false })
     assert.lengthOf(model.requests, 1)
     yield* TestClock.adjust("23 hours")
     assert.deepStrictEqual(yield* spending({ ...acme, per: "1 day" }), { spent: 0, reserved: 0 })
@@ -262,6 +263,8 @@ it.effect("a limit of cost reserves at the dearest price, and settles what the r
     assert.deepStrictEqual(yield* spending(limit), { spent: 0.002, reserved: 0 })
     yield* model.generate(request)
     assert.deepStrictEqual(yield* spending(limit), { spent: 0.502, reserved: 0 })
+    const refused = yield* Effect.flip((yield* built(scripted.layer, { ...limit, reserve: 0.5 })).generate(request))
+    assert.deepInclude(refused.cause, { unit: "cost", limit: 1, spent: 0.502, reserved: 0, asked: 0.5 })
   }).pipe(Effect.provide(SharedBudget.layerMemory), Effect.orDie)
 )
 

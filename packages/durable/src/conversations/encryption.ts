@@ -81,6 +81,7 @@ const cipherOf = (
       }),
     decrypt: (row, location) =>
       Effect.gen(function* () {
+        // Mutants `"Stryker was here!"` survive: a row without three parts cannot be read, with any text in place of a part
         const [id = "", nonce = "", sealed = ""] = row.split(".")
         const key = yield* keyOf(id)
         const opened = yield* aead.decrypt(key, yield* bytesOf(sealed), {

@@ -87,8 +87,7 @@ export const keyValueRows: Effect.Effect<Rows, never, KeyValueStore> = Effect.ge
       return found.filter((one) => one !== undefined)
     })
 
-  const dropAll = (heads: ReadonlyArray<Head>) =>
-    Effect.as(Effect.forEach(heads, drop, { discard: true }), heads.length)
+  const dropAll = (heads: ReadonlyArray<Head>) => Effect.map(Effect.forEach(heads, drop), ({ length }) => length)
 
   const inTurn = <A, E>(step: Effect.Effect<A, E>) => one.withPermit(Effect.uninterruptible(step))
 
@@ -194,6 +193,6 @@ export const keyValueRows: Effect.Effect<Rows, never, KeyValueStore> = Effect.ge
 const nameOf = ({ kind, name }: Omit<Key, "owner">): string => `${part(kind)}/${part(name)}`
 
 const keyOf = (owner: string, listed: string): Key => {
-  const [kind = "", name = ""] = listed.split("/").map(decodeURIComponent)
-  return { owner, kind, name }
+  const slash = listed.indexOf("/")
+  return { owner, kind: decodeURIComponent(listed.slice(0, slash)), name: decodeURIComponent(listed.slice(slash + 1)) }
 }

@@ -96,7 +96,7 @@ export const beginning = (
       yield* onEngine(knowing(version.runs.workflow, executionId))
     })
 
-  let warned = ""
+  let warned: string | undefined
   const unserved = ({ executionId, workflow }: Begun) =>
     Effect.suspend(() => {
       if (warned === executionId) return Effect.void

@@ -2,7 +2,7 @@
 import { Agent, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
 import { Conversations, Durable } from "@kintsugi/durable"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Deferred, Effect, Fiber, Layer, Option, Schema } from "effect"
+import { Deferred, type Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { calm } from "../../../_support/dialogue.ts"
 import { call, streaming } from "../../_support/readingModel.ts"
@@ -79,6 +79,7 @@ const durableOf = (
 interface TalkOptions {
   readonly capacity?: number
   readonly concurrency?: number
+  readonly maxIdleTime?: Duration.Input
   readonly version?: string
   /** The versions of the agent before this one. */
   readonly former?: ReadonlyArray<ReturnType<typeof durableOf>>
