@@ -49,6 +49,22 @@ it.effect("an encrypted store has no readable text, and old keys still read [P13
   })
 )
 
+it.effect("a row that is not encrypted cannot be read, and the error does not quote it [P1399]", () =>
+  Effect.gen(function* () {
+    const path = yield* file
+    const { encryption, sql, store } = yield* withKeys(path, keyOf("k1", 1))
+    const texts = ["my plain text", "my plain. text", "my.plain.text", "my plain.aaaa.aaaa"]
+    for (const text of texts) {
+      yield* sql`DELETE FROM kintsugi_messages`
+      yield* sql`DELETE FROM kintsugi_conversations`
+      yield* store.append({ ...of, expected: 0, messages: [Message.user(text)] })
+      const error = yield* Effect.flip(Effect.provide(store.load(of), encryption))
+      assert.deepInclude(error, { _tag: "ConversationStoreError", operation: "load" })
+      assert.strictEqual(String(error.cause), "Error: the row is not encrypted")
+    }
+  })
+)
+
 it.effect("a row that was moved to another place cannot be read [P1399]", () =>
   Effect.gen(function* () {
     const { encryption, sql, store } = yield* withKeys(yield* file, keyOf("k1", 1))

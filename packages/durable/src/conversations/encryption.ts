@@ -81,21 +81,17 @@ const cipherOf = (
       }),
     decrypt: (row, location) =>
       Effect.gen(function* () {
-        // Mutants `"Stryker was here!"` survive: a row without three parts cannot be read, with any text in place of a part
-        const [id = "", nonce = "", sealed = ""] = row.split(".")
+        // Mutant `"Stryker was here!"` survives: a text always has a first part
+        const [id = "", ...parts] = row.split(".")
+        const [nonce, sealed] = parts.map((text) => Result.getOrUndefined(Base64.decode(text)))
+        // what is no encrypted row is not quoted: a person may have written it
+        if (nonce === undefined || sealed === undefined)
+          return yield* Effect.fail(new Error("the row is not encrypted"))
         const key = yield* keyOf(id)
-        const opened = yield* aead.decrypt(key, yield* bytesOf(sealed), {
-          nonce: yield* bytesOf(nonce),
-          aad: utf8.encode(location)
-        })
+        const opened = yield* aead.decrypt(key, sealed, { nonce, aad: utf8.encode(location) })
         return new TextDecoder().decode(opened)
       })
   }
 }
 
 const utf8 = new TextEncoder()
-
-const bytesOf = (text: string) => {
-  const decoded = Base64.decode(text)
-  return Result.isSuccess(decoded) ? Effect.succeed(decoded.success) : Effect.fail(decoded.failure)
-}
