@@ -53,7 +53,7 @@ it.effect("a row that is not encrypted cannot be read, and the error does not qu
   Effect.gen(function* () {
     const path = yield* file
     const { encryption, sql, store } = yield* withKeys(path, keyOf("k1", 1))
-    const texts = ["my plain text", "my plain. text", "my.plain.text", "my plain.aaaa.aaaa"]
+    const texts = ["my plain text", "my plain. text", "my.plain.text", "my plain.aaaa.aaaa", "my.plain.aaaa.text"]
     for (const text of texts) {
       yield* sql`DELETE FROM kintsugi_messages`
       yield* sql`DELETE FROM kintsugi_conversations`
