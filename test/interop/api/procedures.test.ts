@@ -119,8 +119,8 @@ describe("a failure", () => {
   it.effect("that a middleware of the procedure declares stays, too [P1799]", () =>
     Effect.gen(function* () {
       class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {}
-      class Open extends RpcMiddleware.Service<Open>()("test/Open", { error: Closed }) {}
-      const Guarded = RpcGroup.make(Rpc.make("book").middleware(Open))
+      class Guard extends RpcMiddleware.Service<Guard>()("test/Guard", { error: Closed }) {}
+      const Guarded = RpcGroup.make(Rpc.make("book").middleware(Guard))
       const closed = new Closed()
       const client = { book: () => Effect.fail(closed) }
       // cast: a client is called by the names of its procedures

@@ -11,6 +11,7 @@ import * as Errors from "./errors.ts"
 import * as Schemas from "./schemas.ts"
 import { refusable } from "./unfit.ts"
 
+// Mutant `""` survives: no other key is empty
 /** Reads requests. One that does not fit, or is too large, is a typed failure. `AgentProxyServer` provides it. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("@kintsugi/interop/AgentProxy/Reading", {
   error: [Errors.RequestTooLargeError, Errors.UnfitRequestError]
