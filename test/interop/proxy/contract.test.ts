@@ -1,7 +1,9 @@
 /** The contract of an agent: its schemas, its endpoints and procedures. */
 import { assert, it } from "@effect/vitest"
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
-import { Schema } from "effect"
+import * as ConversationProxy from "@kintsugi/interop/ConversationProxy"
+import { Effect, Schema } from "effect"
+import { refused } from "../../../packages/interop/src/proxy/unfit.ts"
 import { Named, Signed } from "./_support/served.ts"
 
 const desk = AgentProxy.make("desk")
@@ -58,3 +60,40 @@ it("procedures have the prefix of the program, or none [P1850]", () => {
     names.map((name) => `desk.${name}`)
   )
 })
+
+it.effect("a payload that lacks a field is handed to no procedure, and the refusal names the field [P1852]", () =>
+  Effect.gen(function* () {
+    const lacking = (group: { readonly requests: ReadonlyMap<string, unknown> }) =>
+      Effect.forEach([...group.requests], ([name, rpc]) => {
+        // cast: each procedure has the schema of its payload
+        const { payloadSchema } = rpc as { readonly payloadSchema: Schema.Codec<unknown, unknown> }
+        const refusal = Effect.flip(Effect.flatMap(Schema.decodeUnknownEffect(payloadSchema)({}), refused))
+        return Effect.map(refusal, (error) => {
+          assert(error._tag === "UnfitRequestError")
+          return `${name}: ${error.issues.map(({ path }) => path).join()}`
+        })
+      })
+    assert.deepStrictEqual(yield* lacking(AgentProxy.toRpcGroup(desk, Named)), [
+      "ask: input",
+      "stream: input",
+      "show: run",
+      "events: run",
+      "decide: run",
+      "say: run",
+      "stop: run"
+    ])
+    assert.deepStrictEqual(yield* lacking(ConversationProxy.toRpcGroup(ConversationProxy.make("desk"), Named)), [
+      "send: conversation",
+      "say: conversation",
+      "state: conversation",
+      "edit: conversation",
+      "withdraw: conversation",
+      "answer: conversation",
+      "events: conversation",
+      "decide: conversation",
+      "queued: conversation",
+      "interrupt: conversation",
+      "history: conversation"
+    ])
+  })
+)
