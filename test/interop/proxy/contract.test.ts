@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import * as ConversationProxy from "@kintsugi/interop/ConversationProxy"
 import { Effect, Schema } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
 import { refused } from "../../../packages/interop/src/proxy/unfit.ts"
 import { Named, Signed } from "./_support/served.ts"
 
@@ -50,6 +51,21 @@ it("a group has all endpoints under the name of the contract, or some under anot
   ])
   const part = AgentProxy.toHttpApiGroup(desk, Signed, { id: "people", only: ["decide", "show"] })
   assert.deepStrictEqual(routesOf(part.endpoints), ["show: GET /people/:run", "decide: POST /people/:run/decisions"])
+})
+
+it("the document of an API says how a reader of events goes on, by a parameter or as `EventSource` does [P1851]", () => {
+  const { paths } = OpenApi.fromApi(
+    HttpApi.make("api").add(AgentProxy.toHttpApiGroup(desk, Signed, { only: ["events"] }))
+  )
+  const parameters = paths["/desk/{run}/events"]?.get?.parameters ?? []
+  assert.deepStrictEqual(
+    parameters.map((one) => [one.in, one.name, one.required]),
+    [
+      ["path", "run", true],
+      ["header", "last-event-id", false],
+      ["query", "after", false]
+    ]
+  )
 })
 
 it("procedures have the prefix of the program, or none [P1850]", () => {
