@@ -1,6 +1,7 @@
 /** Calls of a language model of the AI SDK as requests over HTTP: what the model is called with, and the answer that is made of its result. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger, Stream } from "effect"
+import { Effect, Exit, Logger, Scope, Stream } from "effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Client from "../../../packages/interop/src/ai-sdk/client.ts"
 import type { CallSettings, LanguageModel } from "../../../packages/interop/src/ai-sdk/specification.ts"
@@ -33,19 +34,24 @@ const modelOf = (results: { readonly whole?: () => unknown; readonly streamed?: 
 
 const generated = { content: [], finishReason: "stop", usage: {} }
 
+const clientOf = (model: LanguageModel, settings: CallSettings = {}) =>
+  Client.make(model, { version: "v3", provider: "p.chat", providerTools: [] }, settings)
+
+const requestOf = (way: keyof typeof Client.ways, sent: object = {}) =>
+  HttpClientRequest.bodyText(
+    HttpClientRequest.post(`https://p.chat/${Client.ways[way]}`),
+    JSON.stringify({ ...plain, ...sent })
+  )
+
 /** Sends a request to a model. */
 const requesting = (
   model: LanguageModel,
   {
-    sent = {},
-    settings = {},
+    sent,
+    settings,
     way = "whole"
   }: { readonly sent?: object; readonly settings?: CallSettings; readonly way?: keyof typeof Client.ways } = {}
-) => {
-  const client = Client.make(model, { version: "v3", provider: "p.chat", providerTools: [] }, settings)
-  const body = JSON.stringify({ ...plain, ...sent })
-  return client.execute(HttpClientRequest.bodyText(HttpClientRequest.post(`https://p.chat/${Client.ways[way]}`), body))
-}
+) => clientOf(model, settings).execute(requestOf(way, sent))
 
 /** The answer for the result of a whole reply. */
 const answered = (whole: () => unknown) =>
@@ -146,6 +152,20 @@ describe("a whole reply", () => {
     })
   )
 })
+
+it.effect("a call whose request was given up before is stopped from the start [P1381]", () =>
+  Effect.gen(function* () {
+    const { called, model } = modelOf({ whole: () => generated })
+    const scope = yield* Scope.make()
+    yield* Scope.close(scope, Exit.void)
+    const asked = HttpClient.withScope(clientOf(model)).execute(requestOf("whole"))
+    yield* Effect.exit(Effect.provideService(asked, Scope.Scope, scope))
+    assert.deepStrictEqual(
+      called.map(({ abortSignal }) => abortSignal.aborted),
+      [true]
+    )
+  })
+)
 
 describe("the options of a call", () => {
   const optionsOf = (parts: Parameters<typeof requesting>[1]) =>

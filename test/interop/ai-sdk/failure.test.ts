@@ -196,8 +196,10 @@ describe("the data of a failure", () => {
       assert.include(error.message, "oh no")
     }
     const unreadable = of({ name: "AI_TypeValidationError", message: "oh no" }).error
-    assert.include(unreadable.message, "The reply of model 'm' could not be read")
+    assert.include(unreadable.message, "The reply of model 'm' could not be read (p, status 200): oh no. Send it again")
     assert.deepInclude(Object(unreadable.cause), { name: "AI_TypeValidationError", message: "oh no" })
+    // it quotes no body, as the SDK tells none
+    assert.notProperty(unreadable, "detail")
     const unsupported = of({ name: "AI_UnsupportedFunctionalityError", message: "audio" }).error
     assert.deepInclude(Object(unsupported), { capability: "other", detail: "audio" })
     assert.notInclude(of({ name: "RangeError", message: "oh no" }).error.message, "could not be read")

@@ -17,10 +17,13 @@ describe("the cost of a reply", () => {
   const rows = [
     [{ gateway: { cost: "0.0025", generationId: "g" }, xai: { costInUsdTicks: 1 } }, 0.0025],
     [{ gateway: { cost: 0.0025 } }, 0.0025],
+    [{ gateway: { cost: "2" } }, 2],
     [{ openrouter: { usage: { cost: 0.0125, promptTokens: 1 } } }, 0.0125],
     [{ xai: { costInUsdTicks: 37_500_000 } }, 0.00375],
     [{ gateway: { cost: "free" }, openrouter: { usage: { cost: -1 } }, xai: { costInUsdTicks: 0 } }, undefined],
     [{ gateway: { cost: "1e999" }, openrouter: { usage: null } }, undefined],
+    [{ gateway: { cost: null }, openrouter: { usage: { cost: true } } }, undefined],
+    [{ gateway: { cost: "0x10" }, openrouter: { usage: { cost: "1e3" } } }, undefined],
     [{ openai: { cost: 5 } }, undefined]
   ] as const
 

@@ -2,8 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { isPromise, read } from "../../../packages/interop/src/ai-sdk/schema.ts"
+import { calm } from "../../_support/dialogue.ts"
 
 const json = { type: "object" as const, properties: { n: {} } }
 const other = { type: "object" as const, properties: { other: {} } }
@@ -143,6 +144,20 @@ describe("the check of a tool", () => {
       const failing = { jsonSchema: json, validate: () => Promise.reject(new Error("it broke")) }
       assert.strictEqual(yield* messageOf(failing), "the arguments do not fit: Error: it broke")
       assert.deepStrictEqual(yield* calling(late({ value: { n: 2 } })), { n: 2 })
+    })
+  )
+
+  it.effect("by promise that breaks is no rejection that nothing handles [P1107]", () =>
+    Effect.gen(function* () {
+      const unhandled: Array<unknown> = []
+      const hear = (reason: unknown) => void unhandled.push(reason)
+      process.on("unhandledRejection", hear)
+      const broken = new Error("it broke")
+      const { codec } = read("look", { jsonSchema: json, validate: () => Promise.reject(broken) }, undefined, undefined)
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(codec)({ n: 1 }), { n: 1 })
+      yield* calm
+      process.off("unhandledRejection", hear)
+      assert.deepStrictEqual(unhandled, [])
     })
   )
 

@@ -35,6 +35,10 @@ const notes = HttpApiGroup.make("notes").add(
     payload: [Note, Schema.Struct({ on: Schema.Date })],
     success: [Note, HttpApiSchema.NoContent]
   }),
+  HttpApiEndpoint.post("count", "/count", {
+    payload: Schema.Struct({ n: Schema.FiniteFromString }),
+    success: Schema.Finite
+  }),
   HttpApiEndpoint.post("form", "/form", {
     payload: Schema.Struct({ n: Schema.FiniteFromString }).pipe(HttpApiSchema.asFormUrlEncoded()),
     success: Schema.String.pipe(HttpApiSchema.asText())
@@ -60,7 +64,9 @@ const notes = HttpApiGroup.make("notes").add(
 
 const baseUrl = "http://notes.test"
 
-const tools = HttpApiTools.fromGroup(notes, { baseUrl, headers: ["x-lang"] })
+const made = () => HttpApiTools.fromGroup(notes, { baseUrl, headers: ["x-lang"] })
+
+const tools = made()
 
 const parametersOf = (tool: Tool.AnyTool) => tool.definition.spec().parameters
 
@@ -114,6 +120,12 @@ describe("a tool", () => {
     })
   })
 
+  it("has the body of a request as its JSON has it, and a query as it is meant [P1790]", () => {
+    const { count, filter } = made()
+    assert.nestedPropertyVal(parametersOf(count), "properties.payload.properties.n.type", "string")
+    assert.nestedPropertyVal(parametersOf(filter), "properties.payload.properties.since.type", "number")
+  })
+
   it("is made of no form with files [P1790]", () => {
     assert.notProperty(tools, "upload")
     assert.deepStrictEqual(Object.keys(tools), [
@@ -123,6 +135,7 @@ describe("a tool", () => {
       "search",
       "filter",
       "put",
+      "count",
       "form",
       "headed",
       "folded"
@@ -201,6 +214,8 @@ describe("a call", () => {
       assert.deepStrictEqual(headed.value, { text: "so" })
       const folded = yield* valueOf(Tool.call(tools.folded, {}), answer)
       assert.deepStrictEqual(folded.value, { text: "so", count: 3 })
+      const { success } = made().folded.definition
+      assert.deepStrictEqual(Schema.encodeUnknownSync(success)(folded.value), { text: "so", count: 3 })
     })
   )
 

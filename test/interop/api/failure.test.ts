@@ -1,6 +1,7 @@
 /** The errors for answers of an HTTP API, with each of their fields. */
 import { assert, it } from "@effect/vitest"
-import { Duration } from "effect"
+import { ApiError } from "@kintsugi/interop/ApiError"
+import { Duration, Schema } from "effect"
 import { refusal } from "../../../packages/interop/src/api/documentError.ts"
 import * as Failure from "../../../packages/interop/src/api/failure.ts"
 import { fieldsOf } from "./_support/errors.ts"
@@ -85,6 +86,15 @@ it("a busy API is waited for as it asks, and for a moment at least [P1792 P1798]
   assert.notProperty(ofStatus(503, "", "soon"), "wait")
   // other statuses say nothing about a wait
   assert.notProperty(ofStatus(500, "", "7"), "wait")
+})
+
+it("an error may advise to repair the arguments or not to, and nothing else [P1798]", () => {
+  const fields = { ...where, message: "no", reason: "arguments", category: "parameter" } as const
+  for (const recovery of ["repair", "none"] as const)
+    assert.deepInclude(Schema.encodeSync(ApiError)(new ApiError({ ...fields, recovery })), { recovery })
+  const other: object = { ...fields, recovery: "wait" }
+  // cast: no advice of the type
+  assert.throws(() => new ApiError(other as never))
 })
 
 it("the names of the API and the operation are cut [P1792]", () => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
 import * as RpcTools from "@kintsugi/interop/RpcTools"
 import { Effect, Exit, Schema } from "effect"
-import { Rpc, type RpcClient, RpcGroup } from "effect/rpc"
+import { Rpc, type RpcClient, RpcGroup, RpcMiddleware } from "effect/rpc"
 
 class Full extends Schema.TaggedError<Full>()("Full", { seats: Schema.Int }) {}
 
@@ -113,6 +113,19 @@ describe("a failure", () => {
         clientOf({ ...usual, "seats.free": () => Effect.fail(new Error("oh")) })
       )
       assert.deepInclude(yield* Effect.flip(Tool.call(free, {})), { tool: "seats_free", args: {} })
+    })
+  )
+
+  it.effect("that a middleware of the procedure declares stays, too [P1799]", () =>
+    Effect.gen(function* () {
+      class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {}
+      class Guard extends RpcMiddleware.Service<Guard>()("test/Guard", { error: Closed }) {}
+      const Guarded = RpcGroup.make(Rpc.make("book").middleware(Guard))
+      const closed = new Closed()
+      const client = { book: () => Effect.fail(closed) }
+      // cast: a client is called by the names of its procedures
+      const { book } = RpcTools.fromGroup(Guarded, client as never)
+      assert.strictEqual(yield* Effect.flip(Tool.call(book, {})), closed)
     })
   )
 

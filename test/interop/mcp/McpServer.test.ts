@@ -157,8 +157,12 @@ it.live(
       const { tool: both } = noted("both", [
         Effect.failCause(Cause.combine(Cause.fail(new Error("before")), Cause.die(new Error(`closed with ${key}`))))
       ])
+      // what an interruption ends is no failure to log, as a client that goes away causes it
+      const { tool: torn } = noted("torn", [
+        Effect.failCause(Cause.combine(Cause.interrupt(1), Cause.die(new Error(`torn off with ${key}`))))
+      ])
       const { tool: alive } = noted("alive", [Effect.succeed("noted")])
-      const served = McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [dying, both, alive] })
+      const served = McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [dying, both, torn, alive] })
       const observed = Layer.provide(served, [Logger.layer([logger]), ErrorReporter.layer([reporter])])
       const { dispose, handler } = HttpRouter.toWebHandler(observed, { disableLogger: true })
       yield* Effect.addFinalizer(() => Effect.promise(dispose))
@@ -171,8 +175,9 @@ it.live(
         assert.match(error.message, /Internal error/)
         assert.notInclude(error.message, "reach")
       }
+      yield* Effect.flip(call(server, "torn"))
       assert.deepStrictEqual((yield* call(server, "alive")).content, [{ type: "text", text: "noted" }])
-      const logged = lines.filter((line) => /cannot reach it|closed with/.test(line))
+      const logged = lines.filter((line) => /cannot reach it|closed with|torn off/.test(line))
       assert.strictEqual(logged.length, 2)
       assert.match(logged.join(), /'dying'.*cannot reach it with <redacted>.*'both'.*closed with <redacted>/s)
       for (const line of lines) assert.notInclude(line, "a1B2c3D4")

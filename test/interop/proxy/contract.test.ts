@@ -1,7 +1,10 @@
 /** The contract of an agent: its schemas, its endpoints and procedures. */
 import { assert, it } from "@effect/vitest"
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
-import { Schema } from "effect"
+import * as ConversationProxy from "@kintsugi/interop/ConversationProxy"
+import { Effect, Schema } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { refused } from "../../../packages/interop/src/proxy/unfit.ts"
 import { Named, Signed } from "./_support/served.ts"
 
 const desk = AgentProxy.make("desk")
@@ -50,6 +53,21 @@ it("a group has all endpoints under the name of the contract, or some under anot
   assert.deepStrictEqual(routesOf(part.endpoints), ["show: GET /people/:run", "decide: POST /people/:run/decisions"])
 })
 
+it("the document of an API says how a reader of events goes on, by a parameter or as `EventSource` does [P1851]", () => {
+  const { paths } = OpenApi.fromApi(
+    HttpApi.make("api").add(AgentProxy.toHttpApiGroup(desk, Signed, { only: ["events"] }))
+  )
+  const parameters = paths["/desk/{run}/events"]?.get?.parameters ?? []
+  assert.deepStrictEqual(
+    parameters.map((one) => [one.in, one.name, one.required]),
+    [
+      ["path", "run", true],
+      ["header", "last-event-id", false],
+      ["query", "after", false]
+    ]
+  )
+})
+
 it("procedures have the prefix of the program, or none [P1850]", () => {
   const names = ["ask", "stream", "show", "events", "decide", "say", "stop"]
   assert.deepStrictEqual([...AgentProxy.toRpcGroup(desk, Named).requests.keys()], names)
@@ -58,3 +76,40 @@ it("procedures have the prefix of the program, or none [P1850]", () => {
     names.map((name) => `desk.${name}`)
   )
 })
+
+it.effect("a payload that lacks a field is handed to no procedure, and the refusal names the field [P1852]", () =>
+  Effect.gen(function* () {
+    const lacking = (group: { readonly requests: ReadonlyMap<string, unknown> }) =>
+      Effect.forEach([...group.requests], ([name, rpc]) => {
+        // cast: each procedure has the schema of its payload
+        const { payloadSchema } = rpc as { readonly payloadSchema: Schema.Codec<unknown, unknown> }
+        const refusal = Effect.flip(Effect.flatMap(Schema.decodeUnknownEffect(payloadSchema)({}), refused))
+        return Effect.map(refusal, (error) => {
+          assert(error._tag === "UnfitRequestError")
+          return `${name}: ${error.issues.map(({ path }) => path).join()}`
+        })
+      })
+    assert.deepStrictEqual(yield* lacking(AgentProxy.toRpcGroup(desk, Named)), [
+      "ask: input",
+      "stream: input",
+      "show: run",
+      "events: run",
+      "decide: run",
+      "say: run",
+      "stop: run"
+    ])
+    assert.deepStrictEqual(yield* lacking(ConversationProxy.toRpcGroup(ConversationProxy.make("desk"), Named)), [
+      "send: conversation",
+      "say: conversation",
+      "state: conversation",
+      "edit: conversation",
+      "withdraw: conversation",
+      "answer: conversation",
+      "events: conversation",
+      "decide: conversation",
+      "queued: conversation",
+      "interrupt: conversation",
+      "history: conversation"
+    ])
+  })
+)

@@ -1,13 +1,14 @@
 /** Runs of several versions of a workflow behind one server. */
 import { assert, it } from "@effect/vitest"
-import { Agent, KintsugiError } from "@kintsugi/core"
+import { Agent, KintsugiError, Recovery, Tool } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { executionsOf, failureTo, versionsOf } from "../../../packages/interop/src/proxy/executions.ts"
-import { ticking } from "./_support/served.ts"
+import { calm } from "../../_support/dialogue.ts"
+import { SoldOut, ticking } from "./_support/served.ts"
 
 const versionOf = (version: string) =>
   Durable.workflow(Agent.make("guide", { prompt: version }), {
@@ -38,6 +39,43 @@ it.effect("a run of a former version is found, with its events, and one that no 
     const unknown = { run: "m-2", executionId: "none" }
     assert.isFalse(yield* runs.has(unknown))
     assert.strictEqual((yield* Effect.flip(runs.show(unknown)))._tag, "RunNotFoundError")
+  }).pipe(Effect.provide(live))
+})
+
+it.effect("a run that waits for a time alone is at work, also with an unread message [P1851]", () => {
+  const flaky = Tool.make("look", {
+    description: "Looks.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    failure: SoldOut,
+    sideEffects: "none",
+    run: () => Effect.fail(new SoldOut({ item: "a lamp" }))
+  }).pipe(Tool.onError({ orElse: Recovery.retry({ retries: 1, initialBackoff: "1 hour" }) }))
+  const patient = Durable.workflow(Agent.make("guide", { tools: [flaky], budget: { maxDuration: "1 day" } }), {
+    name: "guide",
+    input: Schema.String,
+    output: Schema.String,
+    inbox: true
+  })
+  const live = patient.layer.pipe(
+    Layer.provide(ScriptedModel.answering(() => ScriptedModel.calls(ScriptedModel.call("look", {})))),
+    Layer.provideMerge(Durable.layerMemory)
+  )
+  return Effect.gen(function* () {
+    const engine = yield* WorkflowEngine.WorkflowEngine
+    const runs = executionsOf(patient, engine)
+    const executionId = yield* Durable.start(patient, { id: "a", input: "What?" })
+    const of = { run: "m-1", executionId }
+    yield* Effect.repeat(calm, { times: 10 })
+    yield* Durable.say(patient, { executionId, id: "said", message: "Hurry." })
+    yield* Effect.repeat(calm, { times: 10 })
+    const found = Option.getOrThrow(yield* Durable.poll(patient, executionId))
+    assert(found._tag === "Suspended")
+    assert.deepStrictEqual(
+      found.waiting.map(({ type }) => type),
+      ["message"]
+    )
+    assert.isUndefined(yield* runs.show(of))
   }).pipe(Effect.provide(live))
 })
 

@@ -6,7 +6,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import * as AgentRuns from "@kintsugi/interop/AgentRuns"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
-import { agent, type Client, clientsOf, kinds, listening, type Serving } from "./_support/served.ts"
+import { agent, type Client, clientsOf, contract, kinds, listening, type Serving } from "./_support/served.ts"
 
 const { answers, call, calls, fails, make, text } = ScriptedModel
 
@@ -92,6 +92,7 @@ it.effect("404: an unknown run and one of another subject get the same answer [P
     assert.deepStrictEqual([other.status, other.type], [404, "application/problem+json"])
     const none = yield* send("/desk/none", { as: "bob" })
     assert.strictEqual(other.answer, none.answer.replace("none", "one"))
+    assert.deepInclude(none.json(), { type: "urn:kintsugi:error:run-not-found", title: "There is no such run" })
   })
 )
 
@@ -110,8 +111,9 @@ it.effect("409: the run has another input, is at work, or was decided [P1852]", 
 
 it.effect("413: the body is larger than the server reads [P1852]", () =>
   Effect.gen(function* () {
-    const { send } = yield* serving([])
+    const { ann, send } = yield* serving([])
     const { json, status, type } = yield* send("/desk", startOf("one", "x".repeat(300_000)))
+    assert.instanceOf(yield* Effect.flip(ann.ask({ input: "x".repeat(300_000) })), AgentProxy.RequestTooLargeError)
     assert.deepStrictEqual([status, type], [413, "application/problem+json"])
     assert.deepInclude(json(), { type: "urn:kintsugi:error:request-too-large" })
   })
@@ -122,7 +124,10 @@ it.effect("422: the input or a decision does not fit, and the answer says where 
     const { send } = yield* serving([paying])
     const unfit = yield* send("/desk", { body: { input: { secret: "hunter2" } } })
     assert.deepStrictEqual([unfit.status, unfit.type], [422, "application/problem+json"])
-    assert.deepInclude(unfit.json(), { type: "urn:kintsugi:error:unfit-request" })
+    assert.deepInclude(unfit.json(), {
+      type: "urn:kintsugi:error:unfit-request",
+      title: "The request does not fit"
+    })
     assert.include(JSON.stringify(unfit.json()["issues"]), '"path":"input"')
     assert.notInclude(unfit.answer, "hunter2")
     yield* send("/desk", startOf("one"))
@@ -145,6 +150,7 @@ it.effect("429: too many runs are at work, and the header says when to come agai
     yield* begun(ann, "one")
     const busy = yield* send("/desk", startOf("two"))
     assert.deepStrictEqual([busy.status, busy.type, busy.retryAfter], [429, "application/problem+json", "5"])
+    assert.deepInclude(busy.json(), { type: "urn:kintsugi:error:too-busy", title: "The server is too busy" })
     const typed = yield* Effect.flip(ann.ask({ input: "What?", run: "two" }))
     assert.isTrue(typed instanceof AgentProxy.TooBusyError)
     assert.deepInclude({ ...Object(typed) }, { retryAfter: 5, status: 429 })
@@ -182,6 +188,36 @@ it.effect("500 without a word about a bug, whose cause is in the log of the serv
     assert.notInclude(answer, "hunter2")
     assert.notMatch(answer, /\.ts:\d/)
     assert.deepInclude({ ...Object(yield* Effect.flip(ann.show("one"))) }, { code: "KINTSUGI-BUG", status: 500 })
+  })
+)
+
+it.effect("500: a run that is gone at once is a failure of the server [P1852]", () =>
+  Effect.gen(function* () {
+    const { desk } = yield* agent
+    const model = yield* make(text("Done."))
+    const forgetful = Layer.effect(
+      contract.runs,
+      Effect.map(contract.runs, (runs) => ({
+        ...runs,
+        end: ({ run }: { readonly run: string }) => Effect.fail(new AgentProxy.RunNotFoundError({ run }))
+      }))
+    )
+    const runs = Layer.provide(forgetful, kinds.memory.runsOf({ desk, model: model.layer }))
+    const ann = yield* clientsOf(yield* listening(runs)).http("ann")
+    const lost = yield* Effect.flip(ann.ask({ input: "What?" }))
+    assert.deepInclude({ ...Object(lost) }, { status: 500, code: "KINTSUGI-RUN-LOST" })
+  })
+)
+
+it.effect("a message over HTTP may withdraw what the run waits for", () =>
+  Effect.gen(function* () {
+    const { paid, send } = yield* serving([paying, text("Withdrawn.")])
+    yield* send("/desk", startOf("one"))
+    const said = yield* send("/desk/one/messages", { body: { message: "Rather not.", supersede: true } })
+    assert.strictEqual(said.status, 202)
+    const { json } = yield* send("/desk", startOf("one"))
+    assert.deepInclude(json(), { _tag: "Answered", output: "Withdrawn." })
+    assert.deepStrictEqual(paid, [])
   })
 )
 

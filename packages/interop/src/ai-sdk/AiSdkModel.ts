@@ -66,8 +66,8 @@ export const layer = (languageModel: LanguageModel, options: Options = {}): Laye
     url: at("whole"),
     streamUrl: at("streamed"),
     headers: {},
-    ...(price === undefined ? {} : { price }),
-    ...(transport === undefined ? {} : { transport })
+    price,
+    transport
   }).pipe(Layer.provide(Layer.succeed(Transport.HttpClient, Client.make(languageModel, to, settings))))
 }
 

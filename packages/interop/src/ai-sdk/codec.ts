@@ -166,6 +166,7 @@ class Reading {
     return Result.succeed([
       {
         type: "finish",
+        // Mutant `"Stryker was here!"` survives: no finish reason has this name
         finish: finishes.get(raw ?? "") ?? finishes.get(unified) ?? "other",
         usage,
         ...this.facts,

@@ -36,6 +36,7 @@ export class Drawing {
   /** Whether the reply of the current attempt was streamed. Then the whole reply is not shown again. */
   #isStreamed = false
   /** The text that the current reply continues. The reader has this text already, from this stream or from an earlier one. */
+  // Mutant `"Stryker was here!"` survives: a text that does not begin with it is shown whole
   #prefix = ""
   /** `#ids`: the id under which the reader knows each call of this turn. `#given`: all ids of the conversation so far. */
   #ids = new Map<string, string>()
@@ -133,6 +134,7 @@ export class Drawing {
   #begin(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
+    // Mutant `"Stryker was here!"` survives: the first event has set the id of the run
     this.#say({ type: "start", messageId: this.#runId ?? "" })
   }
 
@@ -195,6 +197,7 @@ export class Drawing {
         this.#write(part.type, part.type === "text" ? this.#unseen(part.text) : part.text)
       }
     }
+    // Mutant `"Stryker was here!"` survives: a text that does not begin with it is shown whole
     this.#prefix = ""
     this.#close()
     for (const source of sourcesOf(content)) this.#say({ type: "source-url", sourceId: source.url, ...source })

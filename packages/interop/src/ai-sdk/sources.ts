@@ -44,7 +44,7 @@ const bare: ReadonlySet<string> = new Set(["citations"])
 
 const look = (value: unknown, found: Map<string, Source>, levels: number): void => {
   if (levels === 0 || !Predicate.isObjectOrArray(value)) return
-  if (!Array.isArray(value)) note(value, found)
+  note(value, found)
   for (const [name, member] of Object.entries(value)) {
     if (bare.has(name) && Array.isArray(member)) for (const url of member) note({ url }, found)
     look(member, found, levels - 1)

@@ -84,6 +84,7 @@ export const speaking: { readonly [V in Version]: Speaking<V> } = {
       if (type === "custom" && isKind(kind)) return { type, kind }
       const file = type === "reasoning-file" ? fileOf(part) : undefined
       if (file === undefined) return undefined
+      // Mutant `"Stryker was here!"` survives: only a reference names a provider, and it is left out
       const data = tagged(file, "")
       return data.type === "reference" ? undefined : { type: "reasoning-file", mediaType: file.mediaType, data }
     },

@@ -162,14 +162,14 @@ const made = (document: unknown, options: Options, limits: Limits): OperationToo
     else if (wanted === undefined) refused.push(operation)
     else throw operation
   }
-  const names = Tool.namesFor(operations.map(({ id }) => id.slice(0, longestId)))
+  const names = Tool.namesFor(operations.map(({ id }) => id))
   const tools = operations.map((operation, index) =>
     toolOf(names[index] ?? "", operation, { options, settings, limits })
   )
   return { tools, refused }
 }
 
-/** The characters of an operation id that its tool's name is made of. */
+/** The characters of an operation id that are quoted. */
 const longestId = 200
 
 /** Reads an operation, and checks the bounds of its schema. */

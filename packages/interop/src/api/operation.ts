@@ -111,6 +111,7 @@ const unreadableOf = (operation: Part, { references, unreadable }: Settings): Ap
 /** Names of headers have no case; those of queries are compared without it, to be careful. */
 export const keyOf = (where: string, name: string): string => `${where} ${name.toLowerCase()}`
 
+// Mutant `""` survives: nothing has no fields whose pointers begin with it
 const nothing: Part = { value: undefined, pointer: "#" }
 
 /** Reads one operation. Throws an `ApiDocumentError` or an `InputTooLargeError`. */

@@ -19,6 +19,7 @@ type PlanOfModels<Config extends PlanConfig> = ExecutionPlan.ExecutionPlan<Confi
   ([LlmError.LlmError] extends [Config["input"]] ? unknown : "while and schedule have to take each LlmError")
 
 /** The model of the present step. */
+// Mutant `""` survives: no other key is empty
 class Rung extends Context.Service<Rung, Model.Service>()("@kintsugi/interop/ExecutionPlans/Rung") {}
 
 /**

@@ -132,15 +132,18 @@ const registering = <T extends Tool.AnyTool>(
   )
 }
 
-/** Redacts the defects of a call, because Effect's server logs them unchanged. The client does not see them. */
+/** Redacts the defects of a call, because Effect's server logs and reports them unchanged. The client does not see them. */
 const redacting = (tool: string) =>
   Effect.catchCauseIf(
-    (cause: Cause.Cause<never>) => Cause.hasDies(cause) && !Cause.hasInterrupts(cause),
+    (cause: Cause.Cause<never>) => Cause.hasDies(cause),
     (cause) => {
       const error = new Error(`Tool '${tool}' died in the call of a client: ${ErrorCause.logged(cause)}`)
       // The message has the stack of the defect already. This error's own stack would only point here.
       error.stack = error.message
-      return Effect.die(error)
+      // A call that was interrupted stays so: the server logs nothing of it.
+      return Effect.failCause(
+        Cause.fromReasons<never>([...cause.reasons.filter(Cause.isInterruptReason), Cause.makeDieReason(error)])
+      )
     }
   )
 

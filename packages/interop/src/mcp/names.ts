@@ -21,5 +21,6 @@ export const resolve = <A>(all: ReadonlyArray<Named<A>>, prefix: Prefix): Readon
   // Mutant `"Stryker was here!"` survives: each tool has a plain name
   const wanted = all.map(({ name, server }, index) => (needs(plain[index] ?? "") ? `${server}_${name}` : name))
   const names = Tool.namesFor(wanted)
+  // Mutant `"Stryker was here!"` survives: each wanted name gives a name
   return all.map(({ server, tool }, index) => ({ server, name: names[index] ?? "", tool }))
 }

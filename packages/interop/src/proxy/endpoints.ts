@@ -12,6 +12,7 @@ import * as Schemas from "./schemas.ts"
 import { refusable } from "./unfit.ts"
 
 /** Reads requests. One that does not fit, or is too large, is a typed failure. `AgentProxyServer` provides it. */
+// Mutant `""` survives: no other key is empty
 export class Reading extends HttpApiMiddleware.Service<Reading>()("@kintsugi/interop/AgentProxy/Reading", {
   error: [Errors.RequestTooLargeError, Errors.UnfitRequestError]
 }) {}

@@ -86,6 +86,7 @@ export const runsInMemory = (
           const lock = locks.get(at) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
           locks.set(at, lock)
           lock.users++
+          // Mutant `true` for `--lock.users === 0 && locks.delete(at)` survives: memory only
           const unlock = Effect.sync(() => --lock.users === 0 && locks.delete(at))
           return Effect.ensuring(lock.semaphore.withPermit(self), unlock)
         })
@@ -101,6 +102,7 @@ export const runsInMemory = (
         ended.set(early, of.subject)
         const [first] = (ended.size > maxEnded && firstOfMost(ended, ([, subject]) => subject)) || []
         if (first !== undefined) {
+          // Mutant `;` survives: the fiber that is woken below deletes it in the same step
           ended.delete(first)
           yield* Deferred.succeed(first, undefined)
         }
@@ -292,7 +294,6 @@ export const runsInMemory = (
         Effect.gen(function* () {
           const { entry, row } = yield* found(of)
           if (row === undefined) {
-            if (!entry.isAtWork) return
             entry.isStopped = true
             yield* entry.run.interrupt
             yield* Effect.exit(Deferred.await(entry.end))
@@ -325,6 +326,7 @@ const uncounted = (reason: Extract<Tool.Receipt, { readonly _tag: "NotCounted" }
 /** Whether the settlement with which a run goes on counts. */
 const receiptOf = ({ run }: Entry, token: string): Effect.Effect<Tool.Receipt> =>
   Effect.map(run.settlements, (receipts) => {
+    // Mutant `true` survives: a run goes on with one settlement
     const { token: _, ...receipt } = receipts.find((one) => one.token === token) ?? {
       ...uncounted("unknown-token"),
       token

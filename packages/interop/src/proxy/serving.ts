@@ -125,7 +125,7 @@ export const asSent = (event: ProxyEvent) => ({ id: event.cursor, event: "messag
 export const responseOf = <R>(
   { all, isRead }: { readonly all: Stream.Stream<ProxyEvent, unknown, R>; readonly isRead: boolean },
   last: string | undefined
-) => (isRead && last !== undefined ? HttpServerResponse.empty({ status: 204 }) : Stream.map(all, asSent))
+) => (isRead && last !== undefined ? HttpServerResponse.empty() : Stream.map(all, asSent))
 
 /** Comments without data, because proxies end a connection that is silent. */
 const comments = Stream.as(

@@ -11,6 +11,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 export const issuesOf = (issue: SchemaIssue.Issue) =>
   format(issue)
     .issues.slice(0, 20)
+    // Mutant `["Stryker was here"]` survives: each issue has a path, which its type does not say
     .map(({ message, path = [] }) => ({
       path: path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
       expected: message

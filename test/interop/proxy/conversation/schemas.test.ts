@@ -47,3 +47,24 @@ it("a conversation, a message and a queue are named by ids of one form [P1853]",
   for (const odd of [[{ id: "m", message: "x" }], [{ id: "", message: "x", isAtWork: true }], {}])
     assert.isFalse(isQueue(odd))
 })
+
+it("a page of what was said has a number of messages, and an interruption says whether a run was at work [P1853]", () => {
+  const isHistory = Schema.is(Schemas.HistoryPage)
+  for (const page of [
+    { version: 0, messages: [] },
+    { version: 7, messages: [], next: 5 }
+  ])
+    assert.isTrue(isHistory(page))
+  for (const odd of [{}, { messages: [] }, { version: 0.5, messages: [] }, { version: 1, messages: {} }])
+    assert.isFalse(isHistory(odd))
+  const isStopped = Schema.is(Schemas.Stopped)
+  assert.deepStrictEqual(
+    [{ stopped: true }, { stopped: "yes" }, {}].map((said) => isStopped(said)),
+    [true, false, false]
+  )
+  const isStop = Schema.is(Schema.Struct(Schemas.stopFields))
+  assert.deepStrictEqual(
+    [{ dropQueue: true }, {}, { dropQueue: "yes" }].map((asked) => isStop(asked)),
+    [true, true, false]
+  )
+})

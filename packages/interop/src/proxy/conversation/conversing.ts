@@ -126,6 +126,7 @@ const progressOf = (id: string, state: ConversationEntity.MessageState): Message
 /** Why a message in this state has no run here. */
 const withoutRun: ReadonlyMap<string, ConversationConflictError["reason"]> = new Map([
   ["Steered", "steered"],
+  // Mutant `""` for `"Withdrawn"` survives: a message that has neither a reason here nor a run is withdrawn
   ["Withdrawn", "withdrawn"],
   ["Refused", "refused"],
   ["Unserved", "unserved"]
