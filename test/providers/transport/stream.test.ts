@@ -50,26 +50,6 @@ const textAndFailure = <A, E>(exit: Exit.Exit<{ readonly text: string; readonly 
   return { text: exit.value.text, ended: exit.value.exit }
 }
 
-it.effect("an error behind a reply without `[DONE]` ends the stream before the reply's end", () =>
-  Effect.gen(function* () {
-    const { call } = using(
-      Effect.gen(function* () {
-        const { stream } = yield* Model.Model
-        const types: Array<string> = []
-        const exit = yield* Effect.exit(
-          Stream.runForEach(stream(request), ({ type }) => Effect.sync(() => types.push(type)))
-        )
-        return { types, exit }
-      }),
-      events(textChunk("hello"), finishChunk(), '{"error":{"message":"boom"}}'),
-      { retry: false }
-    )
-    const { exit, types } = yield* call
-    assert.include(failureOf(exit).message, "boom")
-    assert.deepStrictEqual(types, ["text-delta"])
-  })
-)
-
 describe("before the first part", () => {
   for (const [what, failing] of [
     ["a 503", respond(503)],
