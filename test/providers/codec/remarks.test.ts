@@ -72,6 +72,8 @@ describe("a chat completion", () => {
     const message = { content: "so", annotations: [citation(0)] }
     const instead = [{ choices: [{ index: 0, message, finish_reason: "stop" }] }]
     assert.deepStrictEqual(itemsOf(ok(streamed(codec, instead))), [item("annotations", [citation(0)])])
+    const once = [piece({ content: "so", annotations: [citation(1)] }), ending]
+    assert.deepStrictEqual(itemsOf(ok(streamed(codec, once))), [item("annotations", [citation(1)])])
   })
 
   it("has none of them without a text and a call: it stays an empty reply [P1407]", () => {

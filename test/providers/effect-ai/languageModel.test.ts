@@ -24,6 +24,26 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     })
   )
 
+  it.effect("shows a tool whose parameters are recursive, with the definitions of its schema [P1107]", () =>
+    Effect.gen(function* () {
+      interface Tree {
+        readonly leaves: ReadonlyArray<Tree>
+      }
+      const Tree: Schema.Codec<Tree> = Schema.Struct({
+        leaves: Schema.Array(Schema.suspend((): Schema.Codec<Tree> => Tree))
+      }).annotate({ identifier: "Tree" })
+      const plant = Tool.make("plant", { parameters: Schema.Struct({ tree: Tree }) })
+      const { layer, requests } = yield* scripted(ScriptedModel.text("done"))
+      const handlers = Toolkit.make(plant)
+      yield* LanguageModel.generateText({ prompt: "hi", toolkit: handlers, disableToolCallResolution: true }).pipe(
+        Effect.provide([layer, handlers.toLayer({ plant: () => Effect.void })])
+      )
+      const { $defs, ...root } = requests[0]?.tools[0]?.parameters ?? {}
+      assert.deepInclude(root, { type: "object", required: ["tree"] })
+      assert.deepNestedInclude($defs, { "Tree.type": "object", "Tree.required": ["leaves"] })
+    })
+  )
+
   for (const [way, ask] of ways) {
     it.effect(`interruption reaches the model (${way}) [P1107]`, () =>
       Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Message, type Model } from "@kintsugi/core"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Effect } from "effect"
-import { Telemetry } from "effect/ai"
+import { AiError, Telemetry } from "effect/ai"
 import { asked } from "../../_support/namedModels.ts"
 import * as Script from "./_support/scriptedLanguageModel.ts"
 
@@ -35,6 +35,25 @@ asked("a request with an output asks for an object, and one that has tools as we
         ["json", 0],
         ["text", 1]
       ]
+    )
+  })
+)
+
+asked("a model that does not support the schema is asked for a text, and any other failure stays [P1107]", (ask) =>
+  Effect.gen(function* () {
+    const failing = (reason: AiError.AiErrorReason) =>
+      Script.fails(AiError.make({ module: "OpenAi", method: "create", reason }))
+    const script = yield* Script.make(
+      failing(new AiError.UnsupportedSchemaError({ description: "no numbers" })),
+      Script.says("3 of them"),
+      failing(new AiError.ContentPolicyError({ description: "No." }))
+    )
+    const model = EffectAi.fromLanguageModel(script.service, info)
+    assert.strictEqual(Message.textOf(yield* ask(model, request([]))), "3 of them")
+    yield* Effect.flip(ask(model, request([])))
+    assert.deepStrictEqual(
+      script.requests.map(({ responseFormat: { type } }) => type),
+      ["json", "text", "json"]
     )
   })
 )

@@ -102,6 +102,10 @@ describe("the prompt", () => {
       })
     ])
     assert.deepStrictEqual(messagesOf([said(foreign)]), [])
+    const bare = theirs("x", { part: { type: "file", mediaType: "image/png" } })
+    assert.deepStrictEqual(messagesOf([said(bare)]), [
+      Prompt.assistantMessage({ content: [Prompt.filePart({ mediaType: "image/png", data: "" })] })
+    ])
   })
 })
 

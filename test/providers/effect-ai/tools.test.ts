@@ -105,6 +105,18 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
+  it.effect("a call without an id has the name of the tool as its id [P1107]", () =>
+    Effect.gen(function* () {
+      const { layer, toolkit } = EffectAi.toToolkit([shop((_, { callId }) => Effect.succeed(callId.length))])
+      const { handle } = yield* Effect.provide(toolkit, layer)
+      const results = yield* Stream.runCollect(Stream.unwrap(handle("unlock", { shop: "a" })))
+      assert.deepStrictEqual(
+        results.map(({ result }) => result),
+        [6]
+      )
+    })
+  )
+
   both("recover by their own table: retries with their waits, fixers, answers [P1107]", (ask) =>
     Effect.gen(function* () {
       let runs = 0
@@ -288,72 +300,4 @@ describe("tools of ours as a toolkit", () => {
     const unlock = shop(closed)
     assert.throws(() => EffectAi.toToolkit([unlock, unlock]), /two tools named 'unlock'/)
   })
-})
-
-describe("approval of tools of ours in effect/ai", () => {
-  const paying = () => {
-    const paid: Array<number> = []
-    const pay = Tool.make("unlock", {
-      description: "Pays.",
-      parameters: Schema.Struct({ cents: Schema.Finite }),
-      success: Schema.String,
-      run: ({ cents }) => Effect.sync(() => (paid.push(cents), "paid"))
-    }).pipe(
-      Tool.requireApproval({ when: ({ cents }) => cents > 100 }),
-      Tool.onError({
-        InvalidArgs: Recovery.fix(Agent.deterministic("fixer", () => Effect.succeed('{"cents": 999}')))
-      })
-    )
-    return { paid, made: EffectAi.toToolkit([pay]) }
-  }
-
-  const history = (params: unknown): Prompt.RawInput => [
-    { role: "user", content: "pay" },
-    {
-      role: "assistant",
-      content: [
-        { type: "tool-call", id: "c1", name: "unlock", params },
-        { type: "tool-approval-request", approvalId: "a1", toolCallId: "c1" }
-      ]
-    },
-    { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", approved: true }] }
-  ]
-
-  it.effect("is requested by effect/ai, which runs approved calls [P905 P1107]", () =>
-    Effect.gen(function* () {
-      const { made, paid } = paying()
-      const script = yield* Script.make(
-        Script.calls(Script.call("unlock", { cents: "500" }, "c1"), Script.call("unlock", { cents: 5 }, "c2")),
-        Script.says("done")
-      )
-      const layer = Layer.merge(script.layer, made.layer)
-      const { toolkit } = made
-      const first = yield* Effect.provide(LanguageModel.generateText({ prompt: "pay", toolkit }), layer)
-      assert.deepStrictEqual(
-        first.content.flatMap((part) => (part.type === "tool-approval-request" ? [part.toolCallId] : [])),
-        ["c1"]
-      )
-      assert.deepStrictEqual(paid, [5])
-      yield* Effect.provide(LanguageModel.generateText({ prompt: history({ cents: "500" }), toolkit }), layer)
-      assert.deepStrictEqual(paid, [5, 500])
-    })
-  )
-
-  it.effect("does not hold for arguments that are repaired afterwards [P904 P1107]", () =>
-    Effect.gen(function* () {
-      const { made, paid } = paying()
-      const script = yield* Script.make(Script.says("done"))
-      const { toolkit } = made
-      const response = yield* LanguageModel.generateText({ prompt: history({ cents: "much" }), toolkit }).pipe(
-        Effect.provide([script.layer, made.layer])
-      )
-      const text =
-        "The call of tool 'unlock' was denied and not run: its arguments were repaired after the call was approved"
-      assert.deepStrictEqual(
-        response.toolResults.map(({ result }) => result),
-        [new EffectAi.TextResult({ kind: "denied", text })]
-      )
-      assert.deepStrictEqual(paid, [])
-    })
-  )
 })

@@ -151,6 +151,18 @@ describe("limits over many calls", () => {
     })
   )
 
+  bothWays("learns nothing unless it is told to [L803]", (modelCall) =>
+    Effect.gen(function* () {
+      const limited = failing(LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.seconds(20) }))
+      const guard = yield* Resilience.make({})
+      failsWith(yield* Effect.exit(Effect.provide(modelCall, guard(limited.layer))), LlmError.RateLimitError)
+      const fiber = yield* Effect.forkChild(Effect.exit(Effect.provide(modelCall, guard(limited.layer))))
+      yield* pass(0)
+      assert.strictEqual(limited.state.calls, 2)
+      yield* Fiber.join(fiber)
+    })
+  )
+
   bothWays("learns how many calls a server admits in how long, and starts no more [L803]", (modelCall) =>
     Effect.gen(function* () {
       const starts: Array<number> = []

@@ -19,11 +19,18 @@ const asked: Model.Request = {
 
 /** What a model says, and what it sends. */
 const counting = (layer: Layer.Layer<Model.Model, never, Transport.HttpClient>, ...script: ReadonlyArray<Reaction>) =>
+  countingOf(asked, layer, ...script)
+
+const countingOf = (
+  request: Model.Request,
+  layer: Layer.Layer<Model.Model, never, Transport.HttpClient>,
+  ...script: ReadonlyArray<Reaction>
+) =>
   Effect.gen(function* () {
     const network = fakeNetwork(script)
-    const model = yield* Effect.provide(Model.Model, Layer.provide(layer, network.layer))
+    const model = yield* Effect.scoped(Effect.provide(Model.Model, Layer.provide(layer, network.layer)))
     assert.isDefined(model.countTokens)
-    const exit = yield* Effect.exit(model.countTokens?.(asked) ?? Effect.die("it does not count"))
+    const exit = yield* Effect.exit(model.countTokens?.(request) ?? Effect.die("it does not count"))
     return { exit, sent: network.sent, body: () => JSON.parse(network.sent[0]?.body ?? "{}") }
   })
 
@@ -99,6 +106,25 @@ describe("the tokens of a request", () => {
       assert.strictEqual(exit.value, 11)
       assert.strictEqual(sent[0]?.url, "https://api.openai.com/v1/responses/input_tokens")
       assert.deepStrictEqual(Object.keys(body()).toSorted(), ["input", "model", "reasoning", "tool_choice", "tools"])
+    })
+  )
+
+  it.effect("are counted of a request that waits for a reply in the background [P1416]", () =>
+    Effect.gen(function* () {
+      const opaque = { provider: "openai", data: { id: "resp_1" } }
+      const waiting: Message.Assistant = {
+        role: "assistant",
+        content: [{ type: "provider-item", kind: "background_job", opaque }],
+        paused: true
+      }
+      const request = { ...asked, messages: [...asked.messages, waiting] }
+      const { exit } = yield* countingOf(
+        request,
+        responses(),
+        respond(200, { object: "response.input_tokens", input_tokens: 11 })
+      )
+      assert(exit._tag === "Success")
+      assert.strictEqual(exit.value, 11)
     })
   )
 

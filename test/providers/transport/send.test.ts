@@ -84,6 +84,15 @@ describe("a request", () => {
   })
 })
 
+it("a base URL with a user name or a password is refused, without either in the error", () => {
+  for (const login of ["ada:word", "ada", ":word"]) {
+    const target = Send.target({ ...endpoint, url: `https://${login}@a.test/v1` })
+    assert(Result.isFailure(target))
+    assert.include(target.failure.message, "the base URL holds a user name or a password")
+    assert.notMatch(target.failure.message, /ada|word\b@/)
+  }
+})
+
 describe("an answer", () => {
   const redirect = (status: number, to: string) => [
     "InvalidRequestError",

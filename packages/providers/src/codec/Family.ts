@@ -9,6 +9,7 @@
  * @internal
  */
 export const familyOf = (name: string): string => {
+  // Mutant `"Stryker was here!"` survives: a text that is divided has a last piece
   const last = name.trim().toLowerCase().replace(/^ft:/, "").split("/").at(-1) ?? ""
   const [bare = ""] = last.replace(vendor, "").split(/[:@]/)
   const isClaude = bare.startsWith("claude-")

@@ -97,10 +97,7 @@ const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {
     model: calling(tool.name),
     skills: [Skill.make(tool.name, { description: definition.description, tools: [tool] })]
   })
-  return (
-    params: unknown,
-    { toolCallId = "" }: { readonly toolCallId?: string | undefined }
-  ): Effect.Effect<unknown> => {
+  return (params: unknown, { toolCallId }: { readonly toolCallId?: string | undefined }): Effect.Effect<unknown> => {
     const run = agent(JSON.stringify({ id: toolCallId, arguments: jsonOf(params) }))
     const result = Effect.map(run, (text) => valueOf(definition, JSON.parse(text)))
     const answered = Effect.flatMap(result, (value) =>

@@ -72,6 +72,7 @@ export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope>
   if (adaptive !== false) limitings.push(Limits.adapting(adaptive === true ? {} : adaptive, onStoreError))
   return Effect.gen(function* () {
     const policies: Array<Call.Policy> = makeQueue === undefined ? [] : [makeQueue()]
+    // Mutant `true` survives: speed only. A limiter without limits delays nothing
     if (limitings.length > 0) {
       const store = yield* storeOf(RateLimiter.RateLimiterStore, RateLimiter.layerStoreMemory)
       const limiter = yield* Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, store)

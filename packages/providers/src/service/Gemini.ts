@@ -48,6 +48,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
     model,
     secrets: ByName.secretsOf(apiKey, headers, baseUrl)
   }
+  // Mutant `["Stryker was here"]` survives: the first element is not read
   const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)/s.exec(model) ?? []
   const segment = PathSegment.segment(name)
   const path = `${collection}/${segment ?? "-"}`

@@ -70,6 +70,7 @@ export const model = (name: string, options?: Options): Layer.Layer<Model.Model,
 const urlOf = (host: string): string => {
   const trimmed = host.trim()
   const scheme = /^https?:\/\//i.exec(trimmed)?.[0]
+  // Mutants `"Stryker was here!"`, `["Stryker was here"]` survive: the pattern matches every text
   const [, authority = "", rest = ""] = /^([^/?#]*)(.*)$/s.exec(trimmed.slice(scheme?.length ?? 0)) ?? []
   const [, name = "", port] = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [authority, authority]
   const reachable = name === "" || name === "0.0.0.0" || name === "[::]" ? "localhost" : name

@@ -103,6 +103,7 @@ export const layerResponses = <Input extends HostInput>(
   host: Input,
   options: ResponsesOptions & Chosen & Needed<Input>
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  // Mutant `"Stryker was here!"` survives: of a host without a base URL, the options have it
   const { baseUrl = "", dialect, prices = [], provider } = of(host)
   const price = Prices.of(prices, { baseUrl, ...options }, baseUrl, options.model)
   // Mutant `false` survives: an undefined price is none

@@ -166,6 +166,7 @@ const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, 
   Effect.gen(function* () {
     const all = typeof names === "string" ? [names] : names
     for (const name of all) if ((yield* read(name)) !== "") return name
+    // Mutant `"Stryker was here!"` survives: a list of names has at least one
     return all[0] ?? ""
   })
 
@@ -196,6 +197,7 @@ export const withoutVersion = (baseUrl: string): string => {
 
 /** Splits a URL into the part before the query, and the query. The fragment is dropped, because it is never sent. */
 const parted = (url: string): readonly [before: string, query: string] => {
+  // Mutant `"Stryker was here!"` survives: a text that is divided has a first piece
   const [whole = ""] = url.trim().split("#")
   const at = whole.indexOf("?")
   return at === -1 ? [whole, ""] : [whole.slice(0, at), whole.slice(at + 1)]

@@ -93,7 +93,7 @@ const readAll = (request: Http.IncomingMessage): Effect.Effect<string> =>
     const chunks: Array<Uint8Array> = []
     request.on("data", (chunk: Uint8Array) => chunks.push(chunk))
     request.once("end", () => resume(Effect.sync(() => Buffer.concat(chunks).toString("utf8"))))
-    // Mutant `""` survives: such a request is not shown, and its fiber ends with the server
+    // Mutants `""`, `undefined` survive: such a request is not shown, and its fiber ends with the server
     request.once("error", () => resume(Effect.interrupt))
   })
 

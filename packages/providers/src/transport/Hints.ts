@@ -138,6 +138,7 @@ const goDuration = (text: string): number | undefined => {
   if (!/^(?:\d+(?:\.\d+)?(?:us|ms|[smhd]))+$/.test(plain)) return undefined
   let total = 0
   for (const [, amount, unit] of plain.matchAll(/(\d+(?:\.\d+)?)(us|ms|[smhd])/gy)) {
+    // Mutant `"Stryker was here!"` survives: each match has a unit
     total += Number(amount) * (units[unit ?? ""] ?? Number.NaN)
   }
   return total

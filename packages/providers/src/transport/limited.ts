@@ -90,6 +90,7 @@ const nearest = (limits: ReadonlyArray<Hints.Left>): Readonly<Record<string, str
     if (of !== "" && of !== "requests" && remaining > 0) continue
     const millis = Duration.toMillis(resetAfter)
     const isNearer =
+      // Mutant `millis >= least.millis` survives: of two equal limits either may count
       least === undefined || remaining < least.remaining || (remaining === least.remaining && millis > least.millis)
     if (isNearer) least = { remaining, millis }
   }

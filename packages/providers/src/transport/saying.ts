@@ -17,7 +17,7 @@ export class Saying {
    */
   // Mutant `"Stryker was here!"` survives: no keep-alive has this name
   isNew(data: string, name: string = ""): boolean {
-    const json = Result.getOrElse(Json.parse(data), () => null)
+    const json = Result.getOrUndefined(Json.parse(data))
     const type = Json.text(Json.field(json, "type")) ?? ""
     if (keepAlive.test(name) || keepAlive.test(type)) return false
     if (Json.text(Json.field(json, "delta")) !== undefined || type.endsWith("partial_image")) return true

@@ -124,6 +124,8 @@ const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Dur
 }
 
 const isOptions = (retry: NonNullable<Options["retry"]>): retry is RetryOptions =>
+  // Mutant `retry !== false || !Schedule.isSchedule(retry)` survives: no schedule has only fields that are options, and
+  // `false` has no budget
   retry !== false && !Schedule.isSchedule(retry) && Object.keys(retry).every((key) => options.has(key))
 
 /** The names of the options of resending. They tell options from a table, because no key of a table is one of them. */

@@ -30,6 +30,7 @@ export const spanning = (
           return error
         })
       )
+      // Mutant `true` survives: a span fails only with its attempt, whose failure is the last one
       return Effect.mapError(span, (error) => last ?? { error, resend: false })
     })
 }

@@ -23,6 +23,9 @@ describe("the value of a header", () => {
     assert.deepStrictEqual(redacted(bearer, btoa("some ordinary words"), "some ordinary words"), [
       btoa("some ordinary words")
     ])
+    const encoded = btoa("ada:Tr0ub4dor&3x")
+    const token = noted({ "x-door": `Bearer ${encoded}` }, "x-door")
+    assert.deepStrictEqual(redacted(token, encoded, "it is Tr0ub4dor&3x"), [encoded])
     assert.deepStrictEqual(redacted(noted({ "x-door": "Basic not*base64" }, "x-door"), "not*base64", "base64"), [
       "not*base64"
     ])

@@ -65,6 +65,14 @@ describe("an exchange", () => {
     })
   })
 
+  it("has the address in `location` without its query", () => {
+    const tape = new Tape.Tape()
+    const slot = tape.begin(asked(""))
+    slot.response = { status: 302, headers: { location: "https://b.test/x?state=a\n?b" } }
+    slot.end = "complete"
+    assert.deepStrictEqual(tape.exchanges()[0]?.response?.headers, { location: "https://b.test/x" })
+  })
+
   it("that runs when the recording is closed was left, or interrupted before its answer", () => {
     const tape = new Tape.Tape()
     const [ended, answered] = [tape.begin(asked("1")), tape.begin(asked("2")), tape.begin(asked("3"))]

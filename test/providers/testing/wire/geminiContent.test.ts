@@ -16,6 +16,14 @@ const hello = { role: "user", parts: [{ text: "hello" }] }
 const schema = { type: "object" }
 
 describe("a request", () => {
+  it.effect("may have labels, and instructions without a text", () =>
+    Effect.gen(function* () {
+      const body = { systemInstruction: { parts: [{}] }, contents: [hello], labels: { team: "a" } }
+      const { asked } = yield* served(sent(body))
+      assert.deepStrictEqual(asked?.messages[0], Message.system(""))
+    })
+  )
+
   it.effect("is read with its texts, files, thoughts, calls, responses and tools", () =>
     Effect.gen(function* () {
       const thoughtSignature = signatureOf("f")

@@ -73,6 +73,22 @@ describe("a reply", () => {
     })
   )
 
+  it.live("has the items of Gemini as they are, and none of other providers", () =>
+    Effect.gen(function* () {
+      const search = { type: "google_search_call", id: "g", arguments: { queries: ["q"] } }
+      const item = (provider: string, data: Message.Opaque["data"]) =>
+        ({ type: "provider-item", kind: "google_search_call", opaque: { provider, data } }) as const
+      const { create } = yield* serving({
+        content: [item("gemini", search), item("gemini", null), item("openai", search), Message.text("fine")]
+      })
+      const { body } = yield* create({ input: "Hi" })
+      assert.deepStrictEqual(body["steps"], [
+        search,
+        { type: "model_output", content: [{ type: "text", text: "fine" }] }
+      ])
+    })
+  )
+
   it.live("ends as the docs name it", () =>
     Effect.gen(function* () {
       const content = [Message.text("fine")]
@@ -302,6 +318,19 @@ describe("an interaction in the background", () => {
       assert.strictEqual(dataIn(rest).length, 2)
       const other = idIn((yield* create({ input: "Hi", background: true, stream: true })).text)
       assert.include((yield* cancel(other)).body, { status: "completed" })
+    })
+  )
+
+  it.live("has events only if it was created as a stream", () =>
+    Effect.gen(function* () {
+      const { create, look } = yield* serving({ content: [Message.text("fine")] })
+      const { body: job } = yield* create({ input: "Hi", background: true })
+      const { body, status } = yield* look(job["id"], "?stream=true")
+      assert.strictEqual(status, 400)
+      assert.deepNestedInclude(body, {
+        "error.code": "invalid_request",
+        "error.message": `Interaction ${String(job["id"])} was not created as a stream.`
+      })
     })
   )
 

@@ -92,9 +92,38 @@ describe("a request for approval", () => {
       assert.deepStrictEqual(yield* Effect.gen(() => results(decide(false, { reason: "too dear" }))), [
         { role: "tool", callId, text: "too dear", isError: true }
       ])
+      assert.deepStrictEqual(yield* Effect.gen(() => results(decide(false))), [
+        { role: "tool", callId, text: "denied", isError: true }
+      ])
       const { status, text } = yield* ask(user, decide(true))
       assert.strictEqual(status, 400)
       assert.include(text, `No approval request found for approval response with approval_request_id ${callId}`)
+    })
+  )
+})
+
+describe("a stored reply", () => {
+  it.live("waits for a decision on its requests for approval, and on no other item", () =>
+    Effect.gen(function* () {
+      const search = item("web_search_call", { id: "ws_1", status: "completed" })
+      const { url } = yield* LoopbackServer.make(
+        AnyWire.handler(() =>
+          Effect.succeed({
+            content: [item("mcp_approval_request", approvalRequest), search, Message.text("One moment.")]
+          })
+        )
+      )
+      const ask = (body: object) => asked(`${url}/v1/responses`, { model: "m", ...body })
+      const { body } = yield* ask({ input: [user] })
+      const decide = (id: string) =>
+        ask({
+          previous_response_id: body["id"],
+          input: [{ type: "mcp_approval_response", approval_request_id: id, approve: true }]
+        })
+      assert.strictEqual((yield* decide(approvalRequest.id)).status, 200)
+      const { status, text } = yield* decide("ws_1")
+      assert.strictEqual(status, 400)
+      assert.include(text, "No approval request found for approval response with approval_request_id ws_1")
     })
   )
 })

@@ -65,6 +65,7 @@ export const classify = (source: Source, answer: Answer): LlmError => {
 }
 
 /** The bare name of an exception, without the namespace before it and the URL behind it. */
+// Mutant `"Stryker was here!"` survives: a text that is divided has a first and a last piece
 const nameOf = (type: string): string => (type.split(":")[0] ?? "").split("#").at(-1) ?? ""
 
 const reportOf = (json: Schema.Json, type: string | undefined): Report | undefined => {

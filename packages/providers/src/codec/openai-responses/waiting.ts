@@ -51,6 +51,7 @@ export type ProviderCalls = ReadonlyArray<string> | undefined
  */
 export const isProviderCall = (item: Schema.Json, calls: ProviderCalls): boolean =>
   calls !== undefined &&
+  // Mutant `"Stryker was here!"` survives: no kind of a call has this name
   calls.includes(kindOf(item) ?? "") &&
   Json.field(item, "execution") !== "server" &&
   Json.field(Json.field(item, "environment"), "type") !== "container_reference"

@@ -68,6 +68,7 @@ export class Secrets {
   /** Notes the value of a secret header, also without its scheme (`Bearer`), and the password that a `Basic` value encodes. */
   #noteCredential(value: string): void {
     this.#add(value)
+    // Mutant `/^([A-Za-z]+)\s+(\S.*)/` survives: a header is one line
     const [, scheme = "", bare = ""] = /^([A-Za-z]+)\s+(\S.*)$/.exec(value) ?? []
     this.#add(bare)
     if (scheme.toLowerCase() === "basic") {
@@ -84,6 +85,7 @@ export class Secrets {
 
   /** Notes the value of a cookie, without its attributes (`Path`, `Expires`, `SameSite`), which are ordinary words. */
   #noteCookie(header: string): void {
+    // Mutant `["Stryker was here"]` survives: the first element is not read
     const [, value = ""] = /^[^=;]*=\s*"?([^;"]*)/.exec(header) ?? []
     if (value.trim().length >= shortestCookie) this.#add(value.trim())
   }

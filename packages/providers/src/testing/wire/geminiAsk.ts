@@ -87,6 +87,7 @@ export const keyOf = (received: Received): string | undefined =>
   Parts.bearerOf(received)
 
 export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
+  // Mutant `true` survives: the path of a request that is read names a model
   const { isStreamed, model } = addressed(Parts.pathOf(received)) ?? { model: "", isStreamed: false }
   const unknown = Predicate.isObject(received.body) && Object.keys(received.body).find((name) => !fields.has(name))
   if (unknown) return Parts.invalid(`Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`)

@@ -119,6 +119,7 @@ const choiceOf = (choice: typeof Choice.Type | undefined): Model.ToolChoice => {
   if (choice === "none") return "none"
   if (choice === "any") return "required"
   if (choice === undefined || Predicate.isString(choice)) return "auto"
+  // Mutant `""` survives: each mode but `any` and `none` means `auto`
   const { mode = "auto", tools: [only, ...others] = [] } = choice.allowed_tools ?? {}
   if (mode !== "any") return mode === "none" ? "none" : "auto"
   return only === undefined || others.length > 0 ? "required" : { tool: only }

@@ -110,6 +110,7 @@ export const attachedAt = (
   url: string,
   mediaType: string
 ): { readonly type: string; readonly from: Parameters<typeof Message.image>[1] } => {
+  // Mutant `["Stryker was here"]` survives: the first element is not read
   const [, type = mediaType, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? []
   return { type, from: data === undefined ? { url } : { data } }
 }
