@@ -215,7 +215,7 @@ it("a closed value is not copied [P301]", () => {
   for (const one of closed) assert.strictEqual(one, closed[0])
 })
 
-it("a text ends before a line end that is not written as an escape, whatever follows [P301]", () => {
+it("a text ends before a line end that is not written as an escape, with any text behind it [P301]", () => {
   for (const rest of ["n", "\\n", '"', "t more"])
     assert.deepStrictEqual(lastOf(`{"a":"x\n${rest}`), [{ a: "x" }, false], rest)
 })

@@ -44,9 +44,9 @@ it.run("a failure counts as one of its tool before the rows see the next one [P1
 effectIt.effect("a run that can be suspended is not suspended for a person, as it has gone on [P1524]", () =>
   Effect.gen(function* () {
     const { tokenOf, tool } = deferring({ wait: "continue" })
-    const asking = tool.pipe(Tool.onError({ Declined: Recovery.ladder(Recovery.ask(), Recovery.tell()) }))
+    const withPerson = tool.pipe(Tool.onError({ Declined: Recovery.ladder(Recovery.ask(), Recovery.tell()) }))
     const model = yield* make(batch("order"), batch("slow"), done)
-    const fiber = yield* Effect.forkChild(outcomeOf(agentWith(asking, slow()), "go", model))
+    const fiber = yield* Effect.forkChild(outcomeOf(agentWith(withPerson, slow()), "go", model))
     yield* calm
     yield* Tool.settle(tokenOf(), declined)
     yield* TestClock.adjust("1 minute")
