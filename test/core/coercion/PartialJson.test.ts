@@ -214,3 +214,8 @@ it("a closed value is not copied [P301]", () => {
   assert.deepStrictEqual(closed[0], { b: [1] })
   for (const one of closed) assert.strictEqual(one, closed[0])
 })
+
+it("a text ends before a line end that is not written as an escape, with any text behind it [P301]", () => {
+  for (const rest of ["n", "\\n", '"', "t more"])
+    assert.deepStrictEqual(lastOf(`{"a":"x\n${rest}`), [{ a: "x" }, false], rest)
+})

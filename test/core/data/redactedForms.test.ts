@@ -54,8 +54,11 @@ it("a text is cut behind a mark that fits, and before one that does not [P1331]"
 
 it("a secret is found behind any escape of its characters, and nothing beside it [P202 P1331]", () => {
   const escapes: ReadonlyArray<readonly [character: string, escapes: ReadonlyArray<string>]> = [
-    ["A", ["\\u0041", "\\\\u0041", `${"\\".repeat(8)}u0041`, "&#x41;", "&#X041;", "&#65;", "&#0000065;", "%41"]],
-    ["J", ["\\u004a", "\\u004A", "&#x4a;", "&#x4A;", "%4a", "%4A"]],
+    [
+      "A",
+      ["\\u0041", "\\\\u0041", `${"\\".repeat(8)}u0041`, "&#x41;", "&#X041;", "&#65;", "&#0000065;", "%41", "\\x41"]
+    ],
+    ["J", ["\\u004a", "\\u004A", "&#x4a;", "&#x4A;", "%4a", "%4A", "\\x4a"]],
     ["/", ["\\/", "\\\\/", "&#47;", "%2F"]],
     ["&", ["&amp;", "&AMP;", "\\u0026", "%26"]],
     ["<", ["&lt;", "&LT;", "\\u003c", "%3C"]],
@@ -79,6 +82,8 @@ it("what is no escape divides a secret [P202 P1331]", () => {
   for (const escape of [
     "\\u041",
     "\\u00g1",
+    "\\x4",
+    "\\xg1",
     "&#x0000041;",
     "&#xg1;",
     "&#00000065;",

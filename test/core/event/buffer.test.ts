@@ -169,3 +169,12 @@ it("before anything is dropped, the state is that at the start of the run [P1542
   // a resumed reader may begin in the middle
   assert.deepStrictEqual(bufferOf({}, [said("hi")]).lost()?.transcript, [])
 })
+
+it("what an event holds of another class counts as one value, however much it holds [P1542]", () => {
+  class Held {
+    readonly text = "x".repeat(1000)
+  }
+  const bare = bytesOf(event("model-start", { value: 1 }))
+  assert.strictEqual(bytesOf(event("model-start", { value: new Held() })), bare)
+  assert.strictEqual(bytesOf(event("model-start", { value: { ...new Held() } })), bare + 16 + 1000)
+})

@@ -124,6 +124,24 @@ asked("the cap of a call counts its attempts [P1322]", (ask) =>
   })
 )
 
+it.effect("the cap holds for functions within each other together [P1322]", () =>
+  Effect.gen(function* () {
+    let requests = 0
+    const busy = Effect.fail(overloaded())
+    const service: Model.Service = {
+      name: "m",
+      provider: "p",
+      generate: () => Effect.suspend(() => (requests++, busy)),
+      stream: () => Stream.empty
+    }
+    const model = Model.around(Model.around(service, Effect.retry({ times: 2 })), (attempt) =>
+      Effect.eventually(attempt)
+    )
+    assert.strictEqual((yield* Effect.flip(model.generate(hello)))._tag, "ModelOverloadedError")
+    assert.strictEqual(requests, 10_000)
+  })
+)
+
 it.effect("explain counts up to the cap of a call, since nothing is known of the function [P1322]", () =>
   Effect.gen(function* () {
     const { layer, service } = yield* namedModel("m")

@@ -21,6 +21,9 @@ it("cuts at the last blank line, line end, sentence, comma or space that keeps a
     ["\n\nonetwothreefourfivesixseven", 20, "\n\nonetwothreefour..."],
     [" onetwothreefourfivesixseven", 8, " onet..."],
     ["one two three four", 10, "one two..."],
+    // half of the limit is enough
+    ["one two threefourfive", 14, "one two..."],
+    ["one two threefourfive", 15, "one two thre..."],
     ["one twos, three", 11, "one twos..."],
     ["fits", 4, "fits"],
     ["fits", 10, "fits"]

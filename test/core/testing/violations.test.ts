@@ -188,6 +188,11 @@ it("a result and a refusal have an event of their own, what ends a call from out
   for (const kind of ["result", "denied"] as const) {
     assert.deepStrictEqual(of({ kind, text: "" }), [`c1 is settled as '${kind}', and no event says so`])
   }
+  const settlement: Message.Settlement = { kind: "denied", text: "" }
+  const refused = event("tool-denied", { callId: "c1", tool: "pay", settlement })
+  const other = event("tool-denied", { callId: "c2", tool: "pay", settlement: { kind: "denied", text: "too many" } })
+  const events = [start, asks(1, call), other, refused, says(1, answeredWith(settlement)), done]
+  assert.deepStrictEqual(oneSettlement(recordingOf({ events })), [])
   for (const kind of ["interrupted", "truncated"] as const) assert.deepStrictEqual(of({ kind, text: "" }), [])
 })
 

@@ -156,6 +156,42 @@ describe("a schema in the words of a model", () => {
     })
   })
 
+  it("what a check demands stays where a description or another check says something else [P1334]", () => {
+    const long = Schema.isMaxLength(9)
+    const cases: ReadonlyArray<readonly [Schema.Codec<unknown, unknown>, object]> = [
+      [
+        Schema.String.annotate({ description: "A code" }).check(Schema.isMaxLength(9, { description: "short" })),
+        { type: "string", description: "A code", allOf: [{ maxLength: 9, description: "short" }] }
+      ],
+      [
+        Schema.Finite.check(Schema.isMultipleOf(4), Schema.isMultipleOf(6)),
+        { type: "number", multipleOf: 4, allOf: [{ multipleOf: 6 }] }
+      ],
+      [
+        Schema.Record(Schema.TemplateLiteral(["a", Schema.String]), Schema.String).check(
+          Schema.isPropertyNames(Schema.String.check(long))
+        ),
+        {
+          type: "object",
+          patternProperties: { "^a[\\s\\S]*?$": { type: "string" } },
+          propertyNames: { type: "string", maxLength: 9 },
+          additionalProperties: false
+        }
+      ],
+      [
+        Schema.Struct({ allOf: Schema.String }),
+        {
+          type: "object",
+          properties: { allOf: { type: "string" } },
+          required: ["allOf"],
+          additionalProperties: false
+        }
+      ]
+    ]
+    for (const [schema, expected] of cases)
+      assert.deepStrictEqual<unknown>(sentOf(schema)["properties"], { v: expected })
+  })
+
   it("a date has a time and an offset, in each form of RFC 3339, and nothing around it [P1334]", () => {
     for (const text of [
       "2026-11-24T09:30Z",

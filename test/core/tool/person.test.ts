@@ -115,6 +115,30 @@ it.run("a person gives the result, in the words of the tool's schema [P1511]", (
   })
 )
 
+it.run("a refusal of a call whose outcome is unknown says that, too [P1511]", (run) =>
+  Effect.gen(function* () {
+    const tool = Tool.make("open", {
+      description: "Opens.",
+      parameters: Schema.Struct({ code: Schema.Int }),
+      success: Schema.String,
+      sideEffects: "unsafe",
+      timeout: "1 second",
+      run: () => Effect.never
+    }).pipe(Tool.onError({ orElse: Recovery.ask() }))
+    const model = yield* make(unlock(), done)
+    const approver = yield* ScriptedApprover.make(Approval.refuse("no"))
+    const fiber = yield* Effect.forkChild(
+      run(agentWith(tool), "go").pipe(Effect.provide([approver.layer, model.layer]))
+    )
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(fiber)
+    assert.match(
+      read(model)[0] ?? "",
+      /^unknown: .* has refused to run it once more: no\nAn earlier run of this call was cut off after its start/
+    )
+  })
+)
+
 it.run(
   "a result or arguments that do not fit are asked for again, with the reason; then the next rung decides [P1511 P1513]",
   (run) =>

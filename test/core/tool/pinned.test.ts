@@ -217,6 +217,26 @@ it.run(
     })
 )
 
+it.run("a refusal stays one, even if the server has changed the tool meanwhile [P1548]", (run) =>
+  Effect.gen(function* () {
+    const server = serverOf("ask", { needsApproval: true })
+    const model = yield* calling(server, [undefined])
+    let asked = 0
+    const layer = Approval.layer(() =>
+      Effect.sync(() => {
+        asked++
+        server.becomes(2)
+        return Approval.refuse("not today")
+      })
+    )
+    yield* run(agentWith(server.tool), "go").pipe(Effect.provide([layer, model.layer]))
+    assert.deepStrictEqual([asked, server.ran], [1, []])
+    assert.deepStrictEqual(settlements(model.requests.at(-1)?.messages ?? []), [
+      "denied: The call of tool 'look' was denied and not run: not today"
+    ])
+  })
+)
+
 it.run("a run whose tool has changed before its first turn begins with the current definition [P1547]", (run) =>
   Effect.gen(function* () {
     const server = serverOf("accept")

@@ -35,6 +35,7 @@ export const unescaped = (text: string): Unescaped | undefined => {
       byte?: string,
       at = 0
     ) => {
+      // Mutant `"Stryker was here!"` survives: no number either
       const digits = unit ?? logged ?? hex ?? byte ?? ""
       const code = decimal === undefined ? Number.parseInt(digits, 16) : Number(decimal)
       const character =

@@ -60,6 +60,7 @@ export class Done implements Effects {
   #scope: Scope.Closeable | undefined
   isOver = false
 
+  // Mutants `"Stryker was here!"` #1, `"Stryker was here!"` #2 survive: a call outside of a run leaves them out, and uses the scope alone
   constructor(parent: Effects | undefined, agent = "", runId = "") {
     this.parent = parent
     this.agent = agent

@@ -197,6 +197,7 @@ const slotIn = (layers: WeakMap<AnyLayer, Slot>, layer: AnyLayer, fresh: Slot = 
 
 /** The slot of a layer without a runtime. Under another memo map the services differ, so the layer is built again. */
 const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Slot => {
+  // Mutant `{}` survives: a slot without a build comes before that of the first run, and has nothing to close
   const last = slotIn(unowned, layer, { memoMap })
   if (last.memoMap === memoMap) return last
   const slot = { memoMap, last }

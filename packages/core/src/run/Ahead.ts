@@ -292,10 +292,11 @@ const withCalls = (
     : { messages: messages.filter((message) => message !== other), last: undefined }
 }
 
-const callIdsOf = (message: Message.Message): ReadonlyArray<string> =>
-  message.role === "assistant"
-    ? message.content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
-    : []
+const callIdsOf = (message: Message.Message): ReadonlyArray<string> => {
+  // Mutants `false`, `["Stryker was here"]` survive: no other message has calls, and no call has this id
+  if (message.role !== "assistant") return []
+  return message.content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
+}
 
 const isNeeded = (message: Message.Message, input: Message.User | undefined): boolean => {
   if (message.role === "assistant") return message.content.some(isToCome)

@@ -147,24 +147,26 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
   }
   // the model reads new results and said messages before the run's message about its limit
   const heard = hear(running, telling) ?? Effect.void
-  const answering = RunBudget.takeTurn(run, () =>
-    RunContext.record(
-      run,
-      begin,
-      (message) => ({ type: "turn-start", answerTurn: true, message }),
-      () => {
-        const usual = usualRequest(running)
-        const { prepare } = running
-        const once: typeof callModel = (running, request) => callModel(running, request, true)
-        return prepared(running, usual).pipe(
-          Effect.flatMap((request) => prepare?.through(running, request, once) ?? once(running, request)),
-          // the final turn is one model call, which no message interrupts
-          Effect.flatMap((called) => (called.type === "interrupted" ? Effect.interrupt : taken(running, called)))
-        )
-      }
+  // this waits for what was heard: without listeners, `record` adds its message at once
+  const answering = () =>
+    RunBudget.takeTurn(run, () =>
+      RunContext.record(
+        run,
+        begin,
+        (message) => ({ type: "turn-start", answerTurn: true, message }),
+        () => {
+          const usual = usualRequest(running)
+          const { prepare } = running
+          const once: typeof callModel = (running, request) => callModel(running, request, true)
+          return prepared(running, usual).pipe(
+            Effect.flatMap((request) => prepare?.through(running, request, once) ?? once(running, request)),
+            // the final turn is one model call, which no message interrupts
+            Effect.flatMap((called) => (called.type === "interrupted" ? Effect.interrupt : taken(running, called)))
+          )
+        }
+      )
     )
-  )
-  return Effect.andThen(heard, answering)
+  return Effect.andThen(heard, Effect.suspend(answering))
 }
 
 /** The request of the final turn. */

@@ -18,6 +18,7 @@ import { Suspension } from "./Start.ts"
 const inTime = <A, E, R>(run: RunContext.RunContext, work: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const { ledger, meter } = run
   // the parent watches a meter that is not this run's own
+  // Mutant `false` survives: speed only. A second watch ends the run at the same instant, and one without a deadline never does
   if (meter.ledger !== ledger || meter.ownDeadline === Infinity) return Effect.suspend(work)
   return Effect.withFiber((fiber) =>
     // a durable run sleeps by its own time

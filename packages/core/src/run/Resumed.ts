@@ -131,6 +131,7 @@ const restore: Resumes["restore"] = ({ beginning: { from }, plan: { work }, run,
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
   meter.warnedBefore(from.warned)
+  // Mutant `true` survives: a snapshot without these counts has none to restore
   if (from.cappedCalls !== undefined) {
     meter.callCounts.restore(from, (tool, agents) => capOf(toolsOf(work, from.skill), tool, agents))
   }
@@ -168,6 +169,7 @@ const paid = (meter: Meter, { unfinished }: Snapshot): void => {
 /** A resumed run reads the messages that came while it was suspended. */
 const hear: Resumes["hear"] = (running, next) => {
   const { beginning, plan, run } = running
+  // Mutant `false` survives: speed only. An inbox without messages changes nothing
   if (beginning.heard.length === 0) return next()
   return Effect.withFiber((fiber) => {
     const inbox = (run.tree.inbox ??= new Inbox())

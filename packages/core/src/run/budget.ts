@@ -119,6 +119,7 @@ export const takeTurn = <A, E>(run: RunContext.RunContext, next: () => Effect.Ef
 /** Continues, unless the usage of a reply passes a limit, or a limit of cost cannot hold because the provider did not report the cost. */
 export const spent = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> => {
   const limited = limitedOf(run.meter)
+  // Mutant `true` for `outcome === "used"` survives: the last entry of the run is that of the reply
   const last = limited && run.ledger.entries.findLast(({ outcome, runId }) => runId === run.runId && outcome === "used")
   return limited !== undefined && last !== undefined && last.cost === undefined
     ? unpriced(run.meter, limited, last.model)
@@ -199,6 +200,7 @@ const unpriced = (meter: Meter, limited: Meter, model: string): Effect.Effect<ne
 
 /** Emits the limits that are near, and goes on with `next`. */
 export const warn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  // Mutant `false` survives: speed only. Without listeners nothing is emitted
   run.emit === undefined
     ? next()
     : Effect.withFiber((fiber) =>

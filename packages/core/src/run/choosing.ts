@@ -74,6 +74,7 @@ const routeByModel = Effect.fnUntraced(function* (
 /** Starts the chosen skill: the transcript begins with its prompt, and has no prompt of another skill. */
 const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Chosen): Effect.Effect<Skilled> => {
   const skilled = works.get(chosen.skill)
+  // Mutant `` `` `` survives: the router refuses such a name before
   if (skilled === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
   const { prompt } = skilled
   const begin = () => {

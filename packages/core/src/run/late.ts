@@ -36,6 +36,8 @@ export const rowsOf =
       if (record.isError) state.history.record([record], Infinity)
       if (failure === undefined) return Effect.succeed(outcome)
       const { ended } = run.meter
+      // Mutants `true`, `false`, `ended !== undefined || RunContext.isLimit(failure.error)` survive: once a limit is reached, the run
+      // ends with that limit, however it fails
       return ended !== undefined && RunContext.isLimit(failure.error)
         ? Effect.die(ended)
         : Effect.fail(state.attach(failure, run))

@@ -367,6 +367,7 @@ const notBegun = ({ name: tool }: Message.ToolCall, barrier: unknown): Toolset.O
   settlement: Message.notRun,
   // the failure of the call that ended the run is already known
   ...(RunContext.isHalt(barrier) ? {} : { failure: { error: barrier, isOurs: true } }),
+  // Mutant `true` survives: the run is over, and its history is not read any more
   record: { tool, isError: false }
 })
 

@@ -228,9 +228,9 @@ const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
 /** Settles the end of a call that was settled as `deferred` before: its rows decide. Defects and interruptions pass. */
 export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
   const entry = self.entries.get(site.call.name)
-  return entry === undefined
-    ? Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
-    : RunContext.within(site.run, settleTool(entry, self.gates, site))
+  // Mutant `` `` `` survives: a resumption without the tool is refused before
+  if (entry === undefined) return Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
+  return RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
 const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
   Array.from(entries).flatMap(([name, { tool }]) =>

@@ -247,7 +247,7 @@ const oversized = (
       reason: `${whose} ${Arguments.refused[raw as keyof typeof Arguments.refused]}`
     })
   }
-  // Mutant `false` survives: such arguments of a model are among `Arguments.refused`, and those of a person are refused before
+  // Mutants `false`, `` `` `` survive: such arguments of a model are among `Arguments.refused`, and those of a person are refused before
   if (isDeep(raw)) return ToolDeniedError.make({ tool, callId, reason: `${whose} are nested too deeply` })
   return isWithin(raw, maxArgsBytes)
     ? undefined

@@ -49,7 +49,7 @@ export const endsRun: NonNullable<ToolDefinition["endsRun"]> = (tool, { call, ke
 /** Decodes the arguments of a built-in tool. The schemas of these tools are made by this library, and they decode at once. */
 const decodedOf = (tool: ToolDefinition, call: Message.ToolCall): Call.Read => {
   const read = Call.decodeNow(tool, call)
-  // Mutant `false` survives: all of these schemas decode at once
+  // Mutants `false`, `` `` `` survive: all of these schemas decode at once
   if (read === undefined) throw new TypeError(`The built-in tool '${tool.name}' has to decode at once`)
   return read
 }

@@ -144,6 +144,7 @@ class Late implements LateCalls {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const waited = this.#calls.filter(({ detaches }) => !detaches)
       if (waited.some(({ elsewhere }) => elsewhere !== undefined)) {
+        // Mutant `false` survives: all callers drop the value of the loop
         return Effect.forEach(waited, (one) => this.#waitOutside(one, now), { concurrency: "unbounded", discard: true })
       }
       const nearest = Math.min(...waited.map(({ checkpoint }) => checkpoint.expiresAt))

@@ -149,6 +149,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       if (found === "withdrawn") return yield* handedOver(options, call, state, { token, handle, expiresAt })
       entry.settlement = found
     }
+    // Mutant `true` for `entry.settlement === undefined` survives: a settlement that has come ends this wait at once
     if (entry.settlement === undefined && state.elsewhere === undefined && now < expiresAt) {
       const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), left)
       if (site === undefined) yield* inTime
@@ -255,6 +256,7 @@ const isWithdrawn = (run: RunContext.RunContext, entry: Entry, wait: Effect.Effe
   entry.isWithdrawn = withdrawn
   return Effect.map(
     inbox.during(run, "request", Effect.as(waiting, true)),
+    // Mutant `isOver === undefined || entry.settlement === undefined` survives: callers look for a settlement and the deadline, too
     (isOver) => isOver === undefined && entry.settlement === undefined
   )
 }

@@ -108,6 +108,7 @@ const stateOf = (raw: Raw, from: CallCheckpoint, tool: ToolDefinition, call: Mes
   }
   if (from.type !== "decision") return readmitted(raw, from, decoded())
   const { failed } = from.request
+  // Mutant `false` survives: arguments that a person has to write do not decode
   if (failed === undefined || failed.needsArguments === true) return raw
   const now = decoded()
   return now === undefined ? raw : failedBefore(raw, now, failed.verified === "no-effect")
