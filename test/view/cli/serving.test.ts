@@ -10,9 +10,19 @@ import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest"
 import { root } from "../../../scripts/files.ts"
 import type { Serving } from "../../../packages/view/src/serve/Server.ts"
 import type { State } from "../../../packages/view/src/serve/browser/Wire.ts"
-import { folderOfTests, playing } from "./_support/playing.ts"
+import { folderOfTests } from "./_support/playing.ts"
 
 const { folder: ofTests, newFolder } = folderOfTests()
+
+/** That of Node: tests of pages put another one in its stead, and all tests may run in one process. */
+const { fetch } = globalThis
+
+let playing: typeof import("./_support/playing.ts").playing
+
+// the command imports a module while it runs: when another test has reset the modules, it needs the rest of the new ones
+beforeEach(async () => {
+  ;({ playing } = await import("./_support/playing.ts"))
+})
 
 /** What a page of the command asks for. */
 const pageAt = ({ token, url }: Serving) => {

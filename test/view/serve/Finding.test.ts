@@ -2,7 +2,14 @@
 import { Agent, Tool } from "@kintsugi/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { find, type Found, missingIn, withoutServices } from "../../../packages/view/src/serve/Finding.ts"
+import {
+  find,
+  type Found,
+  missingIn,
+  notLoaded,
+  Stuck,
+  withoutServices
+} from "../../../packages/view/src/serve/Finding.ts"
 import { bank, desk, mended } from "./_support/desk.ts"
 
 const found = (exported: Readonly<Record<string, unknown>>, name?: string): Found => {
@@ -33,6 +40,7 @@ describe("the agent of a module [P1287]", () => {
 
   it("is not guessed: the problem lists what was found [P1287]", () => {
     assert.include(problem({ a: desk, b: mended }).found, "a and b")
+    assert.deepStrictEqual(problem({ a: desk, b: mended }).missing, [])
     assert.strictEqual(problem({ a: desk, b: mended }).paste, "kintsugi serve agent.ts#a")
     const tool = Tool.make("t", {
       description: "",
@@ -43,7 +51,20 @@ describe("the agent of a module [P1287]", () => {
     assert.include(problem({ tool, layer: bank, many: [] }).found, "tool (a tool), layer (a layer) and many (a list)")
     assert.include(problem({}).found, "exports nothing")
     assert.include(problem({ a: desk }, "b").title, "no agent named b")
+    assert.strictEqual(problem({ a: desk, c: mended }, "b").found, "Found the agent a and the agent c.")
     assert.include(problem({}).paste, "Agent.make")
+  })
+})
+
+describe("a module that cannot be loaded", () => {
+  it("is named with the reason, and what to try [P1287]", () => {
+    assert.deepStrictEqual(notLoaded("agent.ts", "SyntaxError: no"), {
+      title: "agent.ts cannot be loaded",
+      found: "SyntaxError: no",
+      missing: [],
+      paste: "node agent.ts"
+    })
+    assert.strictEqual(new Stuck({ problem: notLoaded("agent.ts", "no") })._tag, "Stuck")
   })
 })
 
@@ -59,6 +80,7 @@ describe("services that are missing [P1287]", () => {
     ])
     assert.deepStrictEqual(missing, ["shop/Bank", "Approver"])
     assert.include(title, "a needs services")
+    assert.include(paste, '\nimport { Layer } from "effect"\n')
     assert.include(paste, 'import { clerk as agent } from "./clerk.ts"')
     assert.include(paste, "Layer.succeed(Bank, { /* its functions */ }), Layer.succeed(Approver")
   })

@@ -13,6 +13,7 @@ describe("an answer of the server", () => {
       const { asked } = yield* servingOf({ found: { agent: desk } })
       for (const [method, path, status, says] of [
         ["GET", "/x", 404, nothing],
+        ["GET", "//x", 404, nothing],
         ["GET", "/runs", 404, nothing],
         ["GET", "/runs/a/b", 404, nothing],
         ["GET", "/runs/a/b/c", 404, nothing],
@@ -28,7 +29,8 @@ describe("an answer of the server", () => {
         ["POST", "/clear/a", 404, nothing],
         ["POST", "/replay/a", 404, nothing],
         ["POST", "/runs/a", 404, nothing],
-        ["POST", "/runs/a/other", 404, nothing]
+        ["POST", "/runs/a/other", 404, nothing],
+        ["POST", "/runs/a/stop", 409, "the run is not at work\n"]
       ] as const) {
         const answer = yield* asked(path, { method })
         assert.deepStrictEqual(
@@ -79,8 +81,14 @@ describe("an answer of the server", () => {
           `${path} ${JSON.stringify(body)}`
         )
       }
-      const typed = yield* asked("/runs", { method: "POST", body: "{}", headers: { "content-type": "text/plain" } })
-      assert.strictEqual(yield* Effect.promise(() => typed.text()), unfit)
+      for (const type of ["text/plain", "text/application/json"]) {
+        const typed = yield* asked("/runs", {
+          method: "POST",
+          body: JSON.stringify(choice()),
+          headers: { "content-type": type }
+        })
+        assert.strictEqual(yield* Effect.promise(() => typed.text()), unfit)
+      }
       const broken = yield* asked("/runs", { method: "POST", body: "{" })
       assert.strictEqual(yield* Effect.promise(() => broken.text()), "The body of the request is no JSON.\n")
       const nested = (levels: number) =>
@@ -90,6 +98,35 @@ describe("an answer of the server", () => {
         "The body of the request is nested too deeply.\n"
       )
       assert.strictEqual((yield* nested(500)).status, 404)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes each body that fits [P1284]", () =>
+    Effect.gen(function* () {
+      const { asked, playground, posted } = yield* servingOf({ found: { agent: desk } })
+      const begun = (path: string, body: unknown) =>
+        Effect.gen(function* () {
+          const answer = yield* posted(path, body)
+          assert.strictEqual(answer.status, 200, path)
+          const { id } = yield* Effect.promise((): Promise<{ id: string }> => answer.json())
+          yield* until(playground, id, "completed")
+          return id
+        })
+      const id = yield* begun("/runs", choice({ tools: "made up" }))
+      yield* begun(`/runs/${id}/repeat`, {})
+      yield* begun(`/runs/${id}/from`, { turn: 1 })
+      yield* begun(`/runs/${id}/from`, { turn: 1, prompt: "Be brief." })
+      for (const [path, body, status, says] of [
+        [`/runs/${id}/say`, { text: "more" }, 409, "the run is not at work\n"],
+        ["/runs/a/decide", { digest: "d", answer: { type: "approve" } }, 404, "there is no such run\n"],
+        ["/runs/a/decide", { digest: "d", answer: { type: "refuse", reason: "no" } }, 404, "there is no such run\n"]
+      ] as const) {
+        const answer = yield* posted(path, body)
+        assert.deepStrictEqual([answer.status, yield* Effect.promise(() => answer.text())], [status, says], path)
+      }
+      // what cannot be read of an address counts as empty
+      assert.strictEqual((yield* asked("/%")).status, 200)
+      for (const path of [`/x/${id}`, `/events/${id}/x`]) assert.strictEqual((yield* asked(path)).status, 404, path)
     }).pipe(Effect.scoped)
   )
 

@@ -167,7 +167,7 @@ const comparison = (playground: Playground, ...ids: [string, string]): Effect.Ef
 
 const cursorOf = ({ headers, query }: Request): number => {
   const after = Number(headers["last-event-id"] ?? query.get("after") ?? 0)
-  return Number.isSafeInteger(after) && after > 0 ? after : 0
+  return Number.isSafeInteger(after) ? after : 0
 }
 
 /** Server-sent events: the number of each is its id, from which a reader goes on. */

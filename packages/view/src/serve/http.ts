@@ -69,6 +69,7 @@ const answered = (
     Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value])
   )
   const request: Request = {
+    // Mutant `""` survives: Node gives each request to a server its method
     method: message.method ?? "GET",
     path,
     query: new URLSearchParams(rest.join("?")),
@@ -107,6 +108,7 @@ const sent = (response: ServerResponse, piece: string): Effect.Effect<void> =>
     if (response.write(piece)) return resume(Effect.void)
     const drained = () => resume(Effect.void)
     response.once("drain", drained)
+    // Mutant `undefined` survives: after an interruption nothing waits for the drain
     return Effect.sync(() => void response.off("drain", drained))
   })
 
@@ -122,5 +124,6 @@ const bodyOf = (message: IncomingMessage): Effect.Effect<string | undefined> =>
       resume(Effect.undefined)
     })
     message.once("end", () => resume(Effect.succeed(Buffer.concat(pieces).toString("utf8"))))
+    // Mutant `""` survives: a request fails only when its response closes too, which interrupts the answer
     message.once("error", () => resume(Effect.undefined))
   })

@@ -56,6 +56,7 @@ export class RunLog {
   readonly #changed = Effect.callback<void>((resume) => {
     const wake = () => resume(Effect.void)
     this.#sleepers.add(wake)
+    // Mutant `undefined` survives: to wake a reader that has left does nothing
     return Effect.sync(() => this.#sleepers.delete(wake))
   })
 

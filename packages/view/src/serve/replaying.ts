@@ -45,6 +45,7 @@ class Script {
       }
       const key = `${textAt(event, "tool")} ${textAt(event, "callId")}`
       if (type === "tool-failed") added(this.#attempts, key, Result.fail(errorOf(event, tools, decode)))
+      // Mutant `true` for `type === "tool-end"` survives: only the end of a tool call has a use
       if (type === "tool-end" && textAt(event, "use", "settlement", "kind") === "result")
         added(this.#attempts, key, Result.succeed(textAt(event, "use", "settlement", "text") ?? ""))
     }

@@ -39,8 +39,10 @@ export const summaryOf = (events: ReadonlyArray<Recorded>, isAtWork: boolean): S
   const own = events.filter(({ runId }) => runId === first?.runId)
   // a resumed run goes on after its end
   const end = own.findLast(({ type }) => type in statuses || type === "run-start")
+  // Mutant `"Stryker was here!"` survives: no status has this name either
   const status = isAtWork ? "running" : (statuses[end?.type ?? ""] ?? "cut off")
   const isHealed = (event: Recorded): boolean =>
+    // Mutant `"Stryker was here!"` survives: no verdict has this name either
     event.type === "verdict" && !flagAt(event, "gaveUp") && healing.has(textAt(event, "verdict") ?? "")
   // several steps may repair the arguments of one call
   const repaired = new Set(

@@ -69,7 +69,10 @@ describe("a run at work", () => {
       ["m"],
       "● RUNNING · desk"
     ])
+    expect([root.getAttribute("class"), root.getAttribute("aria-label")]).toEqual(["shown", "Run"])
+    expect([texts(".after"), root.querySelector("iframe")]).toEqual([[""], null])
     const box = root.querySelector("input")
+    expect(box?.getAttribute("placeholder")).toBe("say something to the run")
     buttonIn(root, "Say").click()
     if (box !== null) box.value = " Wait. "
     box?.dispatch(new PageEvent("keydown", { key: "x" }))
@@ -86,6 +89,22 @@ describe("a run at work", () => {
 })
 
 describe("a run that waits", () => {
+  it("asks when it is suspended, and no more when it has been decided or goes on [P1284]", async () => {
+    const requested = { type: "approval-requested", runId: "r", callId: "c", request }
+    events = [requested]
+    const atWork = await shown()
+    expect(atWork.texts(".approval h3")).toEqual([])
+    events = [requested, { type: "run-suspended", runId: "r" }]
+    const { pane, root, texts } = await shown({ status: "waiting" })
+    await vi.waitFor(() => expect(texts(".approval h3")).toEqual(["△ pay waits for you"]))
+    expect([texts(".after"), root.querySelector("iframe")]).toEqual([[""], null])
+    pane.renew(run({ status: "running" }), [])
+    expect(texts(".approval h3")).toEqual([])
+    events = [requested, { type: "run-suspended", runId: "r" }, { ...requested, type: "approval-decided" }]
+    const decided = await shown({ status: "waiting" })
+    await vi.waitFor(() => expect(decided.texts(".approval h3")).toEqual([]))
+  })
+
   it("asks for each decision that was not made, and sends it [P1284]", async () => {
     const requested = { type: "approval-requested", runId: "r", callId: "c", request }
     events = [
@@ -110,8 +129,12 @@ describe("a run that waits", () => {
 
 describe("a run that is over", () => {
   it("has its report, and the ways to go on [P1285]", async () => {
-    events = [{ type: "run-start", runId: "r", transcript: [{ role: "system", text: "Help." }] }]
-    const older = [run(), run({ id: "r0", agent: "other" }), run({ id: "r-1" })]
+    events = [
+      { type: "model-start", runId: "r", transcript: [{ role: "system", text: "No start." }] },
+      { type: "run-start", runId: "r", transcript: [{ role: "system", text: "Help." }] },
+      { type: "run-start", runId: "child", transcript: [{ role: "system", text: "Help the other." }] }
+    ]
+    const older = [run({ id: "r2" }), run(), run({ id: "r0", agent: "other" }), run({ id: "r-1" })]
     const { acts, pane, root, texts } = await shown({ status: "failed", error: "Busy: later" }, older)
     expect(texts(".head")).toEqual(["✕ FAILED · Busy: later"])
     expect(root.querySelector(".head")?.getAttribute("class")).toBe("head is-failed")
@@ -119,6 +142,8 @@ describe("a run that is over", () => {
       ["Open the report", "/runs/r1?token=a%26b"],
       ["Compare with the run before", "/compare/r-1/r1?token=a%26b"]
     ])
+    expect(root.querySelectorAll("a").map((one) => one.getAttribute("target"))).toEqual(["_blank", "_blank"])
+    expect(texts(".from label")).toEqual(["Turn", "Prompt", "Input"])
     expect(String(root.querySelector("iframe"))).toBe(
       '<iframe src="/runs/r1?token=a%26b" title="The report of the run" class="report"></iframe>'
     )
@@ -158,6 +183,25 @@ describe("a run that is over", () => {
     expect(alone.root.querySelectorAll("a")).toHaveLength(1)
     expect(alone.root.querySelector(".head")?.getAttribute("class")).toBe("head is-cut-off")
     expect(alone.root.querySelectorAll("input")[0]?.value).toBe("1")
+  })
+
+  it("has no clock any more [P1284]", async () => {
+    const cleared = vi.spyOn(globalThis, "clearInterval")
+    const pane = new RunPane("r1", { show: vi.fn(), complain: vi.fn() })
+    pane.renew(run({ status: "running" }), [])
+    expect(cleared).not.toHaveBeenCalled()
+    pane.renew(run({ status: "completed" }), [])
+    expect(cleared).toHaveBeenCalledTimes(1)
+    pane.leave()
+    cleared.mockRestore()
+  })
+
+  it("says why its events cannot be had, unless the pane was left [P1284]", async () => {
+    const acts = { show: vi.fn(), complain: vi.fn() }
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response("no such run", { status: 404 })))
+    const pane = new RunPane("r1", acts)
+    await vi.waitFor(() => expect(acts.complain).toHaveBeenCalledTimes(1))
+    pane.leave()
   })
 
   it("names the services that were missing, and what to paste [P1287]", async () => {
