@@ -1,41 +1,43 @@
-/** Runs tests with mutants that few others come by, until each test has found one out or there is none left. */
+/** Runs the tests that come by mutants, to learn which of them find out what fewer than two others find out. */
 import { run } from "./processes.ts"
 import type { Hunt, Line, Measured } from "./protocol.ts"
 
-/** A hunt that goes on in another process without a mutant; one that had begun has tried all that come before it. */
-const without = ({ test, tries }: Hunt, mutant: string, isWhole: boolean): Hunt => {
-  const at = tries.findIndex((one) => one.mutant === mutant)
-  return { test, tries: at < 0 ? tries : isWhole ? tries.toSpliced(at, 1) : tries.slice(at + 1) }
-}
+/** Mutants that are hunted with in one process. */
+const HUNTS = 300
 
-/** The sites whose tests found something out. */
+/** The sites that found something out, and those that did before; `keep` has them as they become known. */
 export const hunt = async (
   tests: ReadonlyArray<Measured>,
-  hunts: ReadonlyArray<Hunt>
+  hunts: ReadonlyArray<Hunt>,
+  before: ReadonlySet<string>,
+  keep: (useful: ReadonlySet<string>, done: number) => void
 ): Promise<ReadonlySet<string>> => {
-  const useful = new Set<string>()
+  const useful = new Set(before)
   const plain = tests.map(({ key, ms, site }) => ({ key, ms, site }))
-  const isWanted = ({ test }: Hunt) => !useful.has(tests[test]?.site ?? "")
+  const isSought = ([index]: readonly [test: number, hits: number]) => !useful.has(tests[index]?.site ?? "")
   const filesOf = (some: ReadonlyArray<Hunt>) => {
-    const used = some.flatMap(({ test, tries }) => [test, ...tries.flatMap(({ others }) => others.map(([one]) => one))])
-    return [...new Set(used.map((index) => tests[index]?.file ?? ""))]
+    const used = some.flatMap(({ comers }) => comers.map(([index]) => tests[index]?.file ?? ""))
+    return [...new Set(used)]
   }
-  let left = hunts
-  while (left.length > 0) {
-    const done = new Set<number>()
-    let dropped: string | undefined
-    const settle = (line: Line) => {
-      if (line.type === "hunted") {
-        done.add(line.test)
+  for (let at = 0; at < hunts.length; at += HUNTS) {
+    let left = hunts.slice(at, at + HUNTS).filter(({ comers }) => comers.some(isSought))
+    while (left.length > 0) {
+      let done = 0
+      const settle = (line: Line) => {
+        if (line.type !== "hunted") return
+        done += 1
         line.finders.forEach((finder) => useful.add(finder))
-      } else if (line.type === "dropped") dropped = line.mutant
+      }
+      const plan = { mode: "hunts", files: filesOf(left), tests: plain, hunts: left, useful: [...useful] } as const
+      const said = await run(plan, settle)
+      const last = said.lines.at(-1)
+      if (last?.type === "done") break
+      if (last?.type !== "dropped" && said.stuckAt === undefined)
+        throw new Error(`Vitest ended without a result\n${said.printed}`)
+      // the mutant at which the process ended is left out
+      left = left.slice(done + 1)
     }
-    const said = await run({ mode: "hunts", files: filesOf(left), tests: plain, hunts: left }, settle)
-    if (said.lines.at(-1)?.type === "done") break
-    const mutant = dropped ?? said.stuckAt?.mutant ?? ""
-    if (mutant === "") throw new Error(`Vitest ended without a result\n${said.printed}`)
-    // hunts are done in their order: the first that is left was at work
-    left = left.filter((one) => !done.has(one.test) && isWanted(one)).map((one, at) => without(one, mutant, at > 0))
+    keep(useful, Math.min(at + HUNTS, hunts.length))
   }
   return useful
 }

@@ -3,13 +3,7 @@
  * other tests find out: without the test, that mistake could come in beside at most two. What is written once is one test: the rows of
  * a table, and what is run whole and streamed.
  */
-import type { Hunt, Measured, Try } from "./protocol.ts"
-
-/** How many mutants are tried for a test, and how many other tests may come by one of them. */
-export interface Bounds {
-  readonly tries: number
-  readonly others: number
-}
+import type { Hunt, Measured } from "./protocol.ts"
 
 /** What is known of the tests of one file. */
 export interface TestsResult {
@@ -24,70 +18,28 @@ export interface TestsResult {
   readonly apart: ReadonlyArray<string>
 }
 
-/** The mutants of each test that may be found out by few others, the rarest first. */
+/** Each mutant that a test of a site that is sought comes by, with all tests that come by it: what few sites come by first. */
 export const huntsOf = (
   tests: ReadonlyArray<Measured>,
-  isWanted: (test: Measured) => boolean,
-  { others, tries }: Bounds
+  isDrawn: (id: number) => boolean,
+  useful: ReadonlySet<string>
 ): ReadonlyArray<Hunt> => {
-  const comers = new Map<number, Array<number>>()
+  const comers = new Map<number, Array<readonly [test: number, hits: number]>>()
   const sites = new Map<number, Set<string>>()
-  const rows = new Map<string, number>()
-  for (const [index, { ids, passed, site }] of tests.entries()) {
-    if (!passed) continue
-    rows.set(site, (rows.get(site) ?? 0) + 1)
-    for (const id of ids) {
+  const quickest = [...tests.entries()].filter(([, { passed }]) => passed).toSorted(([, a], [, b]) => a.ms - b.ms)
+  for (const [index, { counts, ids, site }] of quickest) {
+    for (const [at, id] of ids.entries()) {
+      if (!isDrawn(id)) continue
       comers.set(id, comers.get(id) ?? [])
-      comers.get(id)?.push(index)
+      comers.get(id)?.push([index, counts[at] ?? 0])
       sites.set(id, sites.get(id) ?? new Set())
       sites.get(id)?.add(site)
     }
   }
-  const hitsOf = (index: number, id: number): number => {
-    const test = tests[index]
-    return test?.counts[test.ids.indexOf(id)] ?? 0
-  }
-  const rarity = (id: number) => sites.get(id)?.size ?? 0
-  return tests.flatMap((test, index): ReadonlyArray<Hunt> => {
-    if (!test.passed || !isWanted(test) || test.ids.length === 0) return []
-    const rarest = test.ids.filter((id) => rarity(id) <= others + 1).toSorted((a, b) => rarity(a) - rarity(b))
-    // the rows of a table come by much the same
-    const most = Math.ceil(tries / (rows.get(test.site) ?? 1))
-    // mutants beside each other are alike: those of a rank are taken from all over the sources
-    const step = Math.max(1, Math.floor(rarest.length / (2 * most)))
-    const spread = rarest.filter((_, at) => at < most / 2 || at % step === 0).slice(0, most)
-    const chosen = spread.map((id): Try => {
-      const rest = (comers.get(id) ?? []).filter((other) => tests[other]?.site !== test.site)
-      const quickest = rest.toSorted((a, b) => (tests[a]?.ms ?? 0) - (tests[b]?.ms ?? 0))
-      return {
-        mutant: String(id),
-        hits: hitsOf(index, id),
-        others: quickest.map((other) => [other, hitsOf(other, id)])
-      }
-    })
-    return [{ test: index, tries: chosen }]
-  })
-}
-
-/** How many tests at least are hunted for together, with what is kept of them. */
-const PART = 100
-
-/** The files in parts that have enough tests each. */
-export const inParts = (
-  files: ReadonlyArray<string>,
-  testsIn: (file: string) => number
-): ReadonlyArray<ReadonlyArray<string>> => {
-  const parts: Array<Array<string>> = []
-  let room = 0
-  for (const file of files) {
-    if (room <= 0) {
-      parts.push([])
-      room = PART
-    }
-    parts.at(-1)?.push(file)
-    room -= testsIn(file)
-  }
-  return parts
+  return [...sites]
+    .filter(([, own]) => [...own].some((site) => !useful.has(site)))
+    .toSorted(([, a], [, b]) => a.size - b.size)
+    .map(([id]) => ({ mutant: String(id), comers: comers.get(id) ?? [] }))
 }
 
 /** A test that is written once: what it is called, by its first row, and whether it comes by a mutant. */

@@ -10,10 +10,10 @@ import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.
 import { survey, surveyOf } from "./baseline.ts"
 import { sampleOf } from "./choice.ts"
 import { hunt } from "./hunt.ts"
-import { huntsOf, inParts, type TestsResult, testsResults, type Written, writtenOf } from "./idle.ts"
+import { huntsOf, testsResults, type Written, writtenOf } from "./idle.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
-import { cache, type Measured, type Survey } from "./protocol.ts"
+import { cache, type Survey } from "./protocol.ts"
 import { reasonsIn } from "./reasons.ts"
 import { complaints, page, scoreOf } from "./report.ts"
 import {
@@ -134,11 +134,8 @@ const partsOf = (files: ReadonlyArray<File>): ReadonlyArray<ReadonlyArray<File>>
 /** Characters of the sources that are instrumented together: with more, the tests become slow, and what they come by much. */
 const PART = 60_000
 
-/** Tests that can come by one mutant besides the one that it is tried for, for each mutant that is tried for a test. */
-const OTHERS = 5
-
 /** Seeks tests that find out nothing. */
-const seek = async (path: string, { resume, survivors, tries }: Settings): Promise<number> => {
+const seek = async (path: string, { all, survivors }: Settings): Promise<number> => {
   const area = areaOfTests(path)
   if (area === undefined) return 0
   const mutated = sourcesOf(area)
@@ -146,27 +143,21 @@ const seek = async (path: string, { resume, survivors, tries }: Settings): Promi
   const before = new Map(readTests().map((result) => [result.file, result]))
   const isSame = (file: string) => before.get(file)?.hash === surveyed.hashes.get(file)
   const idleThen = (file: string) => before.get(file)?.idle ?? []
-  const files = pathsIn(path, isTried).filter((file) =>
-    survivors ? isSame(file) && idleThen(file).length > 0 : !(resume && isSame(file))
-  )
+  const files = pathsIn(path, isTried).filter((file) => !survivors || (isSame(file) && idleThen(file).length > 0))
   const written = writtenOf(surveyed.tests)
-  const isWanted = ({ file, title }: Written) => files.includes(file) && (!survivors || idleThen(file).includes(title))
-  // a test that is not wanted found something out the last time
-  const useful = new Set(written.flatMap((one) => (isWanted(one) ? [] : one.site)))
-  await instrument(mutated)
-  const results: Array<TestsResult> = []
-  for (const part of inParts(files, (one) => written.filter(({ file }) => file === one).length)) {
-    const isOfPart = ({ file, site }: Measured) => part.includes(file) && !useful.has(site)
-    const hunts = huntsOf(surveyed.tests, isOfPart, { tries, others: OTHERS * tries })
-    for (const found of await hunt(surveyed.tests, hunts)) useful.add(found)
-    const ofPart = testsResults(surveyed.hashes, written, part, useful, commit())
-    keepTests(ofPart)
-    results.push(...ofPart)
-    const { length } = ofPart.flatMap(({ idle }) => idle)
-    say(
-      `${part.at(-1)}: ${hunts.length} tests tried, ${length} find out nothing; ${results.length} of ${files.length} files`
-    )
-  }
+  const isSought = ({ file, title }: Written) => files.includes(file) && (!survivors || idleThen(file).includes(title))
+  const useful = new Set(written.flatMap((one) => (isSought(one) ? [] : one.site)))
+  const there = await instrument(mutated)
+  const drawn = new Set((all ? there : sampleOf(there)).map(({ mutant }) => Number(mutant.id)))
+  const hunts = huntsOf(surveyed.tests, (id) => drawn.has(id), useful)
+  const resultsOf = (found: ReadonlySet<string>) => testsResults(surveyed.hashes, written, files, found, commit())
+  const found = await hunt(surveyed.tests, hunts, useful, (soFar, done) => {
+    const results = resultsOf(soFar)
+    keepTests(results)
+    const { length } = results.flatMap(({ idle }) => idle)
+    say(`${done} of ${hunts.length} mutants tried: ${length} tests find out nothing`)
+  })
+  const results = resultsOf(found)
   const idle = results.flatMap(({ file, idle }) => idle.map((title) => `${file} > ${title}`))
   for (const line of idle) say(`finds out nothing: ${line}`)
   say(`${results.reduce((sum, { tests }) => sum + tests, 0)} tests, ${idle.length} find out nothing`)

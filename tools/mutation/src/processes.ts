@@ -61,7 +61,7 @@ export const run = async (
   part: Pick<Plan, "mode" | "files"> & Partial<Plan>,
   tell: (line: Line) => void = () => {}
 ): Promise<Said> => {
-  const plan = { mutants: 0, tests: [], jobs: [], hunts: [], worlds: [], ...part }
+  const plan = { mutants: 0, tests: [], jobs: [], hunts: [], useful: [], worlds: [], ...part }
   plans += 1
   const path = (kind: string) => join(cache, "plans", `${process.pid}-${plans}-${kind}`)
   mkdirSync(join(cache, "plans"), { recursive: true })

@@ -67,17 +67,10 @@ export interface Job {
   readonly hits: ReadonlyArray<number>
 }
 
-/** A mutant that a test may find out, and the tests of other sites that come by it, with how often: more than two sites are too many. */
-export interface Try {
-  readonly mutant: string
-  readonly hits: number
-  readonly others: ReadonlyArray<readonly [test: number, hits: number]>
-}
-
-/** The mutants that are tried with one test, until it finds out one that fewer than two other sites find out. */
+/** A mutant, and the tests that come by it, with how often. */
 export interface Hunt {
-  readonly test: number
-  readonly tries: ReadonlyArray<Try>
+  readonly mutant: string
+  readonly comers: ReadonlyArray<readonly [test: number, hits: number]>
 }
 
 export interface Plan {
@@ -89,6 +82,8 @@ export interface Plan {
   readonly tests: ReadonlyArray<Pick<Timed, "key" | "ms" | "site">>
   readonly jobs: ReadonlyArray<Job>
   readonly hunts: ReadonlyArray<Hunt>
+  /** Sites that are not sought: their tests count only beside others. */
+  readonly useful: ReadonlyArray<string>
   /** Mutants that act while modules are loaded, each with the test files that are loaded anew with it. */
   readonly worlds: ReadonlyArray<{ readonly mutant: string; readonly files: ReadonlyArray<string> }>
   readonly results: string
@@ -120,8 +115,8 @@ export type Line =
   | { readonly type: "tainted"; readonly mutant: string; readonly test: string }
   | { readonly type: "static"; readonly ids: ReadonlyArray<number> }
   | { readonly type: "test"; readonly test: Measured }
-  /** A hunt is over: the sites whose tests found its mutant out, none if there was no such mutant. */
-  | { readonly type: "hunted"; readonly test: number; readonly finders: ReadonlyArray<string> }
+  /** A hunt is over: the sites that found the mutant out, none if they are too many, or no site is sought among them. */
+  | { readonly type: "hunted"; readonly finders: ReadonlyArray<string> }
   /** A mutant after which the process has to be replaced. */
   | { readonly type: "dropped"; readonly mutant: string }
   | { readonly type: "leave" }

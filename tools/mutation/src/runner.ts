@@ -8,7 +8,7 @@ import { appendFileSync, readFileSync } from "node:fs"
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest"
 import { hashOf } from "./hash.ts"
 import { heartbeat } from "./heartbeat.ts"
-import { type Job, type Line, PLAN, type Plan, type Status, type Try } from "./protocol.ts"
+import { type Hunt, type Job, type Line, PLAN, type Plan, type Status } from "./protocol.ts"
 import { broken, switches } from "./switches.ts"
 
 /** How long a test may take with a mutant: a multiple of what it took without, and some more. */
@@ -218,42 +218,41 @@ export default class MutantRunner extends TestRunner {
   }
 
   /**
-   * The sites that find a mutant out, if the first test does and fewer than two others; `undefined` if the process has to be replaced. A
-   * test that is not over in time finds the mutant out too.
+   * The sites that find a mutant out, if one of them is sought and they are no more than two; `undefined` if the process has to be
+   * replaced. A test that is not over in time finds the mutant out too.
    */
-  async findersOf({ hits, mutant, others }: Try, first: number, byKey: ReadonlyMap<string, Case>) {
+  async findersOf({ comers, mutant }: Hunt, isSought: (site: string) => boolean, byKey: ReadonlyMap<string, Case>) {
     const finders = new Set<string>()
-    for (const [index, times] of [[first, hits] as const, ...others]) {
-      const planned = this.plan.tests[index]
-      const one = byKey.get(planned?.key ?? "")
-      if (planned === undefined || one === undefined || finders.has(planned.site)) continue
-      const { status } = await this.tryMutant(mutant, [{ one, ms: planned.ms, hits: times }])
-      if (status === "survived" && index === first) return []
-      if (status === "survived") continue
-      if (!(await this.isSound(one, mutant))) return undefined
-      finders.add(planned.site)
-      if (finders.size > 2) return []
+    const planned = comers.flatMap(([index, hits]) => {
+      const test = this.plan.tests[index]
+      const one = byKey.get(test?.key ?? "")
+      return test === undefined || one === undefined ? [] : [{ one, hits, ms: test.ms }]
+    })
+    for (const isFirst of [true, false]) {
+      for (const test of planned.filter(({ one }) => isSought(one.site) === isFirst)) {
+        if (finders.has(test.one.site)) continue
+        const { status } = await this.tryMutant(mutant, [test])
+        if (status === "survived") continue
+        if (!(await this.isSound(test.one, mutant))) return undefined
+        finders.add(test.one.site)
+        if (finders.size > 2) return []
+      }
+      if (finders.size === 0) return []
     }
     return [...finders]
   }
 
   async hunts(cases: ReadonlyArray<Case>): Promise<void> {
     const byKey = new Map(cases.map((one) => [one.key, one]))
-    const useful = new Set<string>()
-    for (const { test, tries } of this.plan.hunts) {
-      if (useful.has(this.plan.tests[test]?.site ?? "")) continue
-      let finders: ReadonlyArray<string> = []
-      for (const one of tries) {
-        const found = await this.findersOf(one, test, byKey)
-        if (found === undefined) {
-          this.write({ type: "dropped", mutant: one.mutant })
-          return
-        }
-        finders = found
-        if (finders.length > 0) break
+    const useful = new Set(this.plan.useful)
+    for (const one of this.plan.hunts) {
+      const finders = await this.findersOf(one, (site) => !useful.has(site), byKey)
+      if (finders === undefined) {
+        this.write({ type: "dropped", mutant: one.mutant })
+        return
       }
       for (const finder of finders) useful.add(finder)
-      this.write({ type: "hunted", test, finders })
+      this.write({ type: "hunted", finders })
     }
     this.write({ type: "done" })
   }

@@ -19,7 +19,6 @@ export interface Settings {
   readonly fresh: boolean
   /** The folder or file of tests of which those are sought that find out nothing. */
   readonly idle: string | undefined
-  readonly tries: number
 }
 
 const help = `npm run mutation -- [path …] [options]
@@ -37,8 +36,8 @@ What is known of each file is kept in tools/mutation/results; docs/reports/mutat
   --workers=N    processes at once (1)
   --share=N      the share of the time of all tests that a mutant gets at most (0.1)
   --write        only writes docs/reports/mutation.md, and judges it
-  --idle=path    seeks tests below this path that find out nothing: without them no mistake could come in beside fewer than two others
-  --tries=N      how many mutants are tried for a test (12); with --idle and --survivors only for those that found out nothing last time
+  --idle=path    seeks tests below this path that find out nothing: without them no mistake could come in beside fewer than two others;
+                 with --survivors only among those that found out nothing last time
   --fresh        forgets which test found out which mutant
 `
 
@@ -51,8 +50,7 @@ const options = {
   share: { ...text, default: "0.1" },
   write: flag,
   fresh: flag,
-  idle: text,
-  tries: { ...text, default: "12" }
+  idle: text
 } as const
 
 const shardOf = (given: string): readonly [k: number, n: number] => {
@@ -86,7 +84,6 @@ export const parse = (parameters: ReadonlyArray<string>): Settings => {
     share: amount("share", values.share),
     write,
     fresh,
-    idle,
-    tries: count("tries", values.tries)
+    idle
   }
 }
