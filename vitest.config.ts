@@ -22,7 +22,7 @@ export default defineConfig({
     maxWorkers: "100%",
     // Named, so that every environment prints the same closing lines.
     reporters: ["default", tallyReporter],
-    // What a test that passes logs is part of what it tests; `--silent=false` shows it.
+    // Only a test that fails shows what it logs; `--silent=false` shows all.
     silent: "passed-only",
     projects: [
       // What is computed within one process: a worker loads each module once, for all of its files.

@@ -53,7 +53,8 @@ export const survey = async (
   const others = filesIn("packages", (file) => file.endsWith(".ts") && !sources.has(file))
   const all = [sharedTests, ...folders].flatMap((folder) => filesIn(folder, (file) => file.endsWith(".ts")))
   const shared = all.filter((file) => !file.path.endsWith(".test.ts"))
-  const base = hashOf(...[...others, ...shared].map(({ path, text }) => path + withoutReasons(text)))
+  const runner = filesIn("tools/mutation/src", (file) => file.endsWith("/runner.ts"))
+  const base = hashOf(...[...others, ...shared, ...runner].map(({ path, text }) => path + withoutReasons(text)))
   const hashes = new Map(all.filter((file) => isTried(file.path)).map(({ path, text }) => [path, hashOf(text)]))
   const before = read(path, base)
   const isSame = (one: Stored) =>

@@ -25,21 +25,19 @@ export const huntsOf = (
   useful: ReadonlySet<string>
 ): ReadonlyArray<Hunt> => {
   const comers = new Map<number, Array<readonly [test: number, hits: number]>>()
-  const sites = new Map<number, Set<string>>()
   const quickest = [...tests.entries()].filter(([, { passed }]) => passed).toSorted(([, a], [, b]) => a.ms - b.ms)
-  for (const [index, { counts, ids, site }] of quickest) {
+  for (const [index, { counts, ids }] of quickest) {
     for (const [at, id] of ids.entries()) {
       if (!isDrawn(id)) continue
       comers.set(id, comers.get(id) ?? [])
       comers.get(id)?.push([index, counts[at] ?? 0])
-      sites.set(id, sites.get(id) ?? new Set())
-      sites.get(id)?.add(site)
     }
   }
-  return [...sites]
-    .filter(([, own]) => [...own].some((site) => !useful.has(site)))
-    .toSorted(([, a], [, b]) => a.size - b.size)
-    .map(([id]) => ({ mutant: String(id), comers: comers.get(id) ?? [] }))
+  return [...comers]
+    .map(([id, own]) => ({ id, own, sites: new Set(own.map(([index]) => tests[index]?.site ?? "")) }))
+    .filter(({ sites }) => [...sites].some((site) => !useful.has(site)))
+    .toSorted((a, b) => a.sites.size - b.sites.size)
+    .map(({ id, own }) => ({ mutant: String(id), comers: own }))
 }
 
 /** A test that is written once: what it is called, by its first row, and whether it comes by a mutant. */
