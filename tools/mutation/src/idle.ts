@@ -3,6 +3,7 @@
  * other tests find out: without the test, that mistake could come in beside at most two. What is written once is one test: the rows of
  * a table, and what is run whole and streamed.
  */
+import type { File } from "../../../scripts/files.ts"
 import type { Hunt, Measured } from "./protocol.ts"
 
 /** What is known of the tests of one file. */
@@ -12,8 +13,10 @@ export interface TestsResult {
   readonly hash: string
   readonly commit: string
   readonly tests: number
-  /** The titles of those that found out nothing. */
+  /** The titles of those that found out nothing, and have no reason. */
   readonly idle: ReadonlyArray<string>
+  /** The titles of those that found out nothing, and have a reason. */
+  readonly explained: ReadonlyArray<string>
   /** The titles of those that come by no mutant at all: they are about types, pages, or what is loaded once. */
   readonly apart: ReadonlyArray<string>
 }
@@ -40,12 +43,20 @@ export const huntsOf = (
     .map(({ id, own }) => ({ mutant: String(id), comers: own }))
 }
 
-/** A test that is written once: what it is called, by its first row, and whether it comes by a mutant. */
+/** A test that is written once: what it is called, by its first row, where it is, and whether it comes by a mutant. */
 export interface Written {
   readonly file: string
   readonly site: string
+  readonly line: number
   readonly title: string
   readonly isApart: boolean
+}
+
+/** Whether a comment above the line of a test says why the test finds out nothing. */
+const isExplained = (text: string, line: number): boolean => {
+  const above = text.split("\n").slice(0, line - 1)
+  const comment = above.slice(above.findLastIndex((one) => !/^\s*\/\//.test(one)) + 1)
+  return comment.some((one) => /^\s*\/\/ Finds out nothing of its own: ./.test(one))
 }
 
 /** Tests as they are written, those that fail left out. */
@@ -56,28 +67,34 @@ export const writtenOf = (tests: ReadonlyArray<Measured>): ReadonlyArray<Written
       ({ site }) => site
     )
   ].flatMap(([site, rows]) =>
-    rows
-      .slice(0, 1)
-      .map(({ file, title }) => ({ file, site, title, isApart: rows.every(({ ids }) => ids.length === 0) }))
+    rows.slice(0, 1).map(({ file, line, title }) => ({
+      file,
+      site,
+      line,
+      title,
+      isApart: rows.every(({ ids }) => ids.length === 0)
+    }))
   )
 
 /** What came of the tests of some files. */
 export const testsResults = (
   hashes: ReadonlyMap<string, string>,
   written: ReadonlyArray<Written>,
-  files: ReadonlyArray<string>,
+  files: ReadonlyArray<File>,
   useful: ReadonlySet<string>,
   commit: string
 ): ReadonlyArray<TestsResult> =>
-  files.map((path) => {
+  files.map(({ path, text }) => {
     const own = written.filter(({ file }) => file === path)
     const titles = (some: typeof own) => some.map(({ title }) => title)
+    const found = own.filter(({ isApart, site }) => !isApart && !useful.has(site))
     return {
       file: path,
       hash: hashes.get(path) ?? "",
       commit,
       tests: own.length,
-      idle: titles(own.filter(({ isApart, site }) => !isApart && !useful.has(site))),
+      idle: titles(found.filter(({ line }) => !isExplained(text, line))),
+      explained: titles(found.filter(({ line }) => isExplained(text, line))),
       apart: titles(own.filter(({ isApart }) => isApart))
     }
   })

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { main } from "../../../scripts/commandLine.ts"
-import { type File, filesIn, pathsIn, root } from "../../../scripts/files.ts"
+import { type File, filesIn, root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
 import { type Area, areaOf, areaOfTests, areas, isTried, partOf } from "./areas.ts"
 import { survey, surveyOf } from "./baseline.ts"
@@ -143,9 +143,13 @@ const seek = async (path: string, { all, survivors }: Settings): Promise<number>
   const before = new Map(readTests().map((result) => [result.file, result]))
   const isSame = (file: string) => before.get(file)?.hash === surveyed.hashes.get(file)
   const idleThen = (file: string) => before.get(file)?.idle ?? []
-  const files = pathsIn(path, isTried).filter((file) => !survivors || (isSame(file) && idleThen(file).length > 0))
+  const files = filesIn(path, isTried).filter(
+    (file) => !survivors || !isSame(file.path) || idleThen(file.path).length > 0
+  )
+  const paths = new Set(files.map((file) => file.path))
   const written = writtenOf(surveyed.tests)
-  const isSought = ({ file, title }: Written) => files.includes(file) && (!survivors || idleThen(file).includes(title))
+  const isSought = ({ file, title }: Written) =>
+    paths.has(file) && (!survivors || !isSame(file) || idleThen(file).includes(title))
   const useful = new Set(written.flatMap((one) => (isSought(one) ? [] : one.site)))
   const there = await instrument(mutated)
   const drawn = new Set((all ? there : sampleOf(there)).map(({ mutant }) => Number(mutant.id)))

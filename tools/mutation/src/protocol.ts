@@ -29,6 +29,8 @@ interface Timed {
   readonly title: string
   /** Where it is written: the rows of a table are written once, and so is what is run whole and streamed. */
   readonly site: string
+  /** The line of its file that declares it, counted from 1. */
+  readonly line: number
   readonly ms: number
   readonly passed: boolean
 }

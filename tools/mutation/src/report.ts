@@ -60,17 +60,18 @@ const testsTable = (results: ReadonlyArray<TestsResult>): ReadonlyArray<string> 
   "## Tests that find out nothing",
   "",
   "A test finds something out when it finds out a mutant that fewer than two other tests find out. `--idle` seeks the others:",
-  "they are named below the table. Tests that come by no mutant are about types, pages, or what is loaded once.",
+  "they are named below the table, if no comment explains them. Tests that come by no mutant are about types, pages, or what is loaded once.",
   "",
-  "| tests of | tried | find out nothing | come by no mutant | files |",
-  "| --- | ---: | ---: | ---: | ---: |",
+  "| tests of | tried | find out nothing | explained | come by no mutant | files |",
+  "| --- | ---: | ---: | ---: | ---: | ---: |",
   ...areas.flatMap((area) => {
     const own = results.filter(({ file }) => areaOfTests(file) === area)
     if (own.length === 0) return []
     const sum = (count: (one: TestsResult) => number) => own.reduce((total, one) => total + count(one), 0)
     const cells = [
       sum((one) => one.tests),
-      sum(({ idle }) => idle.length),
+      sum(({ explained, idle }) => idle.length + explained.length),
+      sum(({ explained }) => explained.length),
       sum(({ apart }) => apart.length),
       own.length
     ]

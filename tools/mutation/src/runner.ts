@@ -67,15 +67,18 @@ interface Case {
   readonly file: string
   readonly title: string
   readonly site: string
+  readonly line: number
 }
 
 /** Where each test is written. */
-const sites = new WeakMap<object, string>()
+const sites = new WeakMap<object, { readonly site: string; readonly line: number }>()
 
-/** The lines of test files that are at work. */
-const siteOf = ({ stack = "" }: Error): string | undefined => {
-  const lines = stack.match(/[^\s(]+\.test\.ts:\d+:\d+/g)
-  return lines === null ? undefined : hashOf(...lines)
+/** The lines of test files that are at work, and the innermost of them. */
+const siteOf = ({ stack = "" }: Error) => {
+  const lines = [...stack.matchAll(/[^\s(]+\.test\.ts:(\d+):\d+/g)]
+  const [innermost] = lines
+  if (innermost === undefined) return undefined
+  return { site: hashOf(...lines.map(([text]) => text)), line: Number(innermost[1]) }
 }
 
 /** Tests with the file that they come from; `depth` suites around it are not of the file. */
@@ -87,7 +90,7 @@ const casesOf = (tests: ReadonlyArray<RunnerTestCase>, depth: number): ReadonlyA
     const nth = (seen.get(`${file} > ${title}`) ?? 0) + 1
     seen.set(`${file} > ${title}`, nth)
     const key = `${file} > ${title}${nth === 1 ? "" : ` #${nth}`}`
-    return { test, file, title, site: sites.get(test) ?? key, key }
+    return { test, file, title, key, site: key, line: 0, ...sites.get(test) }
   })
 }
 
@@ -145,14 +148,15 @@ export default class MutantRunner extends TestRunner {
 
   async baseline(cases: ReadonlyArray<Case>): Promise<void> {
     this.write({ type: "static", ids: takeHits().ids })
-    for (const { file, key, site, test, title } of cases) {
+    for (const { test, ...written } of cases) {
+      const { key } = written
       this.beat("", key, 120_000)
       await this.prepare(test)
       takeHits()
       const start = performance.now()
       const passed = await this.passes(test, 100_000)
       const ms = performance.now() - start
-      this.write({ type: "test", test: { key, file, title, site, ms, passed: passed === true, ...takeHits() } })
+      this.write({ type: "test", test: { ...written, ms, passed: passed === true, ...takeHits() } })
     }
   }
 

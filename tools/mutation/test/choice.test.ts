@@ -46,6 +46,7 @@ describe("the test files of a source", () => {
     file,
     title: "x",
     site: file,
+    line: 1,
     ms: 1,
     passed: true,
     hits

@@ -8,6 +8,7 @@ const test = (title: string, hits: Readonly<Record<number, number>>, more: Parti
   file: "a.test.ts",
   title,
   site: title,
+  line: 1,
   ms: 1,
   passed: true,
   ids: Object.keys(hits).map(Number),
@@ -67,9 +68,30 @@ describe("what is said of a file of tests", () => {
       test("types", {}),
       test("fails", {}, { passed: false })
     ]
-    const results = testsResults(new Map([["a.test.ts", "h"]]), writtenOf(tests), ["a.test.ts"], new Set(["b"]), "abc")
-    expect(results).toEqual([{ file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], apart: ["types"] }])
-    const [unfound] = testsResults(new Map(), writtenOf(tests), ["a.test.ts"], new Set(["a"]), "abc")
+    const files = [{ path: "a.test.ts", text: "" }]
+    const results = testsResults(new Map([["a.test.ts", "h"]]), writtenOf(tests), files, new Set(["b"]), "abc")
+    expect(results).toEqual([
+      { file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], explained: [], apart: ["types"] }
+    ])
+    const [unfound] = testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), "abc")
     expect(unfound?.idle).toEqual(["b 1"])
+  })
+
+  it("has those apart that a comment right above them explains", () => {
+    const text = [
+      "// Finds out nothing of its own: the limit is",
+      "// that of the transport",
+      'it("a", () => {})',
+      "",
+      "// a is a test too",
+      'it("b", () => {})',
+      "// Finds out nothing of its own:",
+      'it("c", () => {})'
+    ].join("\n")
+    const tests = [test("a", { 1: 1 }, { line: 3 }), test("b", { 1: 1 }, { line: 6 }), test("c", { 1: 1 }, { line: 8 })]
+    const files = [{ path: "a.test.ts", text }]
+    const [result] = testsResults(new Map(), writtenOf(tests), files, new Set(), "abc")
+    expect(result).toMatchObject({ idle: ["b", "c"], explained: ["a"] })
+    expect(testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), "abc")[0]?.explained).toEqual([])
   })
 })
