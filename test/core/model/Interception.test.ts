@@ -164,3 +164,28 @@ it.run("a step of a model says whether its reply is streamed [P1112]", (run) =>
     assert.deepStrictEqual(steps, [run.isStreamed])
   })
 )
+
+it.run(
+  "the interceptor gives calls of a reply another tool and other arguments, and the transcript keeps them [P1112]",
+  (run) =>
+    Effect.gen(function* () {
+      const [look, find] = [scripted("look", Effect.succeed("seen")), scripted("find", Effect.succeed("found"))]
+      const model = yield* callingOnce("look", "look")
+      const migrated: Interception.Interceptor["migrated"] = (_, calls) =>
+        Effect.succeed(
+          calls.map(({ id }) => (id === "c2" ? { name: "find", arguments: { n: 7 }, numbers: [] } : undefined))
+        )
+      yield* run(agentWith(look.tool, find.tool), "go").pipe(intercepted({ migrated }), Effect.provide(model.layer))
+      assert.deepStrictEqual(
+        [look, find].map(({ runs }) => runs.map(({ params }) => params)),
+        [[{}], [{ n: 7 }]]
+      )
+      assert.deepStrictEqual(read(model), ["result: seen", "result: found"])
+      const reply = model.requests[1]?.messages.at(-1)
+      assert(reply?.role === "assistant")
+      assert.deepStrictEqual(
+        reply.content.map((part) => part.type === "settled-call" && part.call.name),
+        ["look", "look"]
+      )
+    })
+)

@@ -50,6 +50,31 @@ it.effect("a settlement counts while others are at work, and the run goes on wit
 )
 
 it.effect(
+  "deferred calls wait in memory as long as all calls of the reply may run at once, and hold up no other [P1523]",
+  () =>
+    Effect.gen(function* () {
+      const endWith = (toolConcurrency: number) =>
+        Effect.gen(function* () {
+          const { tokenOf, tool } = deferring()
+          const other = slow()
+          const agent = Agent.make("worker", {
+            tools: [tool, other],
+            budget: { toolConcurrency, maxDuration: "2 hours" }
+          })
+          const model =
+            toolConcurrency === 1 ? yield* make(batch("order", "other")) : yield* callingOnce("order", "other")
+          const fiber = yield* Effect.forkChild(outcomeOf(agent, "go", model))
+          yield* calm
+          const receipt = yield* Tool.settle(tokenOf(), result(7))
+          yield* TestClock.adjust("30 minutes")
+          return [receipt, (yield* Fiber.join(fiber))._tag]
+        })
+      assert.deepStrictEqual(yield* endWith(1), [suspended, "Suspended"])
+      assert.deepStrictEqual(yield* endWith(2), [counted, "Completed"])
+    })
+)
+
+it.effect(
   "at the instant at which the last other call ends, a settlement counts or is refused, and so the run goes [P1521]",
   () =>
     Effect.gen(function* () {

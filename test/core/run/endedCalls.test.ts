@@ -240,3 +240,31 @@ it.effect("a call that waits in a snapshot still waits in the next one, if its t
     }
   })
 )
+
+it.effect(
+  "an approved call whose turn has not come is skipped by a message; a deferred one still waits [P1523 P1583]",
+  () =>
+    Effect.gen(function* () {
+      const ends: Array<string> = []
+      for (const state of ["unapproved", "deferred"] as const) {
+        const subject = subjectIn(state, "unsafe")
+        const beside = besideIn("resumed", "a message")
+        const agent = Agent.make("worker", { tools: [beside.tool, subject.tool], budget: { toolConcurrency: 1 } })
+        const model = answering(({ messages }) =>
+          messages.length === 1 ? calls(call("beside", {}), call("act", {})) : done
+        )
+        const on = (start: unknown) =>
+          Effect.provide(start as Started, model) as Effect.Effect<Agent.Run<unknown, unknown>, never, Scope.Scope>
+        const first = yield* on(agent.start("go"))
+        const from = yield* snapshotOf(yield* Effect.orDie(first.outcome))
+        const decisions = Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision: Approval.approve }))
+        const second = yield* on(Agent.resume(agent).start({ from, decisions }))
+        yield* beside.begun
+        yield* second.say("never mind", { interrupt: true })
+        yield* beside.end
+        ends.push(((yield* Effect.orDie(second.outcome)) as Agent.Outcome<unknown>)._tag)
+        assert.strictEqual(subject.begun.length, state === "deferred" ? 1 : 0)
+      }
+      assert.deepStrictEqual(ends, ["Completed", "Suspended"])
+    })
+)

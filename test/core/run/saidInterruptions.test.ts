@@ -101,6 +101,22 @@ it.effect("a message may interrupt tools too: each says whether it may have take
   })
 )
 
+it.effect("a message interrupts the only call of a reply, at once when it has begun or later [P1583]", () =>
+  Effect.gen(function* () {
+    for (const isAtOnce of [true, false]) {
+      const slow = slowTool("look")
+      const model = yield* make(batch("look"), done)
+      const run = yield* started(Agent.make("worker", { tools: [slow.tool] }).start("go"), model)
+      yield* isAtOnce ? slow.begun : calm
+      yield* run.say("stop it", { interrupt: "tools" })
+      yield* run.outcome
+      const kinds = settlements(yield* run.transcript).map((line) => line.split(":")[0])
+      assert.deepStrictEqual(kinds, ["interrupted"])
+      yield* accounted(run)
+    }
+  })
+)
+
 it.effect("a failure that ended the run before the message came ends it all the same [P1501 P1583]", () =>
   Effect.gen(function* () {
     const slow = slowTool("look")

@@ -128,6 +128,8 @@ export class Inbox implements RunContext.Inbox {
           this.#atWork.delete(atWork)
           resume(isStopped && Exit.hasInterrupts(exit) ? Effect.undefined : exit)
         })
+        // a message may have come from within, while it was started
+        if (this.ends(run, what)) stop()
         return Fiber.interrupt(fiber)
       })
     })

@@ -192,7 +192,8 @@ const settleAll = <A, E>(
   // the finished calls, if a user message may interrupt the others
   const early = inbox === undefined ? undefined : new Array<Toolset.Outcome>()
   // if all run at the same time, waiting calls keep their slot until no call is running
-  const isBeside = early !== undefined && mode.isSuspendable && started.length > 1 && started.length <= concurrency
+  // Mutant `true` for `mode.isSuspendable` survives: in another run no call is suspended, and none looks at it
+  const isBeside = mode.isSuspendable && started.length <= concurrency
   const beside = isBeside ? { atWork: started.length, onIdle: new Set<() => void>() } : undefined
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
     const own = beside === undefined ? site : { ...site, beside }
@@ -306,6 +307,7 @@ const nestingOf = (
   from: CallCheckpoint | undefined
 ): NestingOf | undefined => {
   const { isSuspendable } = mode
+  // Mutant `false` survives: speed only. What a sub-agent would wait with is not read in a run that cannot be suspended
   if (!isSuspendable && from?.type !== "agent") return undefined
   const parents = [run.meter, ...(mode.nesting?.parents ?? [])]
   return (from, checkpointOf) => {
