@@ -219,12 +219,11 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     return instead(this, { type: "answered", value })
   }
 
-  left({ error, isLate, why }: Leaves, { trail }: Trace): Effect.Effect<A, unknown> {
+  left({ error, isLate }: Leaves, { trail }: Trace): Effect.Effect<A, unknown> {
     const { options } = this
     // the run is out of time, so its error is about the limit and not about the policy
     if (isLate === true) return RunContext.endOfTime(options.run, { cause: error, trail: trailOf(trail) })
-    const isUnguarded = why === "rethrown" && error === this.unguarded
-    const call = isUnguarded ? rejected(error, options.request, options.run.turn()) : undefined
+    const call = error === this.unguarded ? rejected(error, options.request, options.run.turn()) : undefined
     if (call === undefined) return Effect.fail(error)
     const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
     return instead(this, { type: "reply", reply })
@@ -254,9 +253,9 @@ const attempt = (
     )
   )
 
-/** Whether a previous model has shown a part of its reply, which must be discarded. */
-const isReplaced = ({ options, state: { attempts, shown } }: ModelCall<unknown>): boolean =>
-  options.isAside === true && attempts > 0 && shown !== undefined
+/** Whether what a previous model has shown of its reply is discarded. */
+const isReplaced = ({ options, state: { attempts } }: ModelCall<unknown>): boolean =>
+  options.isAside === true && attempts > 0
 
 const begun = (
   call: ModelCall<unknown>,

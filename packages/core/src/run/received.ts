@@ -85,7 +85,7 @@ export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Mo
   Effect.withFiber((fiber) => {
     const { conversation, hold, run } = call.options
     const { shown } = call.state
-    if (shown !== undefined || parts.some(isShown)) {
+    if (parts.some(isShown)) {
       const base = call.prefix?.text ?? ""
       // without a guardrail, all collected text is shown
       const text = hold === undefined ? base + of.partial : parts.reduce(saying, shown?.text ?? base)
