@@ -245,3 +245,16 @@ it.effect("a step of the run can keep what was shown, and go on in the same tran
     assert.strictEqual(yield* keep(Message.incomplete("Half ")), 1)
   })
 )
+
+it.effect(
+  "a partial text that the model itself puts into its failure stays there, if a reader has seen nothing [P501]",
+  () =>
+    Effect.gen(function* () {
+      const cutOff = LlmError.NetworkError.make({ host: "h", what: "cut off", partial: "Half" })
+      const failure = yield* Stream.runDrain(agentWith().stream("go")).pipe(
+        Effect.provide(streaming(Stream.fail(cutOff))),
+        Effect.flip
+      )
+      assert.deepInclude(failure, { _tag: "NetworkError", partial: "Half" })
+    })
+)

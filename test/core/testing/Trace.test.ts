@@ -279,6 +279,14 @@ it.effect("a row of any form is traced: a handler, a schedule, and a table of bo
   })
 )
 
+it.effect("a policy that never ends is stopped, after 20,000 attempts [P1105]", () =>
+  Effect.gen(function* () {
+    const seen = yield* Trace.play(always(fails("Down")), Effect.retry(Schedule.spaced("1 second")))
+    assert.strictEqual(seen.attempts.length, 20_000)
+    assert.strictEqual(seen.exit, "died of runaway")
+  })
+)
+
 it.effect("a failure that no attempt made is named as one of its own [P1105]", () =>
   Effect.gen(function* () {
     const endOf = (guard: () => Effect.Effect<string, unknown>) =>
