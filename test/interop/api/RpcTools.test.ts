@@ -4,7 +4,7 @@ import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { ApiError } from "@kintsugi/interop/ApiError"
 import * as RpcTools from "@kintsugi/interop/RpcTools"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -57,29 +57,6 @@ it.effect("each procedure that gives one value is a tool with its schemas and er
     const wrong: object = { include: ["watch"] }
     assert.throws(() => RpcTools.fromGroup(Seats, client, wrong), /there is no tool 'watch'/)
   }).pipe(Effect.scoped, Effect.provide(handlers))
-)
-
-it.effect("an interruption of the call interrupts the procedure [P1799]", () =>
-  Effect.gen(function* () {
-    const begun = yield* Deferred.make<void>()
-    const stopped = yield* Deferred.make<void>()
-    const Slow = RpcGroup.make(Rpc.make("slow"))
-    const layer = Slow.toLayer({
-      slow: () =>
-        Effect.onInterrupt(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never), () =>
-          Deferred.succeed(stopped, undefined)
-        )
-    })
-    yield* Effect.gen(function* () {
-      const { slow } = RpcTools.fromGroup(Slow, yield* RpcTest.makeClient(Slow))
-      const fiber = yield* Effect.forkChild(Tool.call(slow, {}))
-      yield* Deferred.await(begun)
-      yield* Fiber.interrupt(fiber)
-      const exit = yield* Fiber.await(fiber)
-      assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-      yield* Deferred.await(stopped)
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  })
 )
 
 it.effect("an answer that takes longer than its time fails, and its procedure is interrupted [P1799]", () =>
