@@ -96,28 +96,6 @@ it.run("a tool writes into a copy of its own in each attempt; approved and recor
   })
 )
 
-it.run("an approval predicate that mutates its arguments changes only its copy [P1396]", (run) =>
-  Effect.gen(function* () {
-    const got: Array<unknown> = []
-    const tool = AiSdk.tool(
-      "order",
-      {
-        inputSchema: { jsonSchema: json },
-        needsApproval: (order: Order) => {
-          spoil(order)
-          return order.to !== "the thief"
-        },
-        execute: (order: Order) => void got.push(structuredClone(order))
-      },
-      { approval: true }
-    )
-    const model = yield* make(calls(call("order", asked(), "c1")), done)
-    const approver = Approval.layer(() => Effect.die(new Error("not expected to be asked")))
-    yield* run(agentWith(tool), "go").pipe(Effect.provide([approver, model.layer]))
-    assert.deepStrictEqual(got, [asked()])
-  })
-)
-
 const filled = (order: Order): Order => {
   for (const item of order.items) item.many ??= 2
   return order

@@ -29,7 +29,7 @@ const ofStatus = (
   return { said: message.slice(head.length), ...more, ...wait }
 }
 
-it("each status has its reason, its category and its advice [P1792 P1798]", () => {
+it("a status has its reason, category and advice, and the trimmed words of the API, cut and redacted [P1792 P1798]", () => {
   const busy = (status: number) => ({
     said: `status ${status}`,
     reason: "busy",
@@ -69,9 +69,6 @@ it("each status has its reason, its category and its advice [P1792 P1798]", () =
       ...final
     })
   }
-})
-
-it("a status has the trimmed words of the API, cut and redacted [P1792 P1798]", () => {
   assert.strictEqual(ofStatus(422, "\n copies: too many \n").said, "status 422: copies: too many")
   assert.strictEqual(ofStatus(404, "x".repeat(2000)).said, `status 404: ${"x".repeat(2000)}`)
   assert.strictEqual(ofStatus(404, "x".repeat(2001)).said, `status 404: ${"x".repeat(2000)}…`)
