@@ -240,6 +240,27 @@ describe("a call", () => {
     })
   )
 
+  it.effect("fails for an answer that is in none of the forms of its status [P1792]", () =>
+    Effect.gen(function* () {
+      const forms = [Note, Schema.String.pipe(HttpApiSchema.asText())] as const
+      const endpoint = HttpApiEndpoint.get("either", "/either", { success: forms })
+      const { either } = HttpApiTools.fromGroup(HttpApiGroup.make("notes").add(endpoint), { baseUrl })
+      const call = Tool.call(either, {})
+      assert.deepStrictEqual((yield* valueOf(call, () => Response.json({ text: "so" }))).value, { text: "so" })
+      assert.strictEqual((yield* valueOf(call, () => new Response("so"))).value, "so")
+      const { said, ...odd } = yield* causeOf(call, () => new Response("so", { headers: { "content-type": "a/b" } }))
+      assert.deepStrictEqual(odd, {
+        _tag: "ApiError",
+        operation: "either",
+        reason: "result",
+        category: "validation",
+        isRetryable: false,
+        recovery: "none"
+      })
+      assert.match(String(said), /^its answer does not fit: .*Unsupported response content-type/)
+    })
+  )
+
   it.effect("knows the status that a client refuses itself [P1792]", () =>
     Effect.gen(function* () {
       const strict = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
@@ -263,6 +284,7 @@ describe("a call", () => {
         status: 418,
         category: "parameter"
       })
+      assert.deepInclude(yield* refusing(302), { reason: "redirect", status: 302, isRetryable: false })
       const busy = yield* refusing(429)
       assert.strictEqual(busy["message"], message(429))
       assert.property(busy, "suggestedDelay")
