@@ -23,9 +23,13 @@ describe("the metadata of a part", () => {
       assert.deepStrictEqual(Metadata.optionsOf(none), {})
   })
 
-  it("has one object for each provider [P1381]", () => {
+  it("has one object for each provider, in own fields [P1381]", () => {
     assert.deepStrictEqual(Metadata.byProvider({ a: { x: 1 }, b: null, c: [1], d: "x", e: {} }), { a: { x: 1 }, e: {} })
     for (const none of [undefined, null, [], "x", 1]) assert.deepStrictEqual(Metadata.byProvider(none), {})
+    assert.deepStrictEqual(
+      ["a", "b", "toString"].map((key) => Metadata.fieldOf({ a: null }, key)),
+      [null, undefined, undefined]
+    )
   })
 })
 

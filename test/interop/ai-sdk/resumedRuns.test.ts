@@ -46,8 +46,8 @@ it.effect(
   "an approved call keeps the id under which it was shown, and shows the arguments with which it runs [P902]",
   () =>
     Effect.gen(function* () {
-      const again = calls(call("find", {}, "c1"))
-      const [before, after] = yield* chunksOf(Approval.approveWith({ cents: 300 }), again, text("done"))
+      const finding = calls(call("find", {}, "c1"))
+      const [before, after] = yield* chunksOf(Approval.approveWith({ cents: 300 }), finding, text("done"))
       assert.deepStrictEqual(ofCalls(before), [
         ["tool-input-available", "c1"],
         ["tool-output-available", "c1"],
