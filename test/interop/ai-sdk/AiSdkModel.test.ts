@@ -59,6 +59,7 @@ describe.each(versions)("a model of version %s", (version) => {
       const step: Script.Reply = {
         ...Script.says("hello"),
         finish: "length",
+        raw: "max_tokens",
         usage: [100, 40, 30, 12],
         headers: { "X-Request-Id": "req-7", "content-encoding": "gzip" }
       }
@@ -76,7 +77,7 @@ describe.each(versions)("a model of version %s", (version) => {
         model: "script-1-large",
         responseId: "r-1",
         requestId: "req-7",
-        rawFinish: "length"
+        rawFinish: version === "v2" ? "length" : "max_tokens"
       })
     })
   )

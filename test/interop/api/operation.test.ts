@@ -144,17 +144,18 @@ describe("the security schemes of a document", () => {
 })
 
 describe("an operation", () => {
-  it("has its own server before that of its path and of the document [P1797]", () => {
-    const url = (path: string) => [{ url: `https://api.pets.test/${path}` }]
-    const hrefOf = (operation: object, item: object) =>
-      readIn({ servers: url("root"), paths: { "/a": { get: operation, ...item } } }).server.pathname
+  it("has servers and parameters, its own before those of its path, with the style and schema of each [P1794 P1797]", () => {
+    const servers = (path: string) => [{ url: `https://api.pets.test/${path}` }]
+    const serverOf = (operation: object, item: object) =>
+      readIn({ servers: servers("root"), paths: { "/a": { get: operation, ...item } } }).server.href
     assert.deepStrictEqual(
-      [hrefOf({ servers: url("own") }, { servers: url("item") }), hrefOf({}, { servers: url("item") }), hrefOf({}, {})],
-      ["/own", "/item", "/root"]
+      [
+        serverOf({ servers: servers("own") }, { servers: servers("item") }),
+        serverOf({}, { servers: servers("item") }),
+        serverOf({}, {})
+      ],
+      ["own", "item", "root"].map((path) => `https://api.pets.test/${path}`)
     )
-  })
-
-  it("has parameters, those of its path after its own, each once, with the style and schema of each [P1794]", () => {
     const schema = { type: "string" }
     const shared = { in: "query", name: "shared", schema, explode: false }
     const root = {
