@@ -195,13 +195,13 @@ describe("a call", () => {
       [{ n: 1 }, "{oops", "", { n: 2 }, null, [1]].map((given, at) => input(`c${at}`, given))
     )
     // of a tool on demand, and one that names no tool
-    const onDemand = [{ name: "pay", arguments: { n: 5 } }, { arguments: {} }].map((args) => ({
-      ...call("c", args),
+    const onDemand = [{ name: "pay", arguments: { n: 5 } }, { arguments: {} }].map((args, at) => ({
+      ...call(`c${at}`, args),
       name: "call_tool"
     }))
     assert.deepStrictEqual<unknown>(after(begun, reply(onDemand)), [
-      { ...input("c", { n: 5 }), toolName: "pay" },
-      { ...input("c#1", { arguments: {} }), toolName: "call_tool" }
+      { ...input("c0", { n: 5 }), toolName: "pay" },
+      { ...input("c1", { arguments: {} }), toolName: "call_tool" }
     ])
     const output = (value: unknown) => [
       { type: "tool-output-available", toolCallId: "c", output: value, dynamic: true }
