@@ -17,8 +17,8 @@ import {
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Cause, Effect, Exit, Schema, Stream } from "effect"
-import { agentWith, batch, busy, calm, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"
-import { continuing, cut, goingOn } from "../../core/run/_support/continued.ts"
+import { agentWith, batch, busy, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"
+import { cut, goingOn } from "../../core/run/_support/continued.ts"
 import { it } from "../../_support/run.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
@@ -204,20 +204,6 @@ it.run("an interrupted run is aborted, its unfinished parts are closed", (run) =
   })
 )
 
-it.effect("a call that a message interrupts gets its end, and the stream goes on [P1583]", () =>
-  Effect.gen(function* () {
-    const { tool } = scripted("slow", Effect.never)
-    const model = yield* make(batch("slow"), done)
-    const run = yield* Effect.provide(agentWith(tool).start("go"), model.layer)
-    yield* calm
-    yield* run.say("stop", { interrupt: "tools" })
-    const chunks = yield* Stream.runCollect(UiMessageStream.fromStream(run.events))
-    const shown = chunks.find(({ type }) => type === "tool-output-error")
-    assert.deepInclude(shown, { toolCallId: "c1", errorText: "The call was interrupted before it ended." })
-    assert.deepInclude(chunks.at(-1), { type: "finish" })
-  })
-)
-
 it.run("requests for approval and decisions; a refused call is denied", (run) =>
   Effect.gen(function* () {
     const pay = Tool.make("pay", {
@@ -321,30 +307,6 @@ it.effect("a value that is too deep to write is shown as its text, or as a mark 
               : []
       )
       assert.deepStrictEqual(shown, [input, "…", "…"])
-    }
-  })
-)
-
-it.effect("a reply that goes on is one text, streamed or not, and its steps stay [P1561]", () =>
-  Effect.gen(function* () {
-    const broken = fails(overloaded(), says("all "), says("is "))
-    // a continuation without a word of its own: the text was whole
-    for (const [rest, whole] of [
-      ["well", "all is well"],
-      ["", "all is "]
-    ] as const) {
-      const model = yield* goingOn(broken, rest === "" ? ScriptedModel.replies(ScriptedModel.reply({})) : text(rest))
-      const agent = agentWith().pipe(continuing())
-      const drawn = UiMessageStream.fromStream(agent.stream("go").pipe(Stream.provide(model.layer)))
-      const chunks = yield* Stream.runCollect(drawn)
-      assert.deepStrictEqual(message(chunks), [
-        ["text", whole],
-        ["finish", "stop"]
-      ])
-      assert.notInclude(
-        chunks.map(({ type }) => type),
-        "reset-step"
-      )
     }
   })
 )

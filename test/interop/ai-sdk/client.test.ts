@@ -79,10 +79,15 @@ const linesOf = (stream: ReadableStream<unknown>) =>
   })
 
 describe("a whole reply", () => {
-  it.effect("is what the model gives, without what is about the call [P1381]", () =>
+  it.effect("is what the model gives, bytes in base64, without what is about the call [P1381]", () =>
     Effect.gen(function* () {
       const reply = {
-        content: [{ type: "text", text: "hi" }],
+        content: [
+          { type: "text", text: "hi" },
+          { data: new Uint8Array([1, 2, 255]) },
+          { deep: [{ data: Buffer.from("hi") }] },
+          { data: new Uint8Array() }
+        ],
         finishReason: { unified: "stop", raw: "end" },
         usage: { inputTokens: {} },
         providerMetadata: { a: { x: 1 } }
@@ -90,6 +95,7 @@ describe("a whole reply", () => {
       const about = { request: { body: "secret" }, warnings: [], response: { id: "r", modelId: "m-1", body: "secret" } }
       assert.deepStrictEqual((yield* answered(() => ({ ...reply, ...about }))).json, {
         ...reply,
+        content: [{ type: "text", text: "hi" }, { data: "AQL/" }, { deep: [{ data: "aGk=" }] }, { data: "" }],
         response: { id: "r", modelId: "m-1" }
       })
       for (const response of [undefined, null, "x", {}])
@@ -97,18 +103,6 @@ describe("a whole reply", () => {
           ...generated,
           response: {}
         })
-    })
-  )
-
-  it.effect("has bytes in base64, wherever they are [P1381]", () =>
-    Effect.gen(function* () {
-      const data = new Uint8Array([1, 2, 255])
-      const content = [{ data }, { deep: [{ data: Buffer.from("hi") }] }, { data: new Uint8Array() }, { data: "AQL/" }]
-      assert.deepStrictEqual((yield* answered(() => ({ ...generated, content }))).json, {
-        ...generated,
-        content: [{ data: "AQL/" }, { deep: [{ data: "aGk=" }] }, { data: "" }, { data: "AQL/" }],
-        response: {}
-      })
     })
   )
 
@@ -180,46 +174,46 @@ describe("the options of a call", () => {
       return rest
     })
 
-  it.effect("are those of the request, before the settings [P1381 P1416]", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* optionsOf({}), { prompt: [] })
-      const settings = { temperature: 1, headers: { a: "1" } }
-      assert.deepStrictEqual(yield* optionsOf({ settings }), { ...settings, prompt: [] })
-      const theirs = { prompt: "theirs", temperature: 0 } as object
-      assert.deepStrictEqual(yield* optionsOf({ settings: theirs }), { temperature: 0, prompt: [] })
-      const providerOptions = { a: { x: 1 } }
-      assert.deepStrictEqual(yield* optionsOf({ settings: { providerOptions } }), { prompt: [], providerOptions })
-      assert.deepStrictEqual(yield* optionsOf({ sent: { options: providerOptions } }), { prompt: [], providerOptions })
-    })
-  )
-
-  it.effect("of a provider are merged, unless their types differ [P1416]", () =>
-    Effect.gen(function* () {
-      const merged = (one: object, other: object) =>
-        Effect.map(
-          optionsOf({ settings: { providerOptions: { a: one as {} } }, sent: { options: { a: other } } }),
-          ({ providerOptions }) => Object(providerOptions).a
-        )
-      assert.deepStrictEqual(yield* merged({ x: 1, y: { z: 1, w: 1 } }, { y: { z: 2 }, v: 3 }), {
-        x: 1,
-        y: { z: 2, w: 1 },
-        v: 3
+  it.effect(
+    "are those of the request before the settings; for a provider both are merged, unless their types differ [P1381 P1416]",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* optionsOf({}), { prompt: [] })
+        const settings = { temperature: 1, headers: { a: "1" } }
+        assert.deepStrictEqual(yield* optionsOf({ settings }), { ...settings, prompt: [] })
+        const theirs = { prompt: "theirs", temperature: 0 } as object
+        assert.deepStrictEqual(yield* optionsOf({ settings: theirs }), { temperature: 0, prompt: [] })
+        const providerOptions = { a: { x: 1 } }
+        assert.deepStrictEqual(yield* optionsOf({ settings: { providerOptions } }), { prompt: [], providerOptions })
+        assert.deepStrictEqual(yield* optionsOf({ sent: { options: providerOptions } }), {
+          prompt: [],
+          providerOptions
+        })
+        const merged = (one: object, other: object) =>
+          Effect.map(
+            optionsOf({ settings: { providerOptions: { a: one as {} } }, sent: { options: { a: other } } }),
+            ({ providerOptions }) => Object(providerOptions).a
+          )
+        assert.deepStrictEqual(yield* merged({ x: 1, y: { z: 1, w: 1 } }, { y: { z: 2 }, v: 3 }), {
+          x: 1,
+          y: { z: 2, w: 1 },
+          v: 3
+        })
+        assert.deepStrictEqual(yield* merged({ y: { type: "a", z: 1 } }, { y: { type: "b" } }), { y: { type: "b" } })
+        assert.deepStrictEqual(yield* merged({ y: { type: "a", z: 1 } }, { y: { type: "a", w: 2 } }), {
+          y: { type: "a", z: 1, w: 2 }
+        })
+        assert.deepStrictEqual(yield* merged({ y: { type: "a", z: 1 } }, { y: { w: 2 } }), {
+          y: { type: "a", z: 1, w: 2 }
+        })
+        assert.deepStrictEqual(yield* merged({ y: { z: 1 } }, { y: { type: "b" } }), { y: { z: 1, type: "b" } })
+        assert.deepStrictEqual(yield* merged({ y: { z: 1 }, l: [1] }, { y: [2], l: { z: 1 } }), { y: [2], l: { z: 1 } })
       })
-      assert.deepStrictEqual(yield* merged({ y: { type: "a", z: 1 } }, { y: { type: "b" } }), { y: { type: "b" } })
-      assert.deepStrictEqual(yield* merged({ y: { type: "a", z: 1 } }, { y: { type: "a", w: 2 } }), {
-        y: { type: "a", z: 1, w: 2 }
-      })
-      assert.deepStrictEqual(yield* merged({ y: { type: "a", z: 1 } }, { y: { w: 2 } }), {
-        y: { type: "a", z: 1, w: 2 }
-      })
-      assert.deepStrictEqual(yield* merged({ y: { z: 1 } }, { y: { type: "b" } }), { y: { z: 1, type: "b" } })
-      assert.deepStrictEqual(yield* merged({ y: { z: 1 }, l: [1] }, { y: [2], l: { z: 1 } }), { y: [2], l: { z: 1 } })
-    })
   )
 })
 
 describe("a failure", () => {
-  it.effect("with a status is an answer with that status [P1381]", () =>
+  it.effect("with a status is an answer with that status, any other is a reply that says so [P1381]", () =>
     Effect.gen(function* () {
       const failure = Object.assign(new Error("no"), {
         statusCode: 429,
@@ -231,6 +225,13 @@ describe("a failure", () => {
       })
       assert.deepStrictEqual([status, headers["retry-after"], json], [429, "7", { a: 1 }])
       assert.notStrictEqual(headers["content-length"], "99")
+      const other = yield* answered(() => {
+        throw new RangeError("oh")
+      })
+      assert.deepStrictEqual(
+        [other.status, other.json],
+        [200, { type: "error", error: { type: "other", name: "RangeError", message: "oh", data: null } }]
+      )
     })
   )
 
@@ -246,19 +247,6 @@ describe("a failure", () => {
       assert(reason._tag === "TransportError")
       assert.strictEqual(reason.cause, failure)
       assert.strictEqual(reason.request.url, "https://p.chat/doGenerate")
-    })
-  )
-
-  it.effect("of any other kind is a reply that says so [P1381]", () =>
-    Effect.gen(function* () {
-      const { json, status } = yield* answered(() => {
-        throw new RangeError("oh")
-      })
-      assert.strictEqual(status, 200)
-      assert.deepStrictEqual(json, {
-        type: "error",
-        error: { type: "other", name: "RangeError", message: "oh", data: null }
-      })
     })
   )
 })

@@ -187,16 +187,22 @@ describe("a call", () => {
     event("tool-end", { ...ofCall(id), use: { settlement: { kind, text: said } } })
   const asked = [...begun, reply([call("c")])]
 
-  it("has its arguments as JSON, if they are [P1381]", () => {
+  it("has its arguments as JSON, if they are, and an output, an error, or a refusal [P1381 P1385]", () => {
     const inputs = ['{"n":1}', "{oops", "", { n: 2 }, null, "[1]"]
     const calls = inputs.map((args, at) => call(`c${at}`, args))
     assert.deepStrictEqual<unknown>(
       after(begun, reply(calls)),
       [{ n: 1 }, "{oops", "", { n: 2 }, null, [1]].map((given, at) => input(`c${at}`, given))
     )
-  })
-
-  it("has an output, an error, or a refusal [P1381]", () => {
+    // of a tool on demand, and one that names no tool
+    const onDemand = [{ name: "pay", arguments: { n: 5 } }, { arguments: {} }].map((args, at) => ({
+      ...call(`c${at}`, args),
+      name: "call_tool"
+    }))
+    assert.deepStrictEqual<unknown>(after(begun, reply(onDemand)), [
+      { ...input("c0", { n: 5 }), toolName: "pay" },
+      { ...input("c1", { arguments: {} }), toolName: "call_tool" }
+    ])
     const output = (value: unknown) => [
       { type: "tool-output-available", toolCallId: "c", output: value, dynamic: true }
     ]

@@ -4,7 +4,6 @@ import { LlmError, Message, Model } from "@kintsugi/core"
 import * as AiSdkModel from "@kintsugi/interop/AiSdkModel"
 import { Effect } from "effect"
 import { it } from "../../_support/run.ts"
-import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
 import * as Script from "./_support/languageModel.ts"
 
 const { plainRequest, failures, replies, says, scripted, versions } = Script
@@ -182,21 +181,6 @@ const nextTurn = (layer: ReturnType<typeof AiSdkModel.layer>, content: Message.R
     const before = Message.settle({ content, finish: "stop", usage }, [{ kind: "result", text: "seen" }])
     return generate({ ...plainRequest, messages: [...plainRequest.messages, before, Message.user("and?")] })
   }).pipe(Effect.provide(layer))
-
-describe("sources", () => {
-  it.effect("and what a text cites are pages that the reader of a run is shown [P1381]", () =>
-    Effect.gen(function* () {
-      const url = (name: string) => ({ type: "source", sourceType: "url", id: name, url: `https://${name}.example/` })
-      const reply = { content: [{ type: "text", text: "x", citations: [{ source: url("a") }] }, url("b")] }
-      const { model } = scripted("v4", [reply, reply])
-      const { content } = yield* replies(AiSdkModel.layer(model))
-      assert.deepStrictEqual(
-        sourcesOf(content).map(({ url }) => url),
-        ["https://a.example/", "https://b.example/"]
-      )
-    })
-  )
-})
 
 describe("usage of version 2", () => {
   it.effect("has what was read from and written to the cache of Anthropic [P1381]", () =>

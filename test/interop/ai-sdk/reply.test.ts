@@ -81,14 +81,11 @@ describe("a text", () => {
 })
 
 describe("a thought", () => {
-  it("is one part with its metadata [P1381]", () => {
+  it("is one part with its metadata, or pieces with it at their end [P1381]", () => {
     assert.deepStrictEqual<unknown>(one({ type: "reasoning", text: "hmm" }), [{ type: "reasoning-delta", text: "hmm" }])
     assert.deepStrictEqual<unknown>(one({ type: "reasoning", providerMetadata: { a: { x: 1 } } }), [
       { type: "reasoning-delta", text: "", opaque: opaque({ metadata: { a: { x: 1 } } }) }
     ])
-  })
-
-  it("in pieces has its metadata at its end [P1381]", () => {
     const pieces = read(
       { type: "reasoning-start", id: "1", providerMetadata: { a: { x: 1 } } },
       { type: "reasoning-delta", id: "1", delta: "hmm" },

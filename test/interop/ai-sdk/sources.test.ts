@@ -76,7 +76,7 @@ for (const [of, source, pages] of forms) {
 
 const citing = (data: Schema.Json, kind = "citations") => sourcesOf([item(kind, data)])
 
-it("each kind of item that names sources is read, and no other [P1407]", () => {
+it("a source is a page of the web in an item that names sources, once, with the last title [P1407]", () => {
   for (const kind of [
     "annotations",
     "sources",
@@ -88,9 +88,6 @@ it("each kind of item that names sources is read, and no other [P1407]", () => {
   ])
     assert.deepStrictEqual(citing({ url }, kind), [{ url }])
   for (const kind of ["text", "web_search_tool_result", ""]) assert.deepStrictEqual(citing({ url }, kind), [])
-})
-
-it("a source is a page of the web, once, with the last title [P1407]", () => {
   const page = (title?: Schema.Json, at: Schema.Json = url) => ({ url: at, ...(title === undefined ? {} : { title }) })
   assert.deepStrictEqual(citing([page("A"), page(), page("B"), page("")]), [{ url, title: "B" }])
   assert.deepStrictEqual(citing([page(), page("A")]), [{ url, title: "A" }])

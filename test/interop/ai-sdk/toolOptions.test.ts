@@ -23,19 +23,21 @@ const failureOf = (foreign: { readonly execute: () => unknown; readonly toModelO
   })
 
 describe("a tool", () => {
-  it("is local and undeclared, and has no description, unless it says so [P1107]", () => {
+  it("is local and undeclared, and has no description, unless it says so [P1107 P1375]", () => {
     const factsOf = ({ definition }: Tool.AnyTool) => [
       definition.description,
       definition.foreignName,
       definition.kind,
       definition.sideEffects,
-      definition.maxResultChars
+      definition.maxResultChars,
+      definition.putAside
     ]
     assert.deepStrictEqual(factsOf(AiSdk.tool("a.b", { inputSchema, execute })), [
       "",
       "a.b",
       "local",
       "undeclared",
+      undefined,
       undefined
     ])
     assert.deepStrictEqual(
@@ -46,8 +48,10 @@ describe("a tool", () => {
           { kind: "mcp-tool", sideEffects: "none", maxResultChars: 5 }
         )
       ),
-      ["Looks.", undefined, "mcp-tool", "none", 5]
+      ["Looks.", undefined, "mcp-tool", "none", 5, undefined]
     )
+    const putAside = Tool.putAside({ above: 10 })
+    assert.strictEqual(AiSdk.tool("look", { inputSchema, execute }, { putAside }).definition.putAside, putAside)
     assert.strictEqual(AiSdk.tool("look", { inputSchema, execute, description: 5 }).definition.description, "")
   })
 
@@ -144,9 +148,14 @@ describe("a failure", () => {
         throw thrown
       }
       const rejecting = () => Promise.reject(thrown)
+      // oxlint-disable-next-line require-yield -- it fails before it yields anything
+      const yielding = async function* () {
+        throw thrown
+      }
       for (const foreign of [
         { execute: throwing },
         { execute: rejecting },
+        { execute: yielding },
         { execute, toModelOutput: throwing },
         { execute, toModelOutput: rejecting }
       ])

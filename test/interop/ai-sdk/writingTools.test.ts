@@ -41,6 +41,7 @@ const spoilt = {
 
 it.run("a tool writes into a copy of its own in each attempt; approved and recorded arguments stay [P1396]", (run) =>
   Effect.gen(function* () {
+    const judged: Array<unknown> = []
     const got: Array<unknown> = []
     const tool = AiSdk.tool(
       "order",
@@ -48,6 +49,7 @@ it.run("a tool writes into a copy of its own in each attempt; approved and recor
         inputSchema: { jsonSchema: json },
         needsApproval: (order: Order) => {
           spoil(order)
+          judged.push(order)
           return true
         },
         execute: (order: Order) => {
@@ -81,6 +83,7 @@ it.run("a tool writes into a copy of its own in each attempt; approved and recor
     )
     const model = yield* make(calls(call("order", asked(), "c1")), done)
     yield* overADay(run(agent, "go").pipe(Effect.provide([approver, model.layer])))
+    assert.deepStrictEqual(judged, [spoilt])
     assert.deepStrictEqual(got, [asked(), asked()])
     assert.deepStrictEqual(shown, [asked()])
     assert.deepStrictEqual(policies, [asked(), asked()])
@@ -93,28 +96,6 @@ it.run("a tool writes into a copy of its own in each attempt; approved and recor
       [asked()]
     )
     assert.deepStrictEqual(read(model), [`result: ${JSON.stringify(spoilt)}`])
-  })
-)
-
-it.run("an approval predicate that mutates its arguments changes only its copy [P1396]", (run) =>
-  Effect.gen(function* () {
-    const got: Array<unknown> = []
-    const tool = AiSdk.tool(
-      "order",
-      {
-        inputSchema: { jsonSchema: json },
-        needsApproval: (order: Order) => {
-          spoil(order)
-          return order.to !== "the thief"
-        },
-        execute: (order: Order) => void got.push(structuredClone(order))
-      },
-      { approval: true }
-    )
-    const model = yield* make(calls(call("order", asked(), "c1")), done)
-    const approver = Approval.layer(() => Effect.die(new Error("not expected to be asked")))
-    yield* run(agentWith(tool), "go").pipe(Effect.provide([approver, model.layer]))
-    assert.deepStrictEqual(got, [asked()])
   })
 )
 

@@ -1,15 +1,11 @@
 /** Tools of OpenAPI documents. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Backoff, Recovery, Tool, ToolError } from "@kintsugi/core"
-import { ScriptedModel } from "@kintsugi/core/testing"
+import { Tool, ToolError } from "@kintsugi/core"
 import { ApiError } from "@kintsugi/interop/ApiError"
 import * as DocumentTools from "@kintsugi/interop/DocumentTools"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Duration, Effect } from "effect"
 import { bodyOf, documentOf, pets } from "./_support/pets.ts"
-import { listen, served } from "./_support/shop.ts"
+import { served } from "./_support/shop.ts"
 
 const hosts = ["http://api.pets.test"]
 
@@ -321,63 +317,4 @@ it.effect("statuses map to advice, and answers are bounded [P1798]", () =>
     const huge = yield* failing(() => new Response("x".repeat(100_000), { status: 400 }))
     assert.isBelow(huge.message.length, 2200)
   })
-)
-
-it.effect("an interruption aborts the request [P1794]", () =>
-  Effect.gen(function* () {
-    const begun = yield* Deferred.make<AbortSignal>()
-    const { layer } = served((request) => {
-      Effect.runSync(Deferred.succeed(begun, request.signal))
-      return new Promise(() => {})
-    })
-    const { tools } = yield* DocumentTools.fromDocument(documentOf({}), { name: "p", hosts })
-    const fiber = yield* Effect.forkChild(Tool.call(named(tools, "things"), {}).pipe(Effect.provide(layer)))
-    const signal = yield* Deferred.await(begun)
-    yield* Fiber.interrupt(fiber)
-    const exit = yield* Fiber.await(fiber)
-    assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-    assert.isTrue(signal.aborted)
-  })
-)
-
-it.live("over real servers, a redirect stays within the list, and rows repeat and correct [P1797 P1798]", () =>
-  Effect.gen(function* () {
-    const stolen: Array<string> = []
-    const evil = yield* listen((request) => {
-      stolen.push(request.url)
-      return Response.json("stolen")
-    })
-    const answers = [
-      () => new Response("later", { status: 503, headers: { "retry-after": "0" } }),
-      () => new Response("pet id: must be a number", { status: 422 }),
-      () => Response.json({ name: "Rex" }),
-      () => new Response(null, { status: 307, headers: { location: `${evil.url}/steal` } })
-    ]
-    const keys: Array<string | null> = []
-    const { url } = yield* listen((request) => {
-      keys.push(request.headers.get("x-token"))
-      return answers.shift()?.() ?? new Response("unexpected", { status: 500 })
-    })
-    const client = Layer.provide(
-      Layer.effect(
-        HttpClient.HttpClient,
-        Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.setHeader("x-token", "s3cret")))
-      ),
-      FetchHttpClient.layer
-    )
-    const tools = yield* ofPets({ baseUrl: url, hosts: [new URL(url).host], include: ["pets.get"] })
-    const clerk = Agent.make("clerk", { tools }).pipe(
-      Agent.toolDefaults({
-        ExecutionError: Recovery.ladder(Recovery.retry(Backoff.suggested()), Recovery.tell())
-      })
-    )
-    const get = (id: string) => ScriptedModel.calls(ScriptedModel.call("pets_get", { params: { "pet id": id } }))
-    const model = yield* ScriptedModel.make(get("one"), get("1"), get("2"), ScriptedModel.text("Rex."))
-    assert.strictEqual(yield* clerk("Who is it?").pipe(Effect.provide([model.layer, client])), "Rex.")
-    const texts = JSON.stringify(model.requests)
-    assert.include(texts, "pet id: must be a number")
-    assert.include(texts, "Rex")
-    assert.deepStrictEqual(stolen, [])
-    assert.deepStrictEqual(keys, ["s3cret", "s3cret", "s3cret", "s3cret"])
-  }).pipe(Effect.scoped)
 )

@@ -1,12 +1,10 @@
 /** Tools of an API that is declared with `effect/http-api`. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
-import { ScriptedModel } from "@kintsugi/core/testing"
-import { ApiError } from "@kintsugi/interop/ApiError"
+import { Tool, ToolError } from "@kintsugi/core"
 import * as HttpApiTools from "@kintsugi/interop/HttpApiTools"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import { authorised, books, handler, listen, NoSuchBook, served, Shop, SoldOut } from "./_support/shop.ts"
+import { authorised, books, handler, listen, served, Shop } from "./_support/shop.ts"
 
 const tools = HttpApiTools.fromApi(Shop)
 
@@ -79,73 +77,27 @@ it("streams are left out, names are those of group and endpoint, and the method 
   assert.throws(() => HttpApiTools.fromApi(Shop, wrong), /there is no tool 'books_watch'/)
 })
 
-it.effect("an error that the endpoint declares stays what it is, for the rows of a table [P1792]", () =>
-  Effect.gen(function* () {
-    const { layer } = shop()
-    const none = yield* Effect.flip(Tool.call(tools.books_find, { params: { isbn: "none" } })).pipe(
-      Effect.provide(layer)
-    )
-    assert.deepStrictEqual(none, new NoSuchBook({ isbn: "none" }))
-    const many = { payload: { isbn: "1", copies: 4 } }
-    assert.instanceOf(yield* Effect.flip(Tool.call(tools.books_buy, many)).pipe(Effect.provide(layer)), SoldOut)
-  })
-)
-
-it.effect("every other status is an ApiError with its advice, and the words of the API [P1792]", () =>
-  Effect.gen(function* () {
-    const facts = (status: number, headers = {}) =>
-      Effect.map(
-        failing(() => new Response("copies: too many", { status, headers })),
-        ({ cause, isRetryable, recovery, suggestedDelay }) => [
-          cause instanceof ApiError ? cause.reason : "",
-          isRetryable,
-          recovery,
-          Duration.toMillis(suggestedDelay)
-        ]
-      )
-    assert.deepStrictEqual(yield* facts(400), ["arguments", false, "repair", 0])
-    assert.deepStrictEqual(yield* facts(422), ["arguments", false, "repair", 0])
-    assert.deepStrictEqual(yield* facts(401), ["authentication", false, "none", 0])
-    assert.deepStrictEqual(yield* facts(403), ["authentication", false, "none", 0])
-    assert.deepStrictEqual(yield* facts(429, { "retry-after": "7" }), ["busy", true, "resend", 7000])
-    assert.deepStrictEqual(yield* facts(503, { "retry-after": "2" }), ["busy", true, "resend", 2000])
-    assert.deepStrictEqual(yield* facts(500), ["server", true, "resend", 1000])
-    assert.deepStrictEqual(yield* facts(302), ["redirect", false, "none", 0])
-    const refused = yield* failing(() => new Response("copies: too many", { status: 422 }))
-    assert.strictEqual(refused.message, "operation 'buy' of the API 'shop': status 422: copies: too many")
-  })
-)
-
 it.effect(
   "an answer that does not fit, is too long, or declares an error in another form fails typed [P1792 P1793]",
   () =>
     Effect.gen(function* () {
-      const odd = yield* failing(() => Response.json({ order: "none" }))
-      assert.deepInclude(odd.cause, { _tag: "ApiError", reason: "result" })
-      assert.deepInclude(odd, { isRetryable: false, category: "validation" })
+      for (const answer of [() => Response.json({ order: "none" }), () => new Response("{")]) {
+        const odd = yield* failing(answer)
+        assert.deepInclude(odd, { isRetryable: false, category: "validation" })
+        assert.deepInclude(odd.cause, { _tag: "ApiError", operation: "buy", reason: "result", recovery: "none" })
+        assert.match(odd.message, /^operation 'buy' of the API 'shop': its answer does not fit: /)
+      }
       const long = yield* failing(() => Response.json({ order: 1, more: "x".repeat(100) }), 64)
       assert.deepInclude(long.cause, { _tag: "InputTooLargeError", bound: "bytes", limit: 64 })
       const page = yield* failing(() => new Response("<h1>Not found</h1>", { status: 404 }))
       assert.deepInclude(page.cause, { reason: "arguments", status: 404 })
       assert.include(page.message, "<h1>Not found</h1>")
-      assert.throws(() => HttpApiTools.fromApi(Shop, { maxResponseBytes: 0 }), RangeError)
+      assert.throws(() => HttpApiTools.fromApi(Shop, { maxResponseBytes: 0 }), RangeError, "maxResponseBytes")
+      assert.throws(() => HttpApiTools.fromApi(Shop, { timeout: 0 }), RangeError, "timeout")
     })
 )
 
-it.effect(
-  "a segment that would climb up the path, or cannot be in one, is an argument to mend, and nothing is sent [P1793]",
-  () =>
-    Effect.gen(function* () {
-      const { asked, layer } = shop()
-      for (const isbn of ["..", "\ud800"]) {
-        const error = yield* Effect.flip(Tool.call(tools.books_drop, { params: { isbn } })).pipe(Effect.provide(layer))
-        assert(error instanceof ToolError.ExecutionError)
-        assert.deepInclude(error, { category: "parameter", recovery: "repair" })
-      }
-      assert.deepStrictEqual(asked, [])
-    })
-)
-
+// Finds out nothing of its own: what fetch makes of a redirect that it does not follow is seen over real sockets alone
 it.live("over real servers, a redirect is not followed with the credentials and the body [P1790 P1792]", () =>
   Effect.gen(function* () {
     const stolen: Array<string | null> = []
@@ -160,46 +112,5 @@ it.live("over real servers, a redirect is not followed with the credentials and 
     assert(error instanceof ToolError.ExecutionError)
     assert.deepInclude(error.cause, { reason: "redirect", status: 307, isRetryable: false })
     assert.deepStrictEqual(stolen, [])
-  }).pipe(Effect.scoped)
-)
-
-it.effect("an interruption aborts the request [P1790]", () =>
-  Effect.gen(function* () {
-    const begun = yield* Deferred.make<AbortSignal>()
-    const { layer } = shop((request) => {
-      Effect.runSync(Deferred.succeed(begun, request.signal))
-      return new Promise(() => {})
-    })
-    const fiber = yield* Effect.forkChild(Tool.call(tools.health, {}).pipe(Effect.provide(layer)))
-    const signal = yield* Deferred.await(begun)
-    yield* Fiber.interrupt(fiber)
-    const exit = yield* Fiber.await(fiber)
-    assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-    assert.isTrue(signal.aborted)
-  })
-)
-
-it.live("over a real server, rows repeat what is transient and correct arguments [P1790 P1791]", () =>
-  Effect.gen(function* () {
-    const state = { isBusy: true }
-    const { url } = yield* listen(handler(state))
-    const client = Layer.provide(authorised(url), FetchHttpClient.layer)
-    const find = tools.books_find.pipe(
-      Tool.onError({
-        ExecutionError: Recovery.retry({ retries: 2, initialBackoff: "1 millis" }),
-        NoSuchBook: Recovery.tell(({ isbn }) => `there is no book ${isbn}`)
-      })
-    )
-    const clerk = Agent.make("clerk", { tools: [find] })
-    const model = yield* ScriptedModel.make(
-      ScriptedModel.calls(ScriptedModel.call("books_find", { params: { isbn: "none" } })),
-      ScriptedModel.calls(ScriptedModel.call("books_find", { params: { isbn: "7" }, query: { edition: 3 } })),
-      ScriptedModel.text("It costs 9.50.")
-    )
-    assert.strictEqual(yield* clerk("What does it cost?").pipe(Effect.provide([model.layer, client])), "It costs 9.50.")
-    const texts = JSON.stringify(model.requests)
-    assert.include(texts, "there is no book none")
-    assert.include(texts, "7/3/t1")
-    assert.isFalse(state.isBusy)
   }).pipe(Effect.scoped)
 )

@@ -112,7 +112,7 @@ describe("the operations that are taken", () => {
     })
   )
 
-  it("have bounds that are positive integers [P1796]", () => {
+  it("have bounds that are positive [P1793 P1796]", () => {
     for (const option of ["maxNodes", "maxTools"])
       for (const bound of [0, -1, 1.5, Number.NaN])
         assert.throws(
@@ -121,6 +121,7 @@ describe("the operations that are taken", () => {
           `DocumentTools: ${option} must be an integer of at least 1, got ${bound}`
         )
     assert.throws(() => made({}, { maxResponseBytes: 0 }), RangeError, "maxResponseBytes")
+    assert.throws(() => made({}, { timeout: 0 }), RangeError, "timeout")
     assert.throws(() => made({}, { bounds: { depth: 0 } }), RangeError, "depth")
   })
 

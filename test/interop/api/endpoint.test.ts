@@ -175,13 +175,21 @@ describe("a tool", () => {
 })
 
 describe("a call", () => {
-  it.effect("sends its parts in the form of the endpoint, behind the base address [P1790]", () =>
+  it.effect("sends its parts in the form of the endpoint, with the headers of the model alone [P1790]", () =>
     Effect.gen(function* () {
       const note = () => Response.json({ text: "so" })
       const found = yield* valueOf(Tool.call(tools.find, { params: { id: 7 }, query: { page: 2 } }), note)
       assert.deepStrictEqual(found, { value: { text: "so" }, sent: [["GET", "/notes/7?page=2", null, ""]] })
-      const searched = yield* valueOf(Tool.call(tools.search, {}), () => Response.json(["a"]))
-      assert.deepStrictEqual(searched, { value: ["a"], sent: [["GET", "/search", null, ""]] })
+      const { asked, layer } = served(() => Response.json(["a"]))
+      for (const params of [{}, { headers: { "x-lang": "no" } }])
+        assert.deepStrictEqual(yield* Effect.provide(Tool.call(tools.search, params), layer), ["a"])
+      assert.deepStrictEqual(
+        asked.map(({ headers, path }) => [path, headers.get("x-lang"), headers.get("x-tenant")]),
+        [
+          ["/search", null, null],
+          ["/search", "no", null]
+        ]
+      )
       const filtered = yield* valueOf(Tool.call(tools.filter, { payload: { since: 5 } }), () => Response.json(1))
       assert.deepStrictEqual(filtered, { value: 1, sent: [["GET", "/filter?since=5", null, ""]] })
       const form = yield* valueOf(Tool.call(tools.form, { payload: { n: 5 } }), () => new Response("ok"))
@@ -195,15 +203,6 @@ describe("a call", () => {
         value: undefined,
         sent: [["POST", "/notes", "application/json", JSON.stringify({ on })]]
       })
-    })
-  )
-
-  it.effect("sends the headers of the model, and lets the client send the others [P1790]", () =>
-    Effect.gen(function* () {
-      const { asked, layer } = served(() => Response.json([]))
-      const call = Tool.call(tools.search, { headers: { "x-lang": "no" } })
-      yield* Effect.provide(call, layer)
-      assert.deepStrictEqual([asked[0]?.headers.get("x-lang"), asked[0]?.headers.get("x-tenant")], ["no", null])
     })
   )
 
@@ -241,15 +240,24 @@ describe("a call", () => {
     })
   )
 
-  it.effect("fails for an answer of a declared success that does not fit [P1792]", () =>
+  it.effect("fails for an answer that is in none of the forms of its status [P1792]", () =>
     Effect.gen(function* () {
-      const find = Tool.call(tools.find, { params: { id: 7 }, query: { page: 2 } })
-      const final = { category: "validation", isRetryable: false, recovery: "none" }
-      const misfit = yield* causeOf(find, () => Response.json({ text: 5 }))
-      const { said, ...more } = misfit
-      assert.deepStrictEqual(more, { _tag: "ApiError", operation: "find", reason: "result", ...final })
-      assert.match(String(said), /^its answer does not fit: /)
-      assert.deepInclude({ ...(yield* causeOf(find, () => new Response("{"))) }, { reason: "result", ...final })
+      const forms = [Note, Schema.String.pipe(HttpApiSchema.asText())] as const
+      const endpoint = HttpApiEndpoint.get("either", "/either", { success: forms })
+      const { either } = HttpApiTools.fromGroup(HttpApiGroup.make("notes").add(endpoint), { baseUrl })
+      const call = Tool.call(either, {})
+      assert.deepStrictEqual((yield* valueOf(call, () => Response.json({ text: "so" }))).value, { text: "so" })
+      assert.strictEqual((yield* valueOf(call, () => new Response("so"))).value, "so")
+      const { said, ...odd } = yield* causeOf(call, () => new Response("so", { headers: { "content-type": "a/b" } }))
+      assert.deepStrictEqual(odd, {
+        _tag: "ApiError",
+        operation: "either",
+        reason: "result",
+        category: "validation",
+        isRetryable: false,
+        recovery: "none"
+      })
+      assert.match(String(said), /^its answer does not fit: .*Unsupported response content-type/)
     })
   )
 
@@ -276,6 +284,7 @@ describe("a call", () => {
         status: 418,
         category: "parameter"
       })
+      assert.deepInclude(yield* refusing(302), { reason: "redirect", status: 302, isRetryable: false })
       const busy = yield* refusing(429)
       assert.strictEqual(busy["message"], message(429))
       assert.property(busy, "suggestedDelay")
@@ -319,21 +328,19 @@ describe("a call", () => {
     })
   )
 
-  it.effect("has an argument to mend if it cannot be sent [P1793]", () =>
+  it.effect("that cannot be sent has an argument to mend, and sends nothing [P1793]", () =>
     Effect.gen(function* () {
       const find = HttpApiTools.fromGroup(
         HttpApiGroup.make("notes").add(HttpApiEndpoint.get("byName", "/n/:name", { params: { name: Schema.String } })),
         { baseUrl }
       ).byName
       const unsendable = { _tag: "ApiError", operation: "byName", reason: "arguments", category: "parameter" }
-      assert.deepStrictEqual(yield* causeOf(Tool.call(find, { params: { name: ".." } }), () => Response.json(1)), {
-        ...unsendable,
-        said: "Invalid path parameter: name"
-      })
-      assert.deepStrictEqual(yield* causeOf(Tool.call(find, { params: { name: "\ud800" } }), () => Response.json(1)), {
-        ...unsendable,
-        said: "URI malformed"
-      })
+      const answer = () => assert.fail("it is sent")
+      for (const [name, said] of [
+        ["..", "Invalid path parameter: name"],
+        ["\ud800", "URI malformed"]
+      ] as const)
+        assert.deepStrictEqual(yield* causeOf(Tool.call(find, { params: { name } }), answer), { ...unsendable, said })
     })
   )
 })

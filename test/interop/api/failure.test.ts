@@ -2,7 +2,6 @@
 import { assert, it } from "@effect/vitest"
 import { ApiError } from "@kintsugi/interop/ApiError"
 import { Duration, Schema } from "effect"
-import { refusal } from "../../../packages/interop/src/api/documentError.ts"
 import * as Failure from "../../../packages/interop/src/api/failure.ts"
 import { fieldsOf } from "./_support/errors.ts"
 
@@ -30,7 +29,7 @@ const ofStatus = (
   return { said: message.slice(head.length), ...more, ...wait }
 }
 
-it("each status has its reason, its category and its advice [P1792 P1798]", () => {
+it("a status has its reason, category and advice, and the trimmed words of the API, cut and redacted [P1792 P1798]", () => {
   const busy = (status: number) => ({
     said: `status ${status}`,
     reason: "busy",
@@ -70,9 +69,6 @@ it("each status has its reason, its category and its advice [P1792 P1798]", () =
       ...final
     })
   }
-})
-
-it("a status has the trimmed words of the API, cut and redacted [P1792 P1798]", () => {
   assert.strictEqual(ofStatus(422, "\n copies: too many \n").said, "status 422: copies: too many")
   assert.strictEqual(ofStatus(404, "x".repeat(2000)).said, `status 404: ${"x".repeat(2000)}`)
   assert.strictEqual(ofStatus(404, "x".repeat(2001)).said, `status 404: ${"x".repeat(2000)}…`)
@@ -97,20 +93,15 @@ it("an error may advise to repair the arguments or not to, and nothing else [P17
   assert.throws(() => new ApiError(other as never))
 })
 
-it("the names of the API and the operation are cut [P1792]", () => {
-  const long = { api: "a".repeat(201), operation: "o".repeat(201) }
-  const error = Failure.unsendable(long, "it is odd")
-  const message = `operation '${"o".repeat(200)}…' of the API '${"a".repeat(200)}…': it is odd`
-  assert.deepStrictEqual(fieldsOf(error), {
+it("an argument that cannot be sent, and an answer that does not fit, comes late or is too large say so [P1792 P1793]", () => {
+  const names = { api: "a".repeat(201), operation: "o".repeat(201) }
+  assert.deepStrictEqual(fieldsOf(Failure.unsendable(names, "it is odd")), {
     _tag: "ApiError",
-    message,
-    ...long,
+    message: `operation '${"o".repeat(200)}…' of the API '${"a".repeat(200)}…': it is odd`,
+    ...names,
     reason: "arguments",
     category: "parameter"
   })
-})
-
-it("an answer that does not fit, comes late or is too large says so [P1792 P1793]", () => {
   assert.deepStrictEqual(fieldsOf(Failure.misfit(where, "order: a number")), {
     _tag: "ApiError",
     message: `${head}its answer does not fit: order: a number`,
@@ -133,22 +124,4 @@ it("an answer that does not fit, comes late or is too large says so [P1792 P1793
   const what = "The answer of operation 'buy' of the API 'shop'"
   assert.deepStrictEqual(large, { _tag: "InputTooLargeError", what, bound: "depth", limit: 30 })
   assert.include(message, `${what} is beyond the bound of 30 levels (depth)`)
-})
-
-it("a part of a document is refused with its pointer, each text cut [P1796]", () => {
-  assert.deepStrictEqual(fieldsOf(refusal("shop", "#/paths", "count", "it has too many")), {
-    _tag: "ApiDocumentError",
-    message: "OpenAPI document 'shop' at #/paths: it has too many",
-    api: "shop",
-    pointer: "#/paths",
-    reason: "count"
-  })
-  const [api, pointer, what] = ["a".repeat(201), "p".repeat(501), "w".repeat(501)]
-  assert.deepStrictEqual(fieldsOf(refusal(api, pointer, "host", what)), {
-    _tag: "ApiDocumentError",
-    message: `OpenAPI document '${"a".repeat(200)}…' at ${"p".repeat(500)}…: ${"w".repeat(500)}…`,
-    api,
-    pointer: `${"p".repeat(500)}…`,
-    reason: "host"
-  })
 })

@@ -144,31 +144,18 @@ describe("the security schemes of a document", () => {
 })
 
 describe("an operation", () => {
-  it("that says nothing is a request without parameters [P1794]", () => {
-    const { server, ...operation } = readOf({})
-    assert.strictEqual(server.href, "https://api.pets.test/")
-    assert.deepStrictEqual<unknown>(operation, {
-      id: "get /things",
-      method: "GET",
-      path: "/things",
-      parameters: [],
-      mediaType: undefined,
-      description: "GET /things",
-      schema: object({})
-    })
-  })
-
-  it("has its own server before that of its path and of the document [P1797]", () => {
-    const url = (path: string) => [{ url: `https://api.pets.test/${path}` }]
-    const hrefOf = (operation: object, item: object) =>
-      readIn({ servers: url("root"), paths: { "/a": { get: operation, ...item } } }).server.pathname
+  it("has servers and parameters, its own before those of its path, with the style and schema of each [P1794 P1797]", () => {
+    const servers = (path: string) => [{ url: `https://api.pets.test/${path}` }]
+    const serverOf = (operation: object, item: object) =>
+      readIn({ servers: servers("root"), paths: { "/a": { get: operation, ...item } } }).server.href
     assert.deepStrictEqual(
-      [hrefOf({ servers: url("own") }, { servers: url("item") }), hrefOf({}, { servers: url("item") }), hrefOf({}, {})],
-      ["/own", "/item", "/root"]
+      [
+        serverOf({ servers: servers("own") }, { servers: servers("item") }),
+        serverOf({}, { servers: servers("item") }),
+        serverOf({}, {})
+      ],
+      ["own", "item", "root"].map((path) => `https://api.pets.test/${path}`)
     )
-  })
-
-  it("has parameters, those of its path after its own, each once, with the style and schema of each [P1794]", () => {
     const schema = { type: "string" }
     const shared = { in: "query", name: "shared", schema, explode: false }
     const root = {
@@ -334,7 +321,7 @@ describe("an operation is refused", () => {
     const ofPath = (path: string, parameters: ReadonlyArray<object> = []) =>
       thrown(() => readIn({ paths: { [path]: { get: { parameters } } } }))
     const elsewhere = "its path has a segment that leads to another path"
-    for (const path of ["/a/..", "/.", "/%2E%2e/a", "/.%2e"]) {
+    for (const path of ["/a/..", "/.", "/%2e", "/%2E.", "/%2E%2e/a", "/.%2e"]) {
       const pointer = `#/paths/${path.replaceAll("/", "~1")}/get`
       assert.deepStrictEqual(ofPath(path), refused(pointer, elsewhere))
     }
@@ -342,6 +329,8 @@ describe("an operation is refused", () => {
       assert.deepInclude(ofPath(path), { reason: "unsupported" })
       assert.include((ofPath(path) as Error).message, elsewhere)
     }
+    for (const path of ["/", "/...", "/a.", "/.a", "/%2e%2e.", "/%2f"])
+      assert.strictEqual(readIn({ paths: { [path]: { get: {} } } }).path, path)
     const twice = refused("#/paths/~1{a}~1{a}/get", "its path has a parameter twice")
     assert.deepStrictEqual(ofPath("/{a}/{a}", [{ in: "path", name: "a" }]), twice)
     const missing = (pointer: string, name: string) =>
@@ -364,9 +353,4 @@ describe("an operation is refused", () => {
     for (const method of ["options", "put", "delete", "post", "patch"])
       assert.strictEqual(ofMethod(method, { requestBody })().method, method.toUpperCase())
   })
-})
-
-it("a segment of dots is one in every way that a URL reads it [P1793]", () => {
-  for (const segment of [".", "..", "%2e", "%2E.", ".%2e", "%2e%2E"]) assert.isTrue(Operation.isDots(segment))
-  for (const segment of ["", "...", "a.", ".a", "%2e%2e.", "%2f"]) assert.isFalse(Operation.isDots(segment))
 })

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
 import * as RpcTools from "@kintsugi/interop/RpcTools"
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Rpc, type RpcClient, RpcGroup, RpcMiddleware } from "effect/rpc"
 
 class Full extends Schema.TaggedError<Full>()("Full", { seats: Schema.Int }) {}
@@ -96,10 +96,17 @@ describe("a failure", () => {
   const failing = (failure: Effect.Effect<never, unknown>) =>
     Tool.call(RpcTools.fromGroup(Seats, clientOf({ ...usual, book: () => failure })).book, { payload: { on } })
 
-  it.effect("that the procedure declares stays, any other is an ExecutionError [P1799]", () =>
+  it.effect("that the procedure or its middleware declares stays, any other is an ExecutionError [P1799]", () =>
     Effect.gen(function* () {
       const full = new Full({ seats: 3 })
       assert.strictEqual(yield* Effect.flip(failing(Effect.fail(full))), full)
+      class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {}
+      class Guard extends RpcMiddleware.Service<Guard>()("test/Guard", { error: Closed }) {}
+      const Guarded = RpcGroup.make(Rpc.make("book").middleware(Guard))
+      const closed = new Closed()
+      // cast: a client is called by the names of its procedures
+      const { book } = RpcTools.fromGroup(Guarded, { book: () => Effect.fail(closed) } as never)
+      assert.strictEqual(yield* Effect.flip(Tool.call(book, {})), closed)
       for (const other of [new Error("oh"), { _tag: "Full", seats: 3 }, "oh"]) {
         const error = yield* Effect.flip(failing(Effect.fail(other)))
         assert(error instanceof ToolError.ExecutionError)
@@ -113,19 +120,6 @@ describe("a failure", () => {
         clientOf({ ...usual, "seats.free": () => Effect.fail(new Error("oh")) })
       )
       assert.deepInclude(yield* Effect.flip(Tool.call(free, {})), { tool: "seats_free", args: {} })
-    })
-  )
-
-  it.effect("that a middleware of the procedure declares stays, too [P1799]", () =>
-    Effect.gen(function* () {
-      class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {}
-      class Guard extends RpcMiddleware.Service<Guard>()("test/Guard", { error: Closed }) {}
-      const Guarded = RpcGroup.make(Rpc.make("book").middleware(Guard))
-      const closed = new Closed()
-      const client = { book: () => Effect.fail(closed) }
-      // cast: a client is called by the names of its procedures
-      const { book } = RpcTools.fromGroup(Guarded, client as never)
-      assert.strictEqual(yield* Effect.flip(Tool.call(book, {})), closed)
     })
   )
 
@@ -148,17 +142,6 @@ describe("a failure", () => {
         { _tag: "OtherError", reason: { _tag: "WorkerError" } }
       ])
         assert.notStrictEqual(yield* categoryOf(other), "network", JSON.stringify(other))
-    })
-  )
-
-  it.effect("to call the client is a defect of the run [P1799]", () =>
-    Effect.gen(function* () {
-      const thrown = new Error("oh")
-      const throwing = () => {
-        throw thrown
-      }
-      const { book } = RpcTools.fromGroup(Seats, clientOf({ ...usual, book: throwing }))
-      assert.deepStrictEqual(yield* Effect.exit(Tool.call(book, { payload: { on } })), Exit.die(thrown))
     })
   )
 })

@@ -200,7 +200,7 @@ const sending = (declared: Declared, headers: Schema.Top | undefined, settings: 
         Effect.catchIf(HttpClientError.isHttpClientError, (error): Effect.Effect<never, Failed> => {
           const answer = status ?? answerOf(error)
           if (answer === undefined) return Effect.fail(error)
-          return answer.status < 400 ? Effect.fail(Failure.misfit(where, error.message)) : fromStatus(where, answer)
+          return answer.status < 300 ? Effect.fail(Failure.misfit(where, error.message)) : fromStatus(where, answer)
         })
       )
       return isWithHeaders(value) ? value.body : value
