@@ -1,6 +1,6 @@
 /** `run.say`: a message of the user to a run at work waits in its inbox for the next safe point. */
 import { assert } from "@effect/vitest"
-import { Agent, Budget, Model, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Budget, Message, Model, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -172,6 +172,31 @@ it.effect("the inbox has 64 places, or as many as the budget says [P1580]", () =
       yield* accounted(run)
     }
     assert.throws(() => Budget.make({ maxUnread: Infinity }), /maxUnread must be a whole number/)
+  })
+)
+
+it.effect("a run that goes on has as many places, beside what was said before it [P1580 P1585]", () =>
+  Effect.gen(function* () {
+    const slow = slowReply(ScriptedModel.reply({ content: [{ type: "text", text: "so far" }] }))
+    const model = yield* make(slow.step, done)
+    const from = [Message.user("go"), Message.assistant("begun")]
+    const say = [{ message: "one" }, { message: "two" }]
+    const agent = Agent.make("worker", { budget: { maxUnread: 1 } })
+    const run = yield* started(Agent.resume(agent).start({ from, say }), model)
+    yield* slow.begun
+    yield* run.say("three")
+    assert.deepInclude(yield* Effect.flip(run.say("four")), { _tag: "InboxFullError", limit: 1 })
+    yield* slow.end
+    yield* run.outcome
+    assert.deepStrictEqual(lines(yield* run.transcript), [
+      "user: go",
+      "model: begun",
+      "user: one",
+      "user: two",
+      "model: so far",
+      "user: three",
+      "model: done"
+    ])
   })
 )
 

@@ -1,11 +1,12 @@
 /** Deferred calls whose settlements another process has: what it is asked, and what its answers mean. */
 import { assert } from "@effect/vitest"
-import { Message, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Message, Recovery, Tool } from "@kintsugi/core"
 import * as Interception from "@kintsugi/core/Interception"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit } from "effect"
 import { batch, done, interruptedAt, read } from "../../_support/dialogue.ts"
 import { it, type Runner } from "../../_support/run.ts"
+import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { agentWith, Declined, deferring } from "./_support/deferring.ts"
 
 type Outside = NonNullable<Interception.Interceptor["deferring"]>
@@ -123,6 +124,20 @@ it.run("what it finds at a safe point is read there, and a call that is late the
     const late = yield* lateIn(run, { waits: [undefined] }, text("so far"))
     assert.include(late.said[0], "it was late")
     assert.deepStrictEqual(late.cancelled, [1])
+  })
+)
+
+it.effect("a settlement with which a run goes on counts, and the other process is not asked [P1521 P1528]", () =>
+  Effect.gen(function* () {
+    const { asked, provided } = outside({})
+    const { tokenOf, tool } = deferring()
+    const model = yield* make(batch("order"), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+    const settlements = [{ token: tokenOf(), exit: Exit.succeed({ at: 9 }) }]
+    const resumed = Agent.resume(agentWith(tool))({ from, settlements })
+    assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer), provided), "done")
+    assert.deepStrictEqual(read(model), ['result: {"at":9}'])
+    assert.deepStrictEqual(asked, [])
   })
 )
 

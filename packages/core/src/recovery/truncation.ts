@@ -22,9 +22,8 @@ export const truncated = (text: string, max: number): string => {
   // one character more, because a blank at the limit still ends a sentence or a word
   const wide = chars.slice(0, room + 1).join("")
   for (const seam of seams) {
-    const at = wide.lastIndexOf(seam)
-    // Mutant `at <= 0` survives: a seam at the beginning leaves less than half
-    const whole = at < 0 ? "" : wide.slice(0, at + seam.length).trimEnd()
+    // where there is no such seam, less than half is left
+    const whole = wide.slice(0, wide.lastIndexOf(seam) + seam.length).trimEnd()
     if (Array.from(whole).length * 2 >= max) return whole + mark
   }
   return head + mark

@@ -193,8 +193,7 @@ export const keepShown = <A, E>(running: Running, next: () => Effect.Effect<A, E
 const whole = (answer: Answer): Result.Result<Answer, ReadonlyArray<Issue.Issue>> =>
   Predicate.isNumber(answer.value) || answer.changes.some(isWithin) ? Result.fail([incomplete]) : Result.succeed(answer)
 
-const isWithin = ({ after, before, step }: Answer["changes"][number]): boolean =>
-  step === "first-block" &&
+const isWithin = ({ after, before }: Answer["changes"][number]): boolean =>
   Predicate.isString(before) &&
   Predicate.isString(after) &&
   /[[{]/.test(before.slice(0, Math.max(0, before.indexOf(after))))
