@@ -90,7 +90,7 @@ const waiting = Effect.gen(function* () {
   return yield* snapshotOf(yield* outcomeOf(Agent.make("clerk", { tools }), "go", model))
 })
 
-// Finds out nothing of its own: core denies the call by a verdict that many tests ask for
+// Finds out nothing of its own: core denies the call, and other tests prove the verdict
 it.effect("a run that waits for a changed tool is denied it with refuse although it was approved [P1548 P1549]", () =>
   Effect.gen(function* () {
     const from = yield* waiting
