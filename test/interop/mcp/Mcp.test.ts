@@ -102,34 +102,7 @@ it.effect(
     })
 )
 
-it.effect("the hints of a server become side effects; read-only wins, and a missing hint means unsafe [P1107]", () =>
-  Effect.gen(function* () {
-    const cases: ReadonlyArray<readonly [object | undefined, string]> = [
-      [undefined, "unsafe"],
-      [{}, "unsafe"],
-      [{ readOnlyHint: true }, "none"],
-      [{ readOnlyHint: true, destructiveHint: true, idempotentHint: false }, "none"],
-      [{ readOnlyHint: false, idempotentHint: true }, "idempotent"],
-      [{ destructiveHint: false }, "unsafe"],
-      [{ openWorldHint: false }, "unsafe"]
-    ]
-    const tools = cases.map(([annotations], index) => ({ name: `t${index}`, inputSchema, annotations }))
-    const effectsOf = (options?: Mcp.Options) =>
-      Effect.flatMap(connect(options), (server) => server.tools).pipe(
-        Effect.map((tools) => tools.map(({ definition }) => definition.sideEffects)),
-        Effect.provide(withTools(tools).layer)
-      )
-    assert.deepStrictEqual(
-      yield* effectsOf(),
-      cases.map(([, expected]) => expected)
-    )
-    assert.deepStrictEqual(
-      yield* effectsOf({ sideEffects: () => "undeclared", include: ({ name }) => name === "t2" }),
-      ["undeclared"]
-    )
-  })
-)
-
+// Finds out nothing of its own: the client of Effect reads the pages, and bounds them
 it.effect("all pages of a list are read, and a list that never ends is refused [P1107]", () =>
   Effect.gen(function* () {
     const pages = fake(({ params }) => {

@@ -21,20 +21,10 @@ const noted = (name: string, steps: ReadonlyArray<Effect.Effect<string, Error>>)
   return { tool, runs: () => runs }
 }
 
-it.live("a call from outside goes through the tables of its tool [P1107]", () =>
+// Finds out nothing of its own: the gates and the tables of a tool are those of core
+it.live("a call from outside goes through the tables of its tool and the Approver of the server [P1107]", () =>
   Effect.gen(function* () {
-    const flaky = noted("flaky", [Effect.fail(new Error("once")), Effect.succeed("noted")])
-    const patient = flaky.tool.pipe(Tool.onError({ orElse: Recovery.retry({ retries: 1 }) }))
-    const server = yield* Effect.provide(Mcp.connect("ours", Mcp.http({ url })), yield* ours({ tools: [patient] }))
-    const { content } = yield* call(server, "flaky")
-    assert.deepStrictEqual(content, [{ type: "text", text: "noted" }])
-    assert.strictEqual(flaky.runs(), 2)
-  })
-)
-
-it.live("a call that needs approval waits for the Approver of the server [P1107]", () =>
-  Effect.gen(function* () {
-    const { runs, tool } = noted("pay", [Effect.succeed("paid")])
+    const { runs, tool } = noted("pay", [Effect.fail(new Error("once")), Effect.succeed("paid")])
     const asked: Array<string> = []
     const approver = Approval.layer(({ arguments: args }) =>
       Effect.sync(() => {
@@ -46,7 +36,7 @@ it.live("a call that needs approval waits for the Approver of the server [P1107]
       name: "ours",
       version: "1",
       path: "/mcp",
-      tools: [tool.pipe(Tool.requireApproval())]
+      tools: [tool.pipe(Tool.requireApproval(), Tool.onError({ orElse: Recovery.retry({ retries: 1 }) }))]
     })
     const { dispose, handler } = HttpRouter.toWebHandler(Layer.provide(served, approver), { disableLogger: true })
     yield* Effect.addFinalizer(() => Effect.promise(dispose))
@@ -59,6 +49,7 @@ it.live("a call that needs approval waits for the Approver of the server [P1107]
     assert.strictEqual(runs(), 0)
     const { content } = yield* call(server, "pay", { text: "b" })
     assert.deepStrictEqual(content, [{ type: "text", text: "paid" }])
+    assert.strictEqual(runs(), 2)
     assert.deepStrictEqual(asked, ['{"text":"a"}', '{"text":"b"}'])
   })
 )
@@ -186,6 +177,7 @@ it.live(
     })
 )
 
+// Finds out nothing of its own: the server of Effect interrupts a request whose client goes away
 it.live("a client that goes away interrupts its call, and nothing is logged of it [P1394]", () =>
   Effect.gen(function* () {
     const lines: Array<unknown> = []

@@ -4,7 +4,7 @@ import * as Mcp from "@kintsugi/interop/Mcp"
 import { Effect, Fiber, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { calm } from "../../_support/dialogue.ts"
-import { cached, call, clientOf, fake, inputSchema, refusing, text, url, withTools } from "./_support/fakeServer.ts"
+import { cached, call, clientOf, fake, inputSchema, text, url, withTools } from "./_support/fakeServer.ts"
 import { sessions, streamed } from "./_support/sessions.ts"
 
 const connect = (options?: Mcp.Options) => Mcp.connect("shop", Mcp.http({ url }), options)
@@ -224,15 +224,5 @@ it.effect("a definition beyond a bound is refused by `bind` too [P1391]", () =>
       () => server.bind([{ server: "shop", name: "sell", tool: large as never }]),
       "The input schema of tool 'sell' of MCP server 'shop'"
     )
-  })
-)
-
-it.effect("a failure of the server, and not of a tool, names no tool [P1107]", () =>
-  Effect.gen(function* () {
-    const { layer } = fake(() => refusing(-32_603, "no list"))
-    const server = yield* Effect.provide(connect(), layer)
-    const error = yield* Effect.flip(server.list)
-    assert.isFalse("tool" in Object(error.cause))
-    assert.strictEqual(error.message, "MCP server 'shop': no list (code -32603)")
   })
 )

@@ -34,7 +34,17 @@ const ofClient = (reason: McpClientError.McpClientErrorReason, also?: ReadonlyAr
   )
 
 describe("a failure of the client", () => {
-  it("without an answer is one of the connection or of time", () => {
+  it("without an answer is one of the connection or of time, any other is final, and one of the tool is the tool's", () => {
+    for (const kind of ["LimitError", "ConfigurationError", "UnsupportedError", "ValidationError"] as const)
+      assert.deepStrictEqual(
+        ofClient(new McpClientError[kind]({ description: "no" })),
+        ofCall("no", { reason: "protocol", ...final })
+      )
+    const result = { content: [] }
+    assert.deepStrictEqual(
+      ofClient(new McpClientError.ToolError({ result })),
+      ofCall("MCP tool reported an error", { reason: "tool" })
+    )
     assert.deepStrictEqual(
       ofClient(new McpClientError.TransportError({})),
       ofCall("MCP transport failed", { reason: "connection" })
@@ -97,19 +107,6 @@ describe("a failure of the client", () => {
     assert.deepStrictEqual(
       ofCode(-32_602),
       ofCall("no (code -32602)", { reason: "protocol", rpcCode: -32_602, isRetryable: false, recovery: "repair" })
-    )
-  })
-
-  it("of any other kind is final, and one of the tool is the tool's", () => {
-    for (const kind of ["LimitError", "ConfigurationError", "UnsupportedError", "ValidationError"] as const)
-      assert.deepStrictEqual(
-        ofClient(new McpClientError[kind]({ description: "no" })),
-        ofCall("no", { reason: "protocol", ...final })
-      )
-    const result = { content: [] }
-    assert.deepStrictEqual(
-      ofClient(new McpClientError.ToolError({ result })),
-      ofCall("MCP tool reported an error", { reason: "tool" })
     )
   })
 })

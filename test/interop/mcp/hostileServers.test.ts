@@ -50,23 +50,6 @@ for (const levels of [129, 6000, 200_000]) {
   }
 }
 
-it.effect("data as deep as the bound admits is kept, and the bound is an option [P1391]", () =>
-  Effect.gen(function* () {
-    const { layer } = withTools([{ name: "sell", inputSchema }], ({ params }) => ({
-      content: [],
-      structuredContent: deep(Number((params["arguments"] as { readonly n: number }).n))
-    }))
-    const server = yield* Effect.provide(connect(), layer)
-    assert.deepStrictEqual((yield* call(server, "sell", { n: 128 })).structured, deep(128))
-    const shallow = yield* Effect.provide(connect({ bounds: { depth: 3 } }), layer)
-    assert.deepStrictEqual((yield* call(shallow, "sell", { n: 3 })).structured, deep(3))
-    assert.deepInclude(beneath(yield* Effect.flip(call(shallow, "sell", { n: 4 })), "sell"), { limit: 3 })
-    const far = yield* Effect.provide(connect({ bounds: { depth: 512 } }), layer)
-    assert.deepStrictEqual((yield* call(far, "sell", { n: 512 })).structured, deep(512))
-    assert.throws(() => connect({ bounds: { depth: 513 } }), /Bounds: depth must be an integer from 1 to 512/)
-  })
-)
-
 it.effect("brackets in texts are no levels, and texts that hold deep JSON stay texts [P1391 P1393]", () =>
   Effect.gen(function* () {
     const said = `${"[{".repeat(5000)}\\"quoted\\" \\\\`
@@ -167,13 +150,19 @@ it.effect("the warning about a tool is one line, and no control of a terminal [P
   })
 )
 
-it.effect("a schema that is meant to be large is admitted by a bound of its own [P1391]", () =>
+it.effect("a bound is an option: what it admits of schemas and data is kept, and no level more [P1391]", () =>
   Effect.gen(function* () {
-    const { layer } = withTools([{ name: "sell", inputSchema: bomb(10) }], () => ({ content: text("sold") }))
-    const server = yield* Effect.provide(connect({ bounds: { nodes: 1000 } }), layer)
-    assert.deepStrictEqual(yield* server.tools, [])
-    const patient = yield* Effect.provide(connect({ bounds: { nodes: 5000 } }), layer)
-    assert.deepStrictEqual((yield* call(patient, "sell", { a: 5 })).content, [{ type: "text", text: "sold" }])
+    const outputSchema = { type: "object", properties: deep(300) }
+    const { layer } = withTools([{ name: "sell", inputSchema, outputSchema }], ({ params }) => ({
+      content: [],
+      structuredContent: deep(Number((params["arguments"] as { readonly n: number }).n))
+    }))
+    const usual = yield* Effect.provide(connect(), layer)
+    assert.deepStrictEqual(yield* usual.tools, [])
+    const far = yield* Effect.provide(connect({ bounds: { depth: 400 } }), layer)
+    assert.deepStrictEqual((yield* call(far, "sell", { n: 400 })).structured, deep(400))
+    assert.deepInclude(beneath(yield* Effect.flip(call(far, "sell", { n: 401 })), "sell"), { limit: 400 })
+    assert.throws(() => connect({ bounds: { depth: 513 } }), /Bounds: depth must be an integer from 1 to 512/)
   })
 )
 
@@ -240,6 +229,7 @@ it.effect("an event without an end is refused before it fills the memory [P1391]
       const body = new ReadableStream<Uint8Array>({
         pull: (controller) => {
           sent++
+          if (sent > 32) return controller.close()
           controller.enqueue(sent === 1 ? endless : endless.subarray(6))
         }
       })
@@ -248,6 +238,7 @@ it.effect("an event without an end is refused before it fills the memory [P1391]
     const server = yield* Effect.provide(connect(), layer)
     const error = yield* Effect.flip(server.tools)
     assert.deepInclude(error, { category: "mcp", isRetryable: false })
+    assert.include(error.message, "MCP SSE event exceeds maxMessageBytes")
     assert.isBelow(sent, 24)
   })
 )

@@ -61,16 +61,19 @@ for (const method of ["elicitation/create", "sampling/createMessage", "roots/lis
   it.effect(`a server that needs '${method}' is refused, and the failure of its call says so [P1107]`, () =>
     Effect.gen(function* () {
       const ends = [
-        () => ({ result: { isError: true, content: text("there is no answer") } }),
-        () => ({ error: { code: -32_603, message: "there is no answer" } })
-      ]
-      for (const end of ends) {
+        [() => ({ result: { isError: true, content: text("there is no answer") } }), "there is no answer"],
+        [
+          () => ({ error: { code: -32_603, message: "there is no answer" } }),
+          "tool 'sell' of MCP server 'shop': there is no answer (code -32603)"
+        ]
+      ] as const
+      for (const [end, said] of ends) {
         const { answers, layer } = requesting(method, end)
         const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url })), layer)
         const cause = causeOf(yield* Effect.flip(call(server, "sell")))
         assert.deepInclude(cause, { reason: "input", isRetryable: false, recovery: "none", tool: "sell" })
-        assert.include(cause.message, `it needs '${method}', which this client refuses`)
-        assert.include(cause.message, "there is no answer")
+        const needs = `it needs '${method}', which this client refuses`
+        assert.strictEqual(cause.message, `tool 'sell' of MCP server 'shop': ${needs}: ${said}`)
         assert.deepStrictEqual(answers, [
           { jsonrpc: "2.0", id: "r1", error: { code: -32_601, message: `Unsupported MCP method: ${method}` } }
         ])

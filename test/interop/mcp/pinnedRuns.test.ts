@@ -3,10 +3,10 @@ import { assert } from "@effect/vitest"
 import { Agent, type AgentEvent, Approval, Budget, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { Effect, Fiber, Layer, Logger, Schema } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import { it } from "../../_support/run.ts"
 import { only } from "../../_support/suspension.ts"
-import { changing, type Described, reordered, sell } from "./_support/changing.ts"
+import { changing, type Described, sell } from "./_support/changing.ts"
 import { url } from "./_support/fakeServer.ts"
 
 const { answers, call, calls, make, reply, text } = ScriptedModel
@@ -39,10 +39,10 @@ const changesIn = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
   only(events, "tool-changed").map(({ action, server, tool, turn }) => [turn, server, tool, action])
 
 it.run(
-  "a changed tool is withheld from the next safe point on, and a call against the old definition is denied [P1548]",
+  "a changed tool is withheld from the next safe point on, calls of the old one are denied, and the server lists it once [P1548]",
   (run) =>
     Effect.gen(function* () {
-      const { change, layer, ran } = changing(sell)
+      const { change, layer, lists, ran } = changing(sell)
       const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
       const { events, listen } = recording()
       const agent = Agent.make("clerk", { tools: yield* server.tools }).pipe(listen)
@@ -56,75 +56,13 @@ it.run(
       assert.deepStrictEqual(ran, ["sell"])
       assert.deepStrictEqual(offered(model), [["sell: Sells."], ["sell: Sells."], [], []])
       assert.deepStrictEqual(changesIn(events), [[3, "shop", "sell", "refuse"]])
+      assert.strictEqual(lists(), 2)
       const [, second, third] = settlementsOf(events)
       for (const settlement of [second, third]) {
         assert.deepInclude(settlement, { kind: "denied" })
         assert.include(settlement?.text, "its server has changed what the tool is")
       }
     }).pipe(quietly)
-)
-
-it.run("with accept the new definition is offered from the next safe point on, and then its calls run [P1548]", (run) =>
-  Effect.gen(function* () {
-    const { change, layer, ran } = changing(sell)
-    const server = yield* Effect.provide(Mcp.connect("shop", way, { onChange: "accept" }), layer)
-    const { events, listen } = recording()
-    const agent = Agent.make("clerk", { tools: yield* server.tools }).pipe(listen)
-    const next: Described = {
-      ...sell,
-      description: "Sells at a price.",
-      inputSchema: { type: "object", properties: { price: { type: "number" } }, required: ["price"] }
-    }
-    const model = yield* make(amid(change(next)), calls(call("sell", { price: 3 })), text("done"))
-    yield* Effect.provide(run(agent, "go"), model.layer)
-    assert.deepStrictEqual(offered(model), [["sell: Sells."], ["sell: Sells at a price."], ["sell: Sells at a price."]])
-    assert.deepStrictEqual(changesIn(events), [[2, "shop", "sell", "accept"]])
-    // the schema of the offer is that of the call
-    assert.deepStrictEqual(
-      settlementsOf(events).map((settlement) => settlement?.kind),
-      ["denied", "result"]
-    )
-    assert.deepStrictEqual(ran, ["sell"])
-  })
-)
-
-it.run(
-  "another order of keys is no change, and a tool that the server no longer has is withheld [P1379 P1547 P1548]",
-  (run) =>
-    Effect.gen(function* () {
-      const { change, layer, ran } = changing(sell)
-      const server = yield* Effect.provide(Mcp.connect("shop", way, { onChange: "accept" }), layer)
-      const { events, listen } = recording()
-      const agent = Agent.make("clerk", { tools: yield* server.tools }).pipe(listen)
-      const model = yield* make(amid(change(reordered)), amid(change()), text("done"))
-      yield* Effect.provide(run(agent, "go"), model.layer)
-      assert.deepStrictEqual(ran, ["sell"])
-      assert.deepStrictEqual(
-        model.requests.map(({ tools }) => tools.length),
-        [1, 1, 0]
-      )
-      assert.deepStrictEqual(changesIn(events), [[3, "shop", "sell", "refuse"]])
-      assert.include(settlementsOf(events)[1]?.text, "its server no longer has it")
-    })
-)
-
-it.run("a change that was refused before the run began is withheld from its first turn on [P1548]", (run) =>
-  Effect.gen(function* () {
-    const { layer, set } = changing(sell)
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    const agent = Agent.make("clerk", { tools: yield* server.tools })
-    yield* set(evil)
-    // another part of the program lists the tools
-    yield* server.tools
-    const model = yield* make(text("done"))
-    yield* Effect.provide(run(agent, "go"), model.layer)
-    assert.deepStrictEqual(offered(model), [[]])
-    yield* set(sell)
-    yield* server.tools
-    const later = yield* make(text("done"))
-    yield* Effect.provide(run(agent, "go"), later.layer)
-    assert.deepStrictEqual(offered(later), [["sell: Sells."]])
-  }).pipe(quietly)
 )
 
 it.run("a server that says that its tools have changed, and has no list, keeps them as they are known [P1548]", (run) =>
@@ -135,41 +73,6 @@ it.run("a server that says that its tools have changed, and has no list, keeps t
     const model = yield* make(amid(Effect.andThen(breakDown, change(evil))), text("done"))
     yield* Effect.provide(run(agent, "go"), model.layer)
     assert.deepStrictEqual(ran, ["sell"])
-  }).pipe(quietly)
-)
-
-it.run("the server is asked once for each notice, and not for each turn [P1548]", (run) =>
-  Effect.gen(function* () {
-    const { change, layer, lists } = changing(sell, { ...sell, name: "buy" })
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    const agent = Agent.make("clerk", { tools: yield* server.tools })
-    const model = yield* make(
-      calls(call("sell", {}), call("buy", {})),
-      amid(change(sell, { ...sell, name: "buy" })),
-      calls(call("sell", {}), call("buy", {})),
-      text("done")
-    )
-    yield* Effect.provide(run(agent, "go"), model.layer)
-    assert.strictEqual(lists(), 2)
-  })
-)
-
-it.run("a sub-agent withholds a changed tool of its own [P1548]", (run) =>
-  Effect.gen(function* () {
-    const { change, layer, ran } = changing(sell)
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    const { events, listen } = recording()
-    const inner = Agent.make("inner", { tools: yield* server.tools })
-    const outer = Agent.make("outer", {
-      tools: [Agent.asTool(inner, { name: "ask", description: "Asks." })]
-    }).pipe(listen)
-    const model = yield* make(calls(call("ask", { input: "go" })), amid(change(evil)), text("inner"), text("outer"))
-    yield* Effect.provide(run(outer, "go"), model.layer)
-    assert.deepStrictEqual(ran, [])
-    assert.deepStrictEqual(
-      only(events, "tool-changed").map(({ agent }) => agent),
-      ["inner"]
-    )
   }).pipe(quietly)
 )
 
@@ -241,38 +144,6 @@ it.run("with onNew ask a new tool is asked about without an old definition [P154
   })
 )
 
-it.run("a definition that changes while a person decides is not the one that the person has approved [P1548]", (run) =>
-  Effect.gen(function* () {
-    const { change, layer, ran } = changing(sell)
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    const { events, listen } = recording()
-    const tools = (yield* server.tools).map((tool) => tool.pipe(Tool.requireApproval()))
-    const agent = Agent.make("clerk", { tools }).pipe(listen)
-    const model = yield* make(calls(call("sell", {})), text("done"))
-    const approver = Approval.layer(() => Effect.as(change(evil), Approval.approve))
-    yield* Effect.provide(run(agent, "go"), Layer.merge(model.layer, approver))
-    assert.deepStrictEqual(ran, [])
-    assert.include(settlementsOf(events)[0]?.text, "its server has changed what the tool is")
-  }).pipe(quietly)
-)
-
-it.run("a changed tool takes no other tool with it [P1548]", (run) =>
-  Effect.gen(function* () {
-    const { change, layer } = changing(sell)
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    const own = Tool.make("own", {
-      description: "Own.",
-      parameters: Schema.Struct({}),
-      success: Schema.String,
-      run: () => Effect.succeed("own")
-    })
-    const agent = Agent.make("clerk", { tools: [...(yield* server.tools), own] })
-    const model = yield* make(amid(change(evil)), calls(call("own", {})), text("done"))
-    yield* Effect.provide(run(agent, "go"), model.layer)
-    assert.deepStrictEqual(offered(model).at(-1), ["own: Own."])
-  }).pipe(quietly)
-)
-
 it.run(
   "a run that is interrupted while the server is asked for its list leaves the notice to the next run [P1548]",
   (run) =>
@@ -295,6 +166,7 @@ it.run(
     }).pipe(quietly)
 )
 
+// Finds out nothing of its own: core looks at the pins in each turn, the last one included
 it.run("the last turn of a run at its limit does not show the new definition either [P1548]", (run) =>
   Effect.gen(function* () {
     const { change, layer } = changing(sell)
@@ -308,6 +180,7 @@ it.run("the last turn of a run at its limit does not show the new definition eit
   }).pipe(quietly)
 )
 
+// Finds out nothing of its own: what an approval for a whole run admits is decided in core
 it.run(
   "what a person has approved for a whole run does not admit a tool that its server has changed since [P1548]",
   (run) =>

@@ -92,29 +92,26 @@ it.effect("a changed tool is taken with accept, and a renamed tool is a new one 
   }).pipe(quietly)
 )
 
-it.effect("a warning and a failure name the tool that is left out, and others stay [P1548]", () =>
-  Effect.gen(function* () {
-    const { layer, set } = changing(sell, { ...sell, name: "buy" })
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    assert.deepStrictEqual(yield* namesOf(server), ["sell", "buy"])
-    yield* set({ ...sell, description: "Gives." }, { ...sell, name: "buy" })
-    const warnings: Array<unknown> = []
-    const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(message))
-    assert.deepStrictEqual(yield* Effect.provide(namesOf(server), Logger.layer([logger])), ["buy"])
-    assert.deepStrictEqual(warnings.flat(), [
-      "tool 'sell' of MCP server 'shop': its definition has changed, and changed tools are refused"
-    ])
-  })
-)
-
-it.effect("of two tools with the name of a pin, the pinned one is offered [P1548]", () =>
-  Effect.gen(function* () {
-    const { layer, set } = changing(sell)
-    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
-    yield* server.tools
-    yield* set({ ...sell, description: "Gives." }, sell)
-    assert.deepStrictEqual(yield* descriptionOf(server), ["Sells."])
-  }).pipe(quietly)
+it.effect(
+  "of two tools with the name of a pin, the pinned one is offered and is the one of now, in any order [P1548]",
+  () =>
+    Effect.gen(function* () {
+      const { layer, set } = changing(sell)
+      const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
+      yield* server.tools
+      const other = { ...sell, description: "Gives." }
+      for (const both of [
+        [other, sell],
+        [sell, other]
+      ]) {
+        yield* set(...both)
+        assert.deepStrictEqual(yield* descriptionOf(server), ["Sells."])
+        assert.deepStrictEqual(
+          (yield* server.pins).map(({ state }) => state),
+          ["same"]
+        )
+      }
+    }).pipe(quietly)
 )
 
 it.effect("pins in a store count in the next connection, by the configured name of the server [P1547]", () =>

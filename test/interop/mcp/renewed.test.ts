@@ -35,6 +35,8 @@ describe("a lost connection", () => {
           Effect.as(Effect.andThen(Deferred.succeed(found, undefined), Deferred.await(gate)), version)
         )
       )
+      const late = yield* Effect.forkChild(use(() => Effect.andThen(Deferred.await(gate), Effect.fail(lost))))
+      yield* calm
       yield* Deferred.await(found)
       assert.strictEqual(yield* Effect.flip(use(() => Effect.fail(lost))), lost)
       yield* calm
@@ -42,6 +44,9 @@ describe("a lost connection", () => {
       assert.strictEqual(yield* use(({ version }) => Effect.succeed(version)), "2")
       yield* Deferred.succeed(gate, undefined)
       assert.strictEqual(yield* Fiber.join(first), "1")
+      // one that learns late of the loss drops no newer connection
+      assert.strictEqual(yield* Effect.flip(Fiber.join(late)), lost)
+      assert.strictEqual(yield* use(({ version }) => Effect.succeed(version)), "2")
       yield* calm
       assert.deepStrictEqual(closed, ["1"])
     })

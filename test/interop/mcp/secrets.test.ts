@@ -59,46 +59,41 @@ it.effect("no text of a server holds a secret, and a redacted result still fits 
       { name: "keep", description: "of <redacted>", parameters: inputSchema }
     ])
     const result = yield* call(server, "keep")
-    assert.deepStrictEqual(result.structured, { key: "<redacted>" })
-    assert.notInclude(JSON.stringify(result), secret)
+    assert.deepStrictEqual(result, {
+      content: [{ type: "file", mediaType: "text/<redacted>", data: "YQ==", name: "file:///a" }],
+      structured: { key: "<redacted>" }
+    })
   })
 )
 
-it.effect("a key in a Redacted URL is sent, and repeated nowhere [P1107]", () =>
-  Effect.gen(function* () {
-    const { layer } = withTools([{ name: "look", inputSchema }], () =>
-      refusing(-32_000, "the key 'Abcdefghijk-0815' is over")
-    )
-    const sent: Array<string> = []
-    const seen = Layer.provideMerge(
-      Layer.effect(
+for (const [what, options, said, read] of [
+  [
+    "a key in a Redacted URL",
+    { url: Redacted.make(`${url}?apiKey=Abcdefghijk-0815`) },
+    "the key 'Abcdefghijk-0815' is over",
+    "the key '<redacted>' is over"
+  ],
+  [
+    "a password that was sent with its name in base64",
+    { url, headers: { authorization: Redacted.make(`Basic ${btoa("ann:Abcdefghijk-0815")}`) } },
+    "not with 'Abcdefghijk-0815', ann",
+    "not with '<redacted>', ann"
+  ]
+] as const) {
+  it.effect(`${what} is a secret by itself, which is sent and repeated nowhere [P202 P1107]`, () =>
+    Effect.gen(function* () {
+      const { layer } = withTools([{ name: "look", inputSchema }], () => refusing(-32_000, said))
+      const sent = new Set<string>()
+      const seen = Layer.effect(
         HttpClient.HttpClient,
         Effect.map(HttpClient.HttpClient, (client) =>
-          HttpClient.mapRequest(client, (request) => {
-            sent.push(request.url)
-            return request
-          })
+          HttpClient.tapRequest(client, (request) => Effect.sync(() => void sent.add(request.url)))
         )
-      ),
-      layer
-    )
-    const way = Mcp.http({ url: Redacted.make(`${url}?apiKey=Abcdefghijk-0815`) })
-    const server = yield* Effect.provide(Mcp.connect("shop", way), seen)
-    const error = yield* Effect.flip(call(server, "look"))
-    assert.strictEqual(new Set(sent).size, 1)
-    assert.strictEqual(sent[0], `${url}?apiKey=Abcdefghijk-0815`)
-    assert.include(error.message, "the key '<redacted>' is over")
-  })
-)
-
-it.effect("a password is a secret by itself, also where it was sent with its name in base64 [P202 P1107]", () =>
-  Effect.gen(function* () {
-    const { layer } = withTools([{ name: "look", inputSchema }], () =>
-      refusing(-32_000, "not with 'Abcdefghijk-0815', ann")
-    )
-    const headers = { authorization: Redacted.make(`Basic ${btoa("ann:Abcdefghijk-0815")}`) }
-    const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
-    const error = yield* Effect.flip(call(server, "look"))
-    assert.include(error.message, "not with '<redacted>', ann")
-  })
-)
+      )
+      const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http(options)), Layer.provide(seen, layer))
+      const error = yield* Effect.flip(call(server, "look"))
+      assert.deepStrictEqual([...sent], [Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url])
+      assert.strictEqual(error.message, `tool 'look' of MCP server 'shop': ${read} (code -32000)`)
+    })
+  )
+}

@@ -47,18 +47,22 @@ it.effect("a server that refuses the caller is asked once, one that may not know
 )
 
 it.effect(
-  "a tool is described by its title if it has no description, under the name of its server if wanted [P1107]",
+  "a tool that is included has its title if it has no description, and the side effects and the prefix of the options [P1107]",
   () =>
     Effect.gen(function* () {
       const tools = [
         { name: "a", inputSchema, title: "A", description: "Does a." },
         { name: "b", inputSchema, title: "B" },
-        { name: "c", inputSchema }
+        { name: "c", inputSchema },
+        { name: "d", inputSchema }
       ]
-      const server = yield* Effect.provide(
-        Mcp.connect("shop", Mcp.http({ url }), { prefix: "always", maxResultChars: 7 }),
-        withTools(tools).layer
-      )
+      const options: Mcp.Options = {
+        prefix: "always",
+        maxResultChars: 7,
+        include: ({ name }) => name !== "d",
+        sideEffects: ({ name }) => (name === "a" ? "undeclared" : "none")
+      }
+      const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url }), options), withTools(tools).layer)
       assert.deepStrictEqual(
         (yield* server.tools).map(({ definition, name }) => [
           name,
@@ -66,12 +70,13 @@ it.effect(
           definition.description,
           definition.server,
           definition.kind,
-          definition.maxResultChars
+          definition.maxResultChars,
+          definition.sideEffects
         ]),
         [
-          ["shop_a", "a", "Does a.", "shop", "mcp-tool", 7],
-          ["shop_b", "b", "B", "shop", "mcp-tool", 7],
-          ["shop_c", "c", "", "shop", "mcp-tool", 7]
+          ["shop_a", "a", "Does a.", "shop", "mcp-tool", 7, "undeclared"],
+          ["shop_b", "b", "B", "shop", "mcp-tool", 7, "none"],
+          ["shop_c", "c", "", "shop", "mcp-tool", 7, "none"]
         ]
       )
       assert.isUndefined(server.instructions)

@@ -68,15 +68,6 @@ it("the document of an API says how a reader of events goes on, by a parameter o
   )
 })
 
-it("procedures have the prefix of the program, or none [P1850]", () => {
-  const names = ["ask", "stream", "show", "events", "decide", "say", "stop"]
-  assert.deepStrictEqual([...AgentProxy.toRpcGroup(desk, Named).requests.keys()], names)
-  assert.deepStrictEqual(
-    [...AgentProxy.toRpcGroup(desk, Named, { prefix: "desk." }).requests.keys()],
-    names.map((name) => `desk.${name}`)
-  )
-})
-
 it.effect("a payload that lacks a field is handed to no procedure, and the refusal names the field [P1852]", () =>
   Effect.gen(function* () {
     const lacking = (group: { readonly requests: ReadonlyMap<string, unknown> }) =>

@@ -92,6 +92,7 @@ it.effect("401, 404, 409, 413, 422 and 429 are problem documents [P1853]", () =>
   }).pipe(played(talk))
 })
 
+// Finds out nothing of its own: no small mistake leaves out the check of a payload, or the layer with the bound of a body
 it.effect(
   "a procedure refuses a payload that does not fit by name, and a body that is too large with 413 [P1853]",
   () => {

@@ -38,7 +38,7 @@ describe("the failure of a run", () => {
       return { failure, logged }
     })
 
-  it.effect("is that of its agent, or a problem with the status of the table [P1852]", () =>
+  it.effect("is that of its agent, a problem with the status of the table, or else a stop [P1852]", () =>
     Effect.gen(function* () {
       const own = { _tag: "Own", code: "MINE" }
       const { failure, logged } = yield* learned(Cause.fail(own))
@@ -50,8 +50,14 @@ describe("the failure of a run", () => {
       assert.deepStrictEqual(fieldsOf(failed.failure), { ...problem, _tag: "RunFailedError", message: problem.detail })
       assert.deepStrictEqual(failed.logged, [])
       for (const other of ["text", undefined, { code: 5 }]) {
-        const { failure } = yield* learned(Cause.fail(other))
+        const { failure } = yield* learned(Cause.combine(Cause.interrupt(1), Cause.fail(other)))
         assert.strictEqual(failure, other)
+      }
+      const stopped = { type: "urn:kintsugi:error:run-conflict", status: 409, title: "The run is in another state" }
+      for (const cause of [Cause.interrupt(1), Cause.empty]) {
+        const { failure, logged } = yield* learned(cause)
+        assert.deepInclude(fieldsOf(failure), { ...stopped, _tag: "RunConflictError", run: "one", reason: "stopped" })
+        assert.deepStrictEqual(logged, [])
       }
     })
   )
@@ -66,19 +72,6 @@ describe("the failure of a run", () => {
       assert.deepStrictEqual(fieldsOf(stored.failure), inside("KINTSUGI-STEP-LOST", "step-lost"))
       assert.lengthOf(stored.logged, 1)
       assert.match(stored.logged[0] ?? "", /^Error: a run has failed inside; .*hunter2/s)
-    })
-  )
-
-  it.effect("is a stop, if it was only interrupted [P1852]", () =>
-    Effect.gen(function* () {
-      const stopped = { type: "urn:kintsugi:error:run-conflict", status: 409, title: "The run is in another state" }
-      for (const cause of [Cause.interrupt(1), Cause.empty]) {
-        const { failure, logged } = yield* learned(cause)
-        assert.deepInclude(fieldsOf(failure), { ...stopped, _tag: "RunConflictError", run: "one", reason: "stopped" })
-        assert.deepStrictEqual(logged, [])
-      }
-      const both = yield* learned(Cause.combine(Cause.interrupt(1), Cause.fail("own")))
-      assert.strictEqual(both.failure, "own")
     })
   )
 

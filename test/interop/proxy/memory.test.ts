@@ -116,7 +116,7 @@ for (const [decision, decided] of [
   )
 }
 
-it.effect("of two processes that decide, one resumes the run: the other learns that it was resumed", () =>
+it.effect("of two processes that decide, one resumes the run: the other learns each time that it was resumed", () =>
   Effect.gen(function* () {
     const { desk, paid } = yield* agent
     const suspended = yield* store
@@ -135,8 +135,13 @@ it.effect("of two processes that decide, one resumes the run: the other learns t
     const digests = digestsOf(yield* first.end(of))
     const deciding = yield* Effect.forkChild(first.decide(approving(digests)))
     yield* Deferred.await(reached)
-    const late = yield* Effect.flip(second.decide(approving(digests)))
-    assert.deepInclude({ ...late }, { _tag: "RunFailedError", status: 409, code: "KINTSUGI-SNAPSHOT-REFUSED" })
+    for (const late of [second.decide(approving(digests)), second.decide(approving(digests))]) {
+      const { _tag, ...failure } = yield* Effect.flip(late)
+      assert.deepInclude(
+        { ...failure, _tag },
+        { _tag: "RunFailedError", status: 409, code: "KINTSUGI-SNAPSHOT-REFUSED" }
+      )
+    }
     yield* Deferred.succeed(gate, undefined)
     assert.strictEqual((yield* Fiber.join(deciding))._tag, "Answered")
     assert.deepStrictEqual(paid, [500])
@@ -224,6 +229,7 @@ it.effect("a run that cannot be stored ends with a bug, and leaves its room to o
   })
 )
 
+// Finds out nothing of its own: no small mistake merges the two contexts in the other order
 it.effect("a run has the services of the server, and not those of the request that started it", () =>
   Effect.gen(function* () {
     const { desk } = yield* agent
@@ -231,28 +237,6 @@ it.effect("a run has the services of the server, and not those of the request th
     const { end, start } = yield* process({ desk, model: ours.layer })
     yield* Effect.provide(start(asked), theirs.layer)
     assert.deepInclude({ ...(yield* end(of)) }, { output: "Ours." })
-  })
-)
-
-it.effect("a run that is slow to stop holds up no other request for the subject", () =>
-  Effect.gen(function* () {
-    const { desk } = yield* agent
-    const reached = yield* Deferred.make<void>()
-    const gate = yield* Deferred.make<void>()
-    const slow = answers(() =>
-      Effect.onInterrupt(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never), () => Deferred.await(gate))
-    )
-    const model = yield* make(slow, text("Fine."))
-    const { end, show, start, stop } = yield* process({ desk, model: model.layer })
-    yield* start(asked)
-    yield* Deferred.await(reached)
-    const stopping = yield* Effect.forkChild(stop(of), { startImmediately: true })
-    yield* start({ ...of, run: "two", input: "What?" })
-    assert.strictEqual((yield* end({ ...of, run: "two" }))._tag, "Answered")
-    assert.isUndefined(yield* show(of))
-    yield* Deferred.succeed(gate, undefined)
-    yield* Fiber.join(stopping)
-    assert.strictEqual((yield* Effect.flip(end(of)))._tag, "RunConflictError")
   })
 )
 
@@ -284,35 +268,6 @@ it.effect("runs that have ended are found for so long, and only so many of them"
 
 const key = (run: string, subject = "ann") => ({ agent: "desk", subject, run })
 const row = (asked: string) => ({ asked, snapshot: { asked }, repeat: false })
-
-for (const [name, layer] of Object.entries(stores)) {
-  it.effect(`a store ${name} has the runs of each subject`, () =>
-    Effect.gen(function* () {
-      const { get, list, put, remove } = yield* AgentRuns.SuspendedRuns
-      yield* put(key("one"), row("first"))
-      yield* put(key("two"), row("second"))
-      yield* put(key("one", "bob"), row("third"))
-      yield* put(key("one"), row("fourth"))
-      assert.deepStrictEqual(yield* get(key("one")), row("fourth"))
-      assert.isUndefined(yield* get(key("two", "bob")))
-      assert.isUndefined(yield* get({ ...key("one"), agent: "other" }))
-      const runs = yield* list({ agent: "desk", subject: "ann" })
-      assert.sameDeepMembers(
-        [...runs],
-        [
-          { ...row("second"), run: "two" },
-          { ...row("fourth"), run: "one" }
-        ]
-      )
-      // a subject with a slash is no other agent
-      yield* put({ agent: "desk", subject: "eu/ann", run: "one" }, row("fifth"))
-      assert.isUndefined(yield* get({ agent: "desk/eu", subject: "ann", run: "one" }))
-      yield* remove(key("one"))
-      assert.isUndefined(yield* get(key("one")))
-      assert.deepStrictEqual(yield* get(key("one", "bob")), row("third"))
-    }).pipe(Effect.provide(layer))
-  )
-}
 
 it.effect("a store in memory drops the oldest run of the subject that has the most [P1387]", () =>
   Effect.gen(function* () {

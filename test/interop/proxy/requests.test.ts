@@ -85,9 +85,9 @@ for (const [name, kind] of Object.entries(kinds)) {
 const memory = (steps: ReadonlyArray<ScriptedModel.ScriptedStep>, more?: Omit<Serving, "desk" | "model">) =>
   serving(kinds.memory, steps, more)
 
-it.effect("of requests about one run, each waits for those before it", () =>
+it.effect("of requests about one run, each waits for those before it, and for none about another run", () =>
   Effect.gen(function* () {
-    const gates = yield* Effect.forEach([1, 2, 3], () => Deferred.make<void>())
+    const gates = yield* Effect.forEach([1, 2, 3, 4], () => Deferred.make<void>())
     let reads = 0
     const sound = Context.get(yield* Layer.build(AgentRuns.layerSuspendedMemory()), AgentRuns.SuspendedRuns)
     const slow = Layer.succeed(AgentRuns.SuspendedRuns, {
@@ -96,18 +96,22 @@ it.effect("of requests about one run, each waits for those before it", () =>
     })
     const { stop } = yield* memory([], { suspended: slow })
     const stopping = Effect.forkChild(Effect.flip(stop(of)))
+    const other = Effect.forkChild(Effect.flip(stop({ ...of, run: "two" })))
     const first = yield* stopping
     const second = yield* stopping
     yield* calm
     assert.strictEqual(reads, 1)
+    const beside = yield* other
+    yield* calm
+    assert.strictEqual(reads, 2)
     yield* Deferred.succeed(gates[0]!, undefined)
     assert.strictEqual((yield* Fiber.join(first))._tag, "RunNotFoundError")
     const third = yield* stopping
     yield* calm
-    assert.strictEqual(reads, 2)
-    for (const gate of gates) yield* Deferred.succeed(gate, undefined)
-    for (const fiber of [second, third]) yield* Fiber.join(fiber)
     assert.strictEqual(reads, 3)
+    for (const gate of gates) yield* Deferred.succeed(gate, undefined)
+    for (const fiber of [beside, second, third]) yield* Fiber.join(fiber)
+    assert.strictEqual(reads, 4)
   })
 )
 

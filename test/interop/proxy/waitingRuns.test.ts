@@ -94,11 +94,13 @@ it.effect("a subject of any length and any characters has runs that wait in Conv
     const context = yield* Layer.build(Layer.provide(DurableRuns.layerSuspended, Conversations.layerMemory()))
     const store = Context.get(context, AgentRuns.SuspendedRuns)
     const long = "a".repeat(1000)
-    for (const subject of ["ann", long, `${long}b`, "\u0085", "\ud800", "ä".repeat(250)]) {
+    for (const subject of ["ann", "eu/ann", long, `${long}b`, "\u0085", "\ud800", "ä".repeat(250)]) {
       const key = { agent: "desk", subject, run: "one" }
       const run = { asked: subject, snapshot: {}, repeat: false }
+      yield* store.put(key, { ...run, repeat: true })
       yield* store.put(key, run)
       assert.deepStrictEqual(yield* store.get(key), run)
+      assert.isUndefined(yield* store.get({ ...key, agent: "other" }))
       assert.deepStrictEqual(yield* store.list(key), [{ ...run, run: "one" }])
       yield* store.put({ ...key, run: "two" }, run)
       yield* store.remove(key)
@@ -108,6 +110,8 @@ it.effect("a subject of any length and any characters has runs that wait in Conv
       (yield* store.list({ agent: "desk", subject: long })).map(({ run }) => run),
       ["two"]
     )
+    // a subject with a slash is no other agent
+    assert.isUndefined(yield* store.get({ agent: "desk/eu", subject: "ann", run: "two" }))
   })
 )
 

@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
 import * as ConversationProxy from "@kintsugi/interop/ConversationProxy"
 import { Schema } from "effect"
-import { Named, Signed } from "../_support/served.ts"
+import { Signed } from "../_support/served.ts"
 
 it("messages, answers and failures are texts and none, unless the contract says otherwise [P1853]", () => {
   const plain = ConversationProxy.make("desk")
@@ -52,27 +52,6 @@ it("a group has all endpoints under the name of the contract, or some under anot
       "people",
       ["decide: POST /people/:conversation/messages/:id/decisions", "history: GET /people/:conversation"]
     ]
-  )
-})
-
-it("procedures have the prefix of the program, or none [P1853]", () => {
-  const names = [
-    "send",
-    "say",
-    "state",
-    "edit",
-    "withdraw",
-    "answer",
-    "events",
-    "decide",
-    "queued",
-    "interrupt",
-    "history"
-  ]
-  assert.deepStrictEqual([...ConversationProxy.toRpcGroup(desk, Named).requests.keys()], names)
-  assert.deepStrictEqual(
-    [...ConversationProxy.toRpcGroup(desk, Named, { prefix: "desk." }).requests.keys()],
-    names.map((name) => `desk.${name}`)
   )
 })
 
