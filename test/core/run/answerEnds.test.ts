@@ -87,16 +87,6 @@ it.run("a failure that no table handles ends the run, and no answer takes its pl
   })
 )
 
-it.run("a defect beside a limit that was passed ends the run, and no answer takes its place [P1594]", (run) =>
-  Effect.gen(function* () {
-    const model = yield* make(batch("look", "look"))
-    const agent = worker({ maxToolCalls: 1 }, scripted("look", Effect.die("broken")).tool).pipe(answering)
-    const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-    assert.strictEqual(Cause.squash(exit.cause), "broken")
-  })
-)
-
 it.run("an interruption of the last turn, and a defect in it, end the run as any other [P1593]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()

@@ -43,6 +43,8 @@ export const answering =
         onSuccess: (value) => (value instanceof Suspension ? undefined : answered(running)) ?? Effect.succeed(value),
         // a failure, a defect or an interruption is not replaced by an answer
         onFailure: (cause) =>
+          // Mutant `!Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause))` survives: once a limit is reached, only
+          // calls fail, and `answered` looks for their failures
           (!Cause.hasInterrupts(cause) && RunContext.isLimit(Cause.squash(cause)) ? answered(running) : undefined) ??
           Effect.failCause(cause)
       })
