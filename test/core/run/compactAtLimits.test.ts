@@ -7,7 +7,7 @@ import { it } from "../../_support/run.ts"
 import { done, eventLog, scripted } from "../../_support/dialogue.ts"
 import { spending } from "./_support/spending.ts"
 
-const { fails, make, text } = ScriptedModel
+const { call, calls, fails, make, text } = ScriptedModel
 
 const chat = ["one", "two"].flatMap((word) => [
   Message.user(`${word} `.repeat(90)),
@@ -100,6 +100,28 @@ it.run("tokens, costs and tool calls that are used up by a compaction end the co
       assert.lengthOf(model.requests, 1)
       assert.strictEqual(exit._tag, ends ? "Failure" : "Success")
     }
+  })
+)
+
+it.run("what an agent has left for its sub-agents ends a compaction of theirs alone, too [P1572]", (run) =>
+  Effect.gen(function* () {
+    const summing = yield* make(spending(200, 1))
+    const summer = Agent.make("summer", { tools: [look()], model: summing.layer })
+    const log = eventLog()
+    const read = scripted("look", Effect.succeed("one"), Effect.succeed("two"))
+    const child = Agent.make("child", { tools: [read.tool] }).pipe(
+      Agent.compactAt({ window: 50, with: Compaction.summarise(summer, { keepLast: 1 }) })
+    )
+    const helping = Agent.asTool(child, { name: "help", description: "Helps." })
+    const boss = Agent.make("boss", { tools: [helping], budget: { maxTokens: 100 } }).pipe(log.listen)
+    const helped = calls(call("help", { input: "go" }))
+    const model = yield* make(helped, spending(5, 1, "look"), spending(45, 1, "look"), done)
+    const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(model.layer)))
+    assert.deepInclude(error, { _tag: "BudgetExceededError", agent: "boss", reason: "maxTokens" })
+    const [event, ...others] = log.of("not-compacted")
+    assert.deepInclude(event?.error, { _tag: "BudgetExceededError", agent: "child", reason: "maxTokens", limit: 85 })
+    assert.deepStrictEqual(others, [])
+    assert.lengthOf(model.requests, 4)
   })
 )
 
