@@ -13,14 +13,15 @@ import {
   Tool
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Deferred, Effect, Exit, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { calm } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
-import { outcomeOf } from "../../_support/suspension.ts"
+import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { reading, secret } from "./_support/guarded.ts"
 import { eventsOf, heard, started } from "./_support/saying.ts"
 
-const { call, calls, fails, make, text } = ScriptedModel
+const { answers, call, calls, fails, make, text } = ScriptedModel
 const { block, pass, replace } = Agent.guard
 
 const unlessSecret = ({ text }: Agent.Checked) => (text.includes(secret) ? block("it has the password") : pass)
@@ -258,4 +259,26 @@ it.effect(
       yield* outcomeOf(Agent.resume(echoing), { from }, yield* make())
       assert.deepStrictEqual(inputs, ["hi"])
     })
+)
+
+it.effect("words that have passed before a run was suspended are not checked again, beside a new input [P1598]", () =>
+  Effect.gen(function* () {
+    const asked: Array<string> = []
+    const agent = Agent.make("clerk", { budget: { maxDuration: "1 minute" } }).pipe(
+      Agent.guardInput(({ text }) => (asked.push(text), pass), { mode: "before" }),
+      Agent.onBudgetExceeded(() => Budget.checkpoint)
+    )
+    const model = yield* make(
+      answers(() => Effect.never),
+      text("hello")
+    )
+    const fiber = yield* Effect.forkChild(outcomeOf(agent, "hi", model))
+    yield* calm
+    yield* TestClock.adjust("1 minute")
+    const from = yield* snapshotOf(yield* Fiber.join(fiber))
+    assert.deepStrictEqual(from.guards, { unchecked: [], withheld: 0 })
+    const goingOn = { from, input: "how are you?", budget: { maxDuration: "1 hour" } } as const
+    assert.deepInclude(yield* outcomeOf(Agent.resume(agent), goingOn, model), { output: "hello" })
+    assert.deepStrictEqual(asked, ["hi", "how are you?"])
+  })
 )
