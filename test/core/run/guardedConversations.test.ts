@@ -282,3 +282,25 @@ it.effect("words that have passed before a run was suspended are not checked aga
     assert.deepStrictEqual(asked, ["hi", "how are you?"])
   })
 )
+
+it.run("after a withheld reply the run has no partial text, not even that of the reply before it [P1597]", (run) =>
+  Effect.gen(function* () {
+    const look = Tool.make("look", {
+      description: "Looks.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.succeed("seen")
+    })
+    const agent = Agent.make("clerk", { tools: [look], budget: { maxTurns: 2 } }).pipe(
+      Agent.guardOutput(unlessSecret),
+      Agent.onGuardrail({ output: Recovery.tell(() => "Say it without the password.") })
+    )
+    const looking = ScriptedModel.replies(
+      ScriptedModel.reply({ content: [Message.text("I look."), call("look", {})], finish: "tool-calls" })
+    )
+    const model = yield* make(looking, text(`It is ${secret}.`))
+    const error = yield* Effect.flip(run(agent, "hi").pipe(Effect.provide(model.layer)))
+    assert(error._tag === "BudgetExceededError")
+    assert.strictEqual(error.partial, "")
+  })
+)

@@ -317,10 +317,8 @@ export class Guarding implements Guards {
     const row = this.#options.onOutput
     const { reply } = blocked
     const isRetried = row?.kind === "tell" && !isOnce && memory.withheld < this.#options.retries
-    const withhold = () => {
-      state.drop()
-      return state.close({ role: "assistant", content: Message.settle(reply, []).content, withheld: true })
-    }
+    const withhold = () =>
+      state.close({ role: "assistant", content: Message.settle(reply, []).content, withheld: true })
     const ended = (): Effect.Effect<Instead, unknown> => {
       if (!isRetried) return this.#blockedOutput(running, blocked)
       return Effect.flatMap(reminder(row, errorOf(running, "output", blocked), memory.withheld + 1), (text) => {
