@@ -253,6 +253,7 @@ export class PageElement extends PageNode {
   }
 
   querySelectorAll(selector: string): ReadonlyArray<PageElement> {
+    if (selector === "") throw new SyntaxError("The provided selector is empty.")
     const own = [...selector.matchAll(/:scope > (\w+)/g)].map(([, name]) => name)
     if (own.length > 0) return this.children.filter(({ name }) => own.includes(name))
     const [last = "", ...around] = selector.split(" ").toReversed()

@@ -3,7 +3,7 @@ import { Page, Recording, Scene, Svg } from "@kintsugi/view"
 import { Stream } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { root } from "../../../scripts/files.ts"
 import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
@@ -154,6 +154,31 @@ describe("an event that is nested deep", () => {
 })
 
 describe("a page", () => {
+  it("that is too long for a string is no report, and any other failure of drawing is a bug [P1389]", async () => {
+    const [whole, page] = [file("long.jsonl", events), join(folder, "long.html")]
+    const drawn = (json: () => string) => {
+      const stringify = JSON.stringify.bind(JSON)
+      const spied = vi
+        .spyOn(JSON, "stringify")
+        .mockImplementation((value: unknown) =>
+          typeof value === "object" && value !== null && "problems" in value ? json() : stringify(value)
+        )
+      return kintsugi(["report", whole, "-o", page]).finally(() => spied.mockRestore())
+    }
+    expect(await drawn(() => "x".repeat(2 ** 30))).toEqual({
+      code: 1,
+      out: "",
+      err: "error: the events are too many for one report; kintsugi stats counts them\n"
+    })
+    await expect(drawn(() => "x".repeat(-1))).rejects.toThrow("Invalid count value")
+    await expect(
+      drawn(() => {
+        throw new Error("no string length")
+      })
+    ).rejects.toThrow("no string length")
+    expect(existsSync(page)).toBe(false)
+  })
+
   it("has room for more runs below one than a call takes arguments [P1389]", () => {
     const starts = Array.from(
       { length: 130_000 },

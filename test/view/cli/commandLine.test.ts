@@ -1,5 +1,5 @@
 /** The command line as a whole, within the process of the test. */
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { midFile } from "../_support/recorded.ts"
 import { kintsugi } from "./_support/playing.ts"
 
@@ -70,6 +70,7 @@ describe("the command line", () => {
   it("writes help without colours behind a mistake, also on a terminal [P1241]", async () => {
     const was = process.stdout.isTTY
     process.stdout.isTTY = true
+    vi.stubEnv("NO_COLOR", undefined)
     try {
       const { code, err, out } = await kintsugi([], { isTerminal: true, env: { TERM: "xterm" } })
       expect([code, out]).toEqual([2, ""])
@@ -77,6 +78,7 @@ describe("the command line", () => {
       expect(err).not.toContain("[1m")
     } finally {
       process.stdout.isTTY = was
+      vi.unstubAllEnvs()
     }
   })
 

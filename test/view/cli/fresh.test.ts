@@ -7,7 +7,6 @@ import module, { syncBuiltinESMExports } from "node:module"
 import { join, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, vi } from "vitest"
-import { foldersLoaded, loadFresh } from "../../../packages/view/src/cli/fresh.ts"
 import { folderOfTests } from "./_support/playing.ts"
 
 const { newFolder } = folderOfTests()
@@ -17,6 +16,22 @@ afterAll(() => Reflect.deleteProperty(globalThis, "executed"))
 
 // Vitest leaves modules in such a folder to Node
 const app = "node_modules/app"
+
+/** A copy of the module, and the hooks that it registers, which the end of the test removes. */
+const copied = Effect.acquireRelease(
+  Effect.promise(async () => {
+    vi.resetModules()
+    const hooks = vi.spyOn(module, "registerHooks")
+    syncBuiltinESMExports()
+    return { hooks, ...(await import("../../../packages/view/src/cli/fresh.ts")) }
+  }),
+  ({ hooks }) =>
+    Effect.sync(() => {
+      for (const { type, value } of hooks.mock.results) if (type === "return") value.deregister()
+      hooks.mockRestore()
+      syncBuiltinESMExports()
+    })
+)
 
 /** A module that says how often it was executed, and what it imports. */
 const counting = (name: string, exported = "") =>
@@ -46,7 +61,7 @@ it.effect("a module is executed anew with its own modules, and packages are not 
       ["sep", "node:path"]
     ].map(([names, from]) => `export { ${names} } from "${from}"\n`)
     const main = file(`${app}/main.mjs`, counting("main", imports.join("")))
-    const before = foldersLoaded()
+    const { foldersLoaded, hooks, loadFresh } = yield* copied
     const executed = (times: number) =>
       Effect.map(loadFresh(main), (exported) =>
         assert.deepStrictEqual(
@@ -64,20 +79,12 @@ it.effect("a module is executed anew with its own modules, and packages are not 
           }
         )
       )
-    yield* executed(1)
-    const hooks = vi.spyOn(module, "registerHooks")
-    syncBuiltinESMExports()
-    yield* executed(2)
-    yield* executed(3)
-    // all loads have one hook
-    assert.strictEqual(hooks.mock.calls.length, 0)
-    hooks.mockRestore()
-    syncBuiltinESMExports()
-    assert.deepStrictEqual(foldersLoaded().slice(before.length), [
-      join(folder, app),
-      join(folder, app, "near"),
-      join(folder, app, "far")
-    ])
+    for (const times of [1, 2, 3]) {
+      yield* executed(times)
+      // all loads have one hook
+      assert.strictEqual(hooks.mock.calls.length, 1)
+    }
+    assert.deepStrictEqual(foldersLoaded(), [join(folder, app), join(folder, app, "near"), join(folder, app, "far")])
   }).pipe(Effect.provide(services))
 )
 
@@ -96,6 +103,7 @@ export { also } from "./also.mjs?a=b&load=1234"
 export { other } from "./other.mjs?load=1234&a=b"
 `
     )
+    const { loadFresh } = yield* copied
     for (const other of [1, 2])
       assert.deepStrictEqual({ ...(yield* loadFresh(main)) }, { fixed: 1, lower: 1, also: 1, other })
   }).pipe(Effect.provide(services))

@@ -177,6 +177,7 @@ describe("kintsugi report", () => {
     const page = join(folder, "comparison.html")
     expect(await kintsugi(["report", before, after, "-o", page])).toEqual({ code: 0, out: "", err: "" })
     expect(readFileSync(page, "utf8")).toMatch(/<title>mid-fail\.jsonl and mid-ok\.jsonl<\/title>/)
+    expect((await kintsugi(["report", before, after, "--format", "html"])).out).toBe(readFileSync(page, "utf8"))
     expect(await kintsugi(["report", before, join(folder, "missing.jsonl")])).toMatchObject({ code: 1, out: "" })
   })
 

@@ -9,7 +9,7 @@ import * as EvalSvg from "../eval/EvalSvg.ts"
 import { visible } from "../text/Escape.ts"
 import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed } from "./failure.ts"
-import { eachLineOrFail, nameOf, type Source } from "./reading.ts"
+import { eachLineOrFail, nameOf, pathsOf, type Source } from "./reading.ts"
 import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
 
 const formats = ["text", "svg", "html"] as const
@@ -68,7 +68,7 @@ export const command = Command.make(
     Effect.gen(function* () {
       const isStdin = yield* isDash(given.report)
       const source: Source = isStdin ? { type: "stdin" } : { type: "file", path: given.report }
-      const target = yield* targetOf(given, formats, "text", isStdin ? [] : [given.report])
+      const target = yield* targetOf(given, formats, "text", pathsOf([source]))
       yield* write(target, yield* drawn(yield* read(source, given), target.format))
     })
 ).pipe(

@@ -71,6 +71,7 @@ export const load = (file: string, query = "") =>
 const explained = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const code = "code" in error ? error.code : undefined
+  // Mutant `"Stryker was here!"` survives: a text has a first line, which the type does not say
   const [first = ""] = error.message.split("\n")
   if (code === "ERR_UNKNOWN_FILE_EXTENSION") return "it is no module that Node can read"
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") {

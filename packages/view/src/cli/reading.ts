@@ -12,6 +12,10 @@ import { shown } from "./writing.ts"
 /** The source of lines: a file, or standard input. */
 export type Source = { readonly type: "file"; readonly path: string } | { readonly type: "stdin" }
 
+/** The paths of sources that are files, which no result may overwrite. */
+export const pathsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<string> =>
+  sources.filter((source) => source.type === "file").map(({ path }) => path)
+
 // Mutant `{}` survives: speed only
 const pieces = { chunkSize: 256 * 1024 }
 

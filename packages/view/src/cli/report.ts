@@ -22,7 +22,7 @@ import { visible } from "../text/Escape.ts"
 import { count } from "../text/Words.ts"
 import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed, Misused } from "./failure.ts"
-import { binary, eachLineOrFail, nameOf, type Source } from "./reading.ts"
+import { binary, eachLineOrFail, nameOf, pathsOf, type Source } from "./reading.ts"
 import { emphasis, print, remark } from "./terminal.ts"
 import { formatFlag, isDash, outputFlag, shown, targetOf, type Wanted, write } from "./writing.ts"
 
@@ -185,8 +185,7 @@ const compared = (first: string, second: string, given: Wanted<"html" | "svg" | 
     if (Option.contains(given.format, "svg"))
       return yield* new Misused({ message: "a comparison is a text or a page: --format text or html" })
     const wanted = { ...given, format: Option.filter(given.format, (format) => format !== "svg") }
-    const inputs = sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
-    const target = yield* targetOf(wanted, comparisonFormats, "text", inputs)
+    const target = yield* targetOf(wanted, comparisonFormats, "text", pathsOf(sources))
     const comparison = Comparison.make(yield* recorded(sources[0], given), yield* recorded(sources[1], given))
     const labels = yield* labelsOf(...sources)
     if (target.format === "html")
@@ -231,7 +230,7 @@ export const command = Command.make(
       if (Option.contains(given.format, "text"))
         return yield* new Misused({ message: "a text is about two files: kintsugi report before.jsonl after.jsonl" })
       const wanted = { ...given, format: Option.filter(given.format, (format) => format !== "text") }
-      const target = yield* targetOf(wanted, formats, "html", source.type === "file" ? [source.path] : [])
+      const target = yield* targetOf(wanted, formats, "html", pathsOf([source]))
       const links = yield* linksOf(given)
       const recording = yield* recorded(source, given)
       const options = titleOf(given)

@@ -13,7 +13,7 @@ import { type Bounds, boundFlags } from "./bounds.ts"
 import { type Reports, writeReports } from "./examples.ts"
 import { Failed, Misused } from "./failure.ts"
 import { find, type Found, type Unread } from "./finding.ts"
-import { binary, eachLine, nameOf, type Source } from "./reading.ts"
+import { binary, eachLine, nameOf, pathsOf, type Source } from "./reading.ts"
 import { emphasis, remark } from "./terminal.ts"
 import { formatFlag, outputFlag, targetOf, write } from "./writing.ts"
 
@@ -104,9 +104,6 @@ const counted = (found: Found, bounds: Bounds) =>
     return { stats, unread }
   })
 
-const filesOf = ({ sources }: Found): ReadonlyArray<string> =>
-  sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
-
 export const command = Command.make(
   "stats",
   { paths, before, reports, output: outputFlag, format: formatFlag(formats), json, ...boundFlags },
@@ -119,7 +116,7 @@ export const command = Command.make(
       const found = yield* find(given.paths)
       const earlier = Option.isSome(given.before) ? yield* find([given.before.value]) : undefined
       // Mutant `["Stryker was here"]` survives: no output has this name
-      const inputs = [...filesOf(found), ...(earlier === undefined ? [] : filesOf(earlier))]
+      const inputs = [...pathsOf(found.sources), ...(earlier === undefined ? [] : pathsOf(earlier.sources))]
       const target = yield* targetOf(wanted, formats, "text", inputs)
       const shown = yield* counted(found, given)
       const before = earlier === undefined ? {} : { before: (yield* counted(earlier, given)).stats }

@@ -9,6 +9,7 @@ import * as Script from "../replay/Script.ts"
 import * as TestFile from "../replay/TestFile.ts"
 import { boundFlags } from "./bounds.ts"
 import { Failed } from "./failure.ts"
+import { pathsOf } from "./reading.ts"
 import { recorded, sourceOf } from "./report.ts"
 import { outputFlag, shown, targetOf, write } from "./writing.ts"
 
@@ -27,13 +28,11 @@ const run = Flag.String("run").pipe(
 export const command = Command.make("test", { events, output: outputFlag, run, ...boundFlags }, (given) =>
   Effect.gen(function* () {
     const source = yield* sourceOf(given.events)
-    // Mutant `true` survives: standard input has no path, and no output is without one
-    const inputs = source.type === "file" ? [source.path] : []
-    const target = yield* targetOf({ output: given.output, format: Option.none() }, ["ts"], "ts", inputs)
+    const wanted = { output: given.output, format: Option.none() }
+    const target = yield* targetOf(wanted, ["ts"], "ts", pathsOf([source]))
     const fs = yield* FileSystem.FileSystem
     // the reader writes a row into the test
-    // Mutant `true` for `target.file !== undefined` survives: a file without a path does not exist either
-    if (target.file !== undefined && (yield* Effect.orElseSucceed(fs.exists(target.file), () => false)))
+    if (target.file !== undefined && (yield* Effect.isSuccess(fs.access(target.file))))
       return yield* new Failed({ message: `${yield* shown(target.file)} exists: remove it, or name another file` })
     const recording = yield* recorded(source, given)
     const script = Script.of(recording, Option.match(given.run, { onNone: () => ({}), onSome: (runId) => ({ runId }) }))

@@ -75,7 +75,7 @@ export const targetOf = <F extends Format>(
   { format, output }: Wanted<F>,
   formats: ReadonlyArray<F>,
   fallback: F,
-  inputs: ReadonlyArray<string> = []
+  inputs: ReadonlyArray<string>
 ): Effect.Effect<Target<F>, Misused, FileSystem.FileSystem | Path.Path | Stdio.Stdio> =>
   Effect.gen(function* () {
     const path = yield* Path.Path

@@ -1,15 +1,16 @@
 /** What the page of the playground asks its server for. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest"
 
 const asked: Array<readonly [string, RequestInit | undefined]> = []
 let answers: Array<Response> = []
-let api: typeof import("../../../../packages/view/src/serve/browser/api.ts")
 
-beforeAll(async () => {
-  vi.stubGlobal("location", { search: "?token=a%26b" })
-  // the page reads its token when it is loaded, and all tests of a worker have one copy of it
-  api = await import("../../../../packages/view/src/serve/browser/api.ts")
-})
+/** The module of a page that was opened at an address. It reads its token when it is loaded. */
+const opened = async (search = "?token=a%26b") => {
+  vi.resetModules()
+  vi.stubGlobal("location", { search })
+  return import("../../../../packages/view/src/serve/browser/api.ts")
+}
+
 beforeEach(() => {
   vi.stubGlobal("fetch", (path: string, init?: RequestInit) => {
     asked.push([path, init])
@@ -31,6 +32,7 @@ const posted = (body: string) => ({ method: "POST", headers: { ...headers, "cont
 
 describe("the page of the playground", () => {
   it("has the token in each request, and in the address of a frame [P1283]", async () => {
+    const api = await opened()
     expect(api.reportOf("a/b")).toBe("/runs/a%2Fb?token=a%26b")
     expect(api.comparisonOf("a/b", "c d")).toBe("/compare/a%2Fb/c%20d?token=a%26b")
     expect(api.eventsOf("a/b")).toBe("/events/a%2Fb")
@@ -39,7 +41,16 @@ describe("the page of the playground", () => {
     expect(asked.splice(0)).toEqual([["/state", { headers }]])
   })
 
+  it("asks with an empty token where its address has none, which the server refuses [P1283]", async () => {
+    const api = await opened("")
+    expect([api.reportOf("r"), api.comparisonOf("r", "s")]).toEqual(["/runs/r?token=", "/compare/r/s?token="])
+    answers = [new Response("no token\n", { status: 401 })]
+    await expect(api.state()).rejects.toThrow(/^no token$/)
+    expect(asked.splice(0)).toEqual([["/state", { headers: { authorization: "Bearer " } }]])
+  })
+
   it("posts what a person does [P1284]", async () => {
+    const api = await opened()
     const choice = { input: "Hi", model: "own", tools: "run", faults: [], seed: 1 } as const
     expect([await api.start(choice), await api.repeat("a/b"), await api.from("r", { turn: 2 })]).toEqual([
       "r1",
@@ -66,6 +77,7 @@ describe("the page of the playground", () => {
   })
 
   it("fails with the words of the server [P1287]", async () => {
+    const api = await opened()
     answers = [new Response(" not now \n", { status: 409 }), new Response("gone\n", { status: 404 })]
     await expect(api.stop("r")).rejects.toThrow(/^not now$/)
     await expect(api.follow("/events/r", 0, () => undefined)).rejects.toThrow(/^gone$/)
@@ -73,6 +85,7 @@ describe("the page of the playground", () => {
   })
 
   it("follows events after a number, however a stream cuts them [P1284]", async () => {
+    const api = await opened()
     const text = 'id: 4\ndata: {"a":1}\n\n: nothing\n\ndata: "é"\n\nid: 6\ndata: 2\n\nid: 7\ndata: 3'
     const bytes = new TextEncoder().encode(text)
     for (const size of [1, 7, bytes.length]) {

@@ -199,10 +199,12 @@ describe("the page of the playground [P1285]", () => {
 
   it("shows the run that its address names, if the server has it [P1285]", async () => {
     address.hash = "#r1"
-    await shown({ runs: [run(), run({ id: "r2" })] })
+    await shown({ runs: [run(), run({ id: "r2", status: "failed", input: "Refund." })] })
     expect(addresses).toEqual(["/?token=a%26b#r1"])
     expect(find(".is-selected")?.dataset["run"]).toBe("r1")
-    await press("✓ Hello")
+    expect(textOf(".place .head")).toBe("✓ COMPLETED")
+    await press("✕ Refund.")
+    expect(page.body.querySelectorAll(".place .head").map((one) => one.textContent)).toEqual(["✕ FAILED"])
     vi.resetModules()
     page.body.replaceChildren(new PageElement("main"))
     addresses.length = 0

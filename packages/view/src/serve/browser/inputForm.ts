@@ -16,7 +16,9 @@ const fieldOf = (value: unknown, key: string): unknown =>
 /** Follows a reference within the schema. */
 const resolved = (schema: unknown, root: unknown): unknown => {
   const target = fieldOf(schema, "$ref")
-  return typeof target === "string" ? fieldOf(fieldOf(root, "$defs"), target.split("/").at(-1) ?? "") : schema
+  return typeof target === "string"
+    ? fieldOf(fieldOf(root, "$defs"), target.slice(target.lastIndexOf("/") + 1))
+    : schema
 }
 
 /** The form for an input with this JSON Schema; without one it is a text. `before` is the input of the last run. */
@@ -41,13 +43,8 @@ const struct = (schema: unknown, properties: ReadonlyArray<readonly [string, unk
   }))
   return {
     root: element("div", { class: "fields" }, ...fields.map(({ root }) => root)),
-    read: () =>
-      Object.fromEntries(
-        fields.flatMap(({ name, read }) => {
-          const value = read()
-          return value === undefined ? [] : [[name, value]]
-        })
-      ),
+    // JSON leaves out the fields that are undefined
+    read: () => Object.fromEntries(fields.map(({ name, read }) => [name, read()])),
     focus: () => fields[0]?.focus()
   }
 }

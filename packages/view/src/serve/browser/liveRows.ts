@@ -68,7 +68,7 @@ export class LiveRows {
   }
 
   #verdict(event: unknown, key: string): void {
-    const [verdict = "", tag = ""] = [textAt(event, "verdict"), textAt(event, "tag")]
+    const [verdict, tag] = [textAt(event, "verdict"), textAt(event, "tag")]
     const isLost = flagAt(event, "gaveUp") || verdict === "rethrow" || verdict === "raise" || verdict === "escalate"
     const wait = numberAt(event, "delay") ?? 0
     const words = isLost

@@ -37,6 +37,7 @@ const show = (id: string): void => {
   const view = new RunPane(id, { show, complain })
   pane = { id, view }
   stage.replaceChildren(view.root)
+  // Mutant `"Stryker was here!"` survives: browsers ignore this argument
   history.replaceState(undefined, "", `${location.pathname}${location.search}#${id}`)
   void renew().catch(complain)
 }
@@ -182,7 +183,7 @@ const start = async (): Promise<void> => {
   document.body.append(palette.root)
   await renew()
   const wanted = location.hash.slice(1)
-  if (wanted !== "" && shown?.runs.some(({ id }) => id === wanted) === true) show(wanted)
+  if (shown?.runs.some(({ id }) => id === wanted) === true) show(wanted)
   let last = 0
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- a stream that has ended is followed from where it ended

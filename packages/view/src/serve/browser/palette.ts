@@ -14,7 +14,7 @@ const most = 12
 const fits = (name: string, query: string): boolean =>
   query
     .toLowerCase()
-    .split(/\s+/)
+    .split(/\s/)
     .every((word) => name.toLowerCase().includes(word))
 
 export class Palette {
