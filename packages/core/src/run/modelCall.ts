@@ -247,15 +247,12 @@ const attempt = (
 ): Effect.Effect<Message.Reply, LlmError> =>
   Effect.withFiber((fiber) =>
     RunContext.begins(call.options.run, () =>
-      isReplaced(call)
+      // what a previous model of the call has shown
+      call.options.isAside === true
         ? Effect.flatMap(discard(call), () => begun(call, model, request, fiber))
         : begun(call, model, request, fiber)
     )
   )
-
-/** Whether what a previous model has shown of its reply is discarded. */
-const isReplaced = ({ options, state: { attempts } }: ModelCall<unknown>): boolean =>
-  options.isAside === true && attempts > 0
 
 const begun = (
   call: ModelCall<unknown>,

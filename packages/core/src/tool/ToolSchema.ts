@@ -182,6 +182,7 @@ const idOf = ({ annotations }: SchemaAST.AST): string => {
 const dateTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/
 
 const instant = once(() => ({
+  // Mutant `""` survives: it is made once, without a mutant
   annotations: { format: "date-time" },
   checks: [
     Schema.makeFilter((text: string) => dateTime.test(text) || "Expected a date and time such as 2026-11-24T09:30:00Z")
