@@ -311,18 +311,6 @@ it.effect("grants of a run are in its snapshot, and can be revoked there too [P1
   })
 )
 
-it.effect("equal calls of a reply that are approved for the run make one grant [P1531]", () =>
-  Effect.gen(function* () {
-    const { paid, tool } = paying()
-    const model = yield* make(pays(5, 5), pays(6))
-    const first = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
-    const decided = deciding(first, approveFor("run"))
-    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(agentWith(tool)), decided, model))
-    assert.deepStrictEqual(paid, [5, 5])
-    assert.lengthOf(second.grants ?? [], 1)
-  })
-)
-
 it.effect("a run that goes on twice has the grants that it was given the first time [P1531]", () =>
   Effect.gen(function* () {
     const { paid, tool } = paying()
