@@ -189,3 +189,23 @@ it.run(
       )
     })
 )
+
+it.run("the key of such a call has the digits of numbers that the earlier tool took as texts [P1112 P1502]", (run) =>
+  Effect.gen(function* () {
+    const keyOf = (written: string, numbers: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const find = scripted("find", Effect.succeed("found"))
+        const { call, calls, make } = ScriptedModel
+        const model = yield* make(calls(call("look", `{"n":${written}}`)), done)
+        const migrated: Interception.Interceptor["migrated"] = () =>
+          Effect.succeed([{ name: "find", arguments: { n: 5 }, numbers }])
+        const agent = agentWith(find.tool).pipe(Agent.withRunId("order-7"))
+        yield* run(agent, "go").pipe(intercepted({ migrated }), Effect.provide(model.layer))
+        return find.runs[0]?.context.idempotencyKey
+      })
+    const plain = yield* keyOf("5", [])
+    assert.isString(plain)
+    assert.strictEqual(yield* keyOf("5.0", []), plain)
+    assert.notStrictEqual(yield* keyOf("5.0", ["5.0"]), plain)
+  })
+)

@@ -1,6 +1,6 @@
 /** How faults name the steps of a program, and what each fault does at one. */
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Recovery } from "@kintsugi/core"
+import { Agent, LlmError, Model, Recovery } from "@kintsugi/core"
 import { FaultPlan, ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -157,4 +157,21 @@ it.effect("a wait before a retry is a step of its run, and its interruption come
     assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
     assert.strictEqual((yield* Clock.currentTimeMillis) - began, 30_000)
   })
+)
+
+it.effect(
+  "a plan leaves the models to the interceptor around it, also those that agents have of their own [P1105]",
+  () =>
+    Effect.gen(function* () {
+      const own = ScriptedModel.answering(() => ScriptedModel.text("by the agent's own model"))
+      const outer = yield* ScriptedModel.make(ScriptedModel.text("by the model around"))
+      const model = yield* Effect.provide(Model.Model, outer.layer)
+      const program = FaultPlan.steps(Agent.make("worker", { model: own })("go"))
+      const { exit } = yield* Effect.provideService(program, Interception.Current, {
+        intercept: (_, self) => self,
+        model
+      })
+      assert.deepStrictEqual(exit, Exit.succeed("by the model around"))
+      assert.deepStrictEqual((yield* program).exit, Exit.succeed("by the agent's own model"))
+    })
 )

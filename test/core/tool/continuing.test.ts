@@ -160,19 +160,18 @@ it.effect("a result that the snapshot has as text is read as it is: no poll, and
   })
 )
 
-it.effect("a failure without a schema is in the snapshot as the text that the model reads [P1524 P1527]", () =>
+/** The snapshot of a run that is suspended after the poll of a late call has succeeded or failed with this. */
+const polledFirst = (found: Effect.Effect<Option.Option<Schema.Json>, ReturnType<typeof gone>>, isError = false) =>
   Effect.gen(function* () {
     const order = Tool.deferred("order", {
       description: "Orders.",
       parameters: Schema.Struct({}),
-      success: Schema.String,
+      success: Schema.Json,
+      isError: () => isError,
       start: () => Effect.succeed({ job: 1 }),
       wait: "continue",
       deadline: "1 hour",
-      poll: {
-        every: Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(1)]),
-        check: () => Effect.fail(gone("no such order"))
-      },
+      poll: { every: Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(1)]), check: () => found },
       cancel: () => Effect.void
     })
     const pay = paying({ when: () => Effect.as(Effect.sleep("2 minutes"), true) })
@@ -182,11 +181,41 @@ it.effect("a failure without a schema is in the snapshot as the text that the mo
     yield* calm
     yield* TestClock.adjust("2 minutes")
     const from = yield* snapshotOf(yield* Fiber.join(first))
-    assert.deepStrictEqual(
-      from.late?.map(({ ended, result }) => [ended, result]),
-      [[undefined, { kind: "told", text: "ERROR: no such order" }]]
-    )
+    const late = from.late?.map(({ ended, result }) => [ended, result])
     yield* outcomeOf(Agent.resume(agent), deciding(from), model)
-    assert.match(saidTo(model)[0] ?? "", /is over\. It has failed: <data>ERROR: no such order<\/data>$/)
+    return { late, said: saidTo(model)[0] ?? "" }
   })
+
+it.effect("a failure without a schema is in the snapshot as the text that the model reads [P1524 P1527]", () =>
+  Effect.gen(function* () {
+    const { late, said } = yield* polledFirst(Effect.fail(gone("no such order")))
+    assert.deepStrictEqual(late, [[undefined, { kind: "told", text: "ERROR: no such order" }]])
+    assert.match(said, /is over\. It has failed: <data>ERROR: no such order<\/data>$/)
+  })
+)
+
+const nested = (levels: number): Schema.Json => JSON.parse("[".repeat(levels) + "]".repeat(levels))
+
+it.effect(
+  "a result that is too deep for a snapshot is in it as the text that the model reads [P1393 P1524 P1527]",
+  () =>
+    Effect.gen(function* () {
+      const whole = yield* polledFirst(Effect.succeed(Option.some(nested(900))))
+      assert.deepStrictEqual(whole.late, [[{ _tag: "Success", value: nested(900) }, undefined]])
+      const text = JSON.stringify(nested(901))
+      for (const isError of [false, true]) {
+        const asText = yield* polledFirst(Effect.succeed(Option.some(nested(901))), isError)
+        assert.deepStrictEqual(asText.late, [[undefined, { kind: isError ? "told" : "result", text }]])
+        const how = isError ? "It has failed" : "Its result"
+        assert.include(asText.said, `is over. ${how}: <data>${text}</data>`)
+      }
+      for (const levels of [1001, 6000, 50_000]) {
+        const { late, said } = yield* polledFirst(Effect.succeed(Option.some(nested(levels))))
+        const text =
+          "ERROR: Tool 'order' has run, and its result cannot be shown: " +
+          "it is nested in more than 1000 levels. Repeating the call will not help."
+        assert.deepStrictEqual(late, [[undefined, { kind: "told", text }]])
+        assert.include(said, `is over. It has failed: <data>${text}</data>`)
+      }
+    })
 )

@@ -1,10 +1,12 @@
 /** Grants of one run beside each other, and a store that cannot be read. */
 import { assert } from "@effect/vitest"
-import { Approval } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Logger } from "effect"
-import { agentWith, done } from "../../_support/dialogue.ts"
+import { Effect, Logger, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { agentWith, busy, done } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
+import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { centsOf, deciders, paying, pays } from "./_support/grants.ts"
 
 it.run("a run has the grants of all its approvals [P1531]", (run) =>
@@ -43,5 +45,34 @@ it.run("where grants cannot be read or stored, a person is asked, and the log sa
     assert.lengthOf(asked, 2)
     const unread = "Warn Grants could not be read: a person is asked"
     assert.deepStrictEqual(lines, [unread, "Warn Grants could not be stored: a person is asked", unread])
+  })
+)
+
+it.effect("a call that is approved for the run once more, because its grant has expired, has one grant [P1531]", () =>
+  Effect.gen(function* () {
+    const paid: Array<number> = []
+    const repaired = ['{"cents": 6}', '{"cents": 5}']
+    const tool = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Int }),
+      success: Schema.String,
+      run: ({ cents }) => (paid.push(cents) < 3 ? Effect.fail(busy()) : Effect.succeed("paid"))
+    }).pipe(
+      Tool.requireApproval(),
+      Tool.onError({ Busy: Recovery.fix(() => Effect.succeed(repaired[paid.length - 1] ?? ""), { retries: 2 }) })
+    )
+    const agent = agentWith(tool)
+    const model = yield* ScriptedModel.make(pays(5), pays(7))
+    let from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const untilSoon = Approval.approveFor("run", { until: 1000 })
+    for (const decision of [untilSoon, Approval.approve, Approval.approveFor("run")]) {
+      from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(from, decision), model))
+      yield* TestClock.adjust(2000)
+    }
+    assert.deepStrictEqual(paid, [5, 6, 5])
+    assert.deepStrictEqual(
+      from.grants?.map(({ until }) => until),
+      [undefined]
+    )
   })
 )

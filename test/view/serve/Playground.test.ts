@@ -1,10 +1,12 @@
 /** The logic of `kintsugi serve`, without HTTP: runs with a stand-in, faults, decisions, and what is done with runs afterwards. */
 import { Agent, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Schema, Stream } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Playground } from "../../../packages/view/src/serve/Playground.ts"
+import { Store } from "../../../packages/view/src/serve/store.ts"
 import { recordedIn } from "../../../packages/view/src/serve/summary.ts"
 import { auditor, bank, bankOnLedger, buyer, desk, mended, refunds } from "./_support/desk.ts"
 import { choice, folder, type Module, playgroundIn, until } from "./_support/serving.ts"
@@ -66,6 +68,23 @@ describe("before anything runs", () => {
         faults.filter(({ isPreset }) => isPreset).map(({ name }) => name),
         ["server-error", "broken-json"]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("knows the tags of the last ten runs [P1281]", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const store = new Store(path)
+      for (let number = 1; number <= 11; number++) {
+        const id = `run-${String(number).padStart(2, "0")}`
+        store.keep({ ...choice(), id, agent: "desk", at: number })
+        const event = { runId: id, agent: "desk", turn: 1, at: number, type: "tool-failed", tool: "lookUp" }
+        store.append(id, JSON.stringify({ ...event, error: { _tag: `Failed${number}` } }))
+      }
+      const playground = yield* playgroundIn(path, { found: { agent: desk } })
+      const tags = playground.state().agent?.tools[0]?.tags ?? []
+      const numbers = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
+      assert.deepStrictEqual(tags, ["StaleIndex", "Locked", ...numbers.map((number) => `Failed${number}`)])
     }).pipe(Effect.scoped)
   )
 
@@ -210,6 +229,31 @@ describe("an approval", () => {
       yield* until(playground, id, "waiting")
       assert.include((playground.lines(id) ?? []).join("\n"), "not this one")
       assert.deepStrictEqual(made, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("two approvals of one turn", () => {
+  it.live("are decided one by one, in any order [P1284]", () =>
+    Effect.gen(function* () {
+      const { made, tool } = refunds()
+      const { call, calls, text } = ScriptedModel
+      const orders = [1, 2].map((cents) => ({ orderId: `A-${cents}`, cents }))
+      const both = calls(...orders.map((order) => call("refund", order, `c${order.cents}`)))
+      const model = ScriptedModel.answering(({ messages }) => (messages.length > 1 ? text("done") : both))
+      const { playground } = yield* playing({ found: { agent: Agent.make("desk", { model, tools: [tool] }) } })
+      const id = yield* playground.start(choice({ model: "own" }))
+      yield* until(playground, id, "waiting")
+      const digests = eventsOf(playground.lines(id)).flatMap((event) =>
+        event.type === "approval-requested" ? [Object(event["request"])["digest"]] : []
+      )
+      assert.lengthOf(digests, 2)
+      yield* playground.decide(id, digests[1], { type: "approve" })
+      yield* until(playground, id, "waiting")
+      assert.deepStrictEqual(made, [orders[1]])
+      yield* playground.decide(id, digests[0], { type: "approve" })
+      yield* until(playground, id, "completed")
+      assert.deepStrictEqual(made, [orders[1], orders[0]])
     }).pipe(Effect.scoped)
   )
 })

@@ -1,14 +1,15 @@
 /** What `kintsugi serve` makes of a choice of a person: from where a run goes on, its model, its results, and what it says of problems. */
-import { Agent, Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import type { Playground } from "../../../packages/view/src/serve/Playground.ts"
 import { madeUp } from "../../../packages/view/src/serve/running.ts"
 import { recordedIn } from "../../../packages/view/src/serve/summary.ts"
-import { auditor, desk, Ledger, Bank, refunds } from "./_support/desk.ts"
+import { auditor, desk, Ledger, Bank, Locked, lookUp, refunds } from "./_support/desk.ts"
 import { choice, folder, type Module, playgroundIn, until } from "./_support/serving.ts"
 
 const playing = (module: Module, said: Array<string> = []) =>
@@ -43,8 +44,30 @@ describe("a run from a turn", () => {
         const other = yield* playground.from(first, { turn: 1, input: "two" })
         yield* until(playground, other, "completed")
         assert.deepStrictEqual(transcriptOf(playground, other), [user("two")])
-        assert.strictEqual((yield* Effect.flip(playground.from(first, { turn: 9 }))).message, "the run has no turn 9")
+        for (const turn of [0, 9]) {
+          const refused = yield* Effect.flip(playground.from(first, { turn }))
+          assert.strictEqual(refused.message, `the run has no turn ${turn}`)
+        }
       }).pipe(Effect.scoped)
+  )
+
+  it.live("begins without the word of the library with which an answer at a limit begins [P1285]", () =>
+    Effect.gen(function* () {
+      const agent = Agent.make("brief", { tools: [lookUp], budget: { maxTurns: 1 } }).pipe(
+        Agent.onBudgetExceeded(() => Budget.answer)
+      )
+      const { playground } = yield* playing({ found: { agent } })
+      const first = yield* playground.start(choice({ input: "one" }))
+      assert.strictEqual((yield* until(playground, first, "completed")).turns, 2)
+      const second = yield* playground.from(first, { turn: 2 })
+      yield* until(playground, second, "completed")
+      const transcript = transcriptOf(playground, second)
+      assert(Array.isArray(transcript))
+      assert.deepStrictEqual(
+        transcript.map(({ role }) => role),
+        ["user", "assistant"]
+      )
+    }).pipe(Effect.scoped)
   )
 })
 
@@ -172,14 +195,14 @@ describe("the model of a run", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is that of each agent, where nothing is to fail [P1282]", () =>
+  it.live("is that of each agent, where nothing is to fail, and not that of the module [P1282]", () =>
     Effect.gen(function* () {
       const answering = (text: string) => ScriptedModel.answering(() => ScriptedModel.text(text))
       const agent = Agent.andThen(
         Agent.make("first", { model: answering("first words") }),
         Agent.make("second", { model: answering("second words") })
       )
-      const { playground } = yield* playing({ found: { agent } })
+      const { playground } = yield* playing({ found: { agent, layer: answering("other words") } })
       const id = yield* playground.start(choice({ model: "own" }))
       yield* until(playground, id, "completed")
       const text = (playground.lines(id) ?? []).join("\n")
@@ -201,7 +224,9 @@ describe("a replay", () => {
         sideEffects: "unsafe",
         run: () => Effect.succeed("the one")
       }).pipe(Tool.requireApproval({ reason: "rare" }))
-      const module: Module = { found: { agent: Agent.make("finder", { tools: [only] }) } }
+      // a person answers on the page alone
+      const approver = Approval.layer(() => Effect.die(new Error("a person is asked")))
+      const module: Module = { found: { agent: Agent.provide(Agent.make("finder", { tools: [only] }), approver) } }
       const { playground } = yield* playing(module)
       const healthy = yield* playground.start(choice())
       yield* until(playground, healthy, "waiting")
@@ -222,6 +247,39 @@ describe("a replay", () => {
       module.found = { agent: desk }
       yield* playground.reload
       assert.strictEqual((yield* playground.replay).runs, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on where a row asks a person, as if each had approved [P1286]", () =>
+    Effect.gen(function* () {
+      let tries = 0
+      const unlock = Tool.make("unlock", {
+        description: "Opens the door.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => (tries++ === 0 ? Effect.fail(new Locked({ by: "a key" })) : Effect.succeed("open"))
+      }).pipe(Tool.onError({ Locked: Recovery.ask({ reason: "once more?" }) }))
+      const { playground } = yield* playing({ found: { agent: Agent.make("desk", { tools: [unlock] }) } })
+      const id = yield* playground.start(choice())
+      yield* until(playground, id, "waiting")
+      yield* approved(playground, id)
+      yield* until(playground, id, "completed")
+      assert.deepStrictEqual((yield* playground.replay).each, [{ id, before: true, now: true }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes no time for work of the module that leaves its fiber for some turns of the event loop [P1286]", () =>
+    Effect.gen(function* () {
+      const slow = Agent.deterministic("first", (text: string) =>
+        Effect.promise(async () => {
+          for (let turn = 0; turn < 4; turn++) await setImmediate()
+          return text
+        }).pipe(Effect.timeout("30 minutes"))
+      )
+      const { playground } = yield* playing({ found: { agent: Agent.andThen(slow, Agent.make("second", {})) } })
+      const id = yield* playground.start(choice({ faults: ["server-error"] }))
+      yield* until(playground, id, "completed")
+      assert.deepStrictEqual((yield* playground.replay).each, [{ id, before: true, now: true }])
     }).pipe(Effect.scoped)
   )
 })

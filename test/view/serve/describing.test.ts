@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { describe as suite, expect, it } from "vitest"
 import { describe, failingOf } from "../../../packages/view/src/serve/describing.ts"
 import { type AnyAgent, definitionOf, isAgent, toolsOf } from "../../../packages/view/src/serve/inside.ts"
-import { lookUp } from "./_support/desk.ts"
+import { Locked, lookUp } from "./_support/desk.ts"
 
 const facts = {
   core,
@@ -134,6 +134,24 @@ suite("a tool before a run [P1281]", () => {
   it("misses no row where one takes all other errors [P1281]", () => {
     expect(toolOf(Tool.onError(lookUp, { orElse: Recovery.tell() }))?.missing).toEqual([])
     expect(toolOf(Tool.onError(lookUp, { ExecutionError: Recovery.tell() }))?.missing).toEqual(["InvalidArgs"])
+  })
+
+  it("has the tags of rows for its own failures, which need no schema [P1281]", () => {
+    const unlock = Tool.make("unlock", {
+      description: "Opens.",
+      parameters: Schema.Struct({ id: Schema.String }),
+      success: Schema.String,
+      run: ({ id }) => Effect.fail(new Locked({ by: id }))
+    })
+    const tool = Tool.onError(unlock, {
+      Locked: Recovery.tell(),
+      InvalidArgs: Recovery.tell(),
+      DeserializationError: Recovery.tell(),
+      ExecutionError: Recovery.tell(),
+      orElse: Recovery.tell()
+    })
+    expect(toolOf(tool)?.rows.map(({ key }) => key)).toContain("DeserializationError")
+    expect(toolOf(tool)?.tags).toEqual(["Locked"])
   })
 
   it("has the tags of its schema, of its rows and of recorded runs, each once [P1281]", () => {

@@ -71,6 +71,7 @@ describe("the stand-in", () => {
     const three = calls(["a", "result"], ["b", "result"], ["c", "result"])
     assert.strictEqual(reply([user], { tools }), "a")
     assert.strictEqual(reply([user, three], { tools }), "d")
+    assert.strictEqual(reply([user, three], { tools: tools.slice(0, 4) }), "complete")
     assert.strictEqual(reply([user, three, calls(["d", "result"])], { tools }), "complete")
     assert.match(reply([user, three, calls(["d", "result"])], { tools: tools.slice(1) }), /^The stand-in has called 4/)
     assert.strictEqual(
@@ -96,6 +97,11 @@ describe("the stand-in", () => {
       { type: "text", text: '{"cents":5}' }
     ])
     assert.strictEqual(replyTo(1, request([user], { tools: [], output }), new Map()).finish, "stop")
+    const both = calls(["a", "result"], ["b", "result"])
+    assert.strictEqual(reply([user, both], { output }), '{"cents":5}')
+    // a model that must call a tool answers in no other way
+    assert.strictEqual(reply([user, both], { output, toolChoice: "required" }), "a")
+    assert.strictEqual(reply([user], { output, tools: [], toolChoice: "required" }), '{"cents":5}')
   })
 
   it.effect("streams an answer word by word, and waits for each [P1282]", () =>

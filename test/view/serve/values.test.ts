@@ -15,6 +15,7 @@ describe("a made-up number [P1282]", () => {
     const whole = { type: "integer", exclusiveMinimum: 5, exclusiveMaximum: 8 }
     expect([0, 0.999].map((drawn) => made(whole, drawn))).toEqual([6, 7])
     expect(made({ type: "integer", maximum: -5 })).toBe(-5)
+    expect([0, 0.5, 0.999].map((drawn) => made({ type: "integer", maximum: 5 }, drawn))).toEqual([1, 3, 5])
     expect(made({ type: "integer", minimum: 100 }, 0.999)).toBe(109)
   })
 
@@ -103,6 +104,8 @@ describe("a made-up value [P1282]", () => {
     const $defs = { "a/b": { const: 1 }, "~c": { const: 2 } }
     expect([made({ $ref: "#/$defs/a~1b", $defs }), made({ $ref: "#/$defs/~0c", $defs })]).toEqual([1, 2])
     expect(made({ $ref: "#/$defs/gone", $defs })).toBe("value 50")
+    // a list of lists, down to an empty one
+    expect(JSON.stringify(made({ type: "array", items: { $ref: "#" } }))).toBe("[[[[[[[]]]]]]]")
   })
 
   it("is a list with as many items as there must be, one at least [P1282]", () => {

@@ -6,8 +6,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
+import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
@@ -242,20 +244,26 @@ const absent: Approval.Approver["Service"] = {
   decide: () => Effect.succeed(Approval.refuse("no approver can be asked about a call whose run has gone on"))
 }
 
-/** The exit of a call as JSON; `undefined` if a schema cannot encode it at once. */
+/** The exit of a call as JSON; `undefined` if a snapshot cannot hold it. */
 export const endedAs = ({ failure, success }: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Ended | undefined => {
-  const written = (schema: Schema.Codec<unknown, unknown>, value: unknown) =>
-    Schema.encodeUnknownExit(Schema.toCodecJson(schema))(value)
   if (Exit.isSuccess(exit)) {
     const value = written(success, exit.value)
-    // what the JSON codec of a schema encodes is JSON
-    return Exit.isSuccess(value) ? { _tag: "Success", value: value.value as Schema.Json } : undefined
+    return value === undefined ? undefined : { _tag: "Success", value }
   }
   const error = failure === undefined ? undefined : written(failure, Cause.squash(exit.cause))
-  return error !== undefined && Exit.isSuccess(error)
-    ? { _tag: "Failure", error: error.value as Schema.Json }
-    : undefined
+  return error === undefined ? undefined : { _tag: "Failure", error }
 }
+
+/** A value as JSON; `undefined` if the schema cannot encode it at once, or if it is nested too deeply for a snapshot. */
+const written = (schema: Schema.Codec<unknown, unknown>, value: unknown): Schema.Json | undefined => {
+  const encode = Schema.encodeUnknownSync(Schema.toCodecJson(schema))
+  // what the JSON codec of a schema encodes is JSON. The stack may overflow for a value that is nested deeply
+  const encoded = Result.try(() => encode(value) as Schema.Json)
+  return Result.isSuccess(encoded) && !isDeep(encoded.success, deepest) ? encoded.success : undefined
+}
+
+/** The most levels of a value in a snapshot. The whole snapshot may have 1000 levels, and there are some around the value. */
+const deepest = 900
 
 /** The settlement that the model reads for an exit that cannot be stored as JSON. No row is asked about it. */
 const shown = (tool: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Message.Settlement => {

@@ -85,7 +85,7 @@ const resolved = (given: unknown, root: unknown, hops = 0): unknown => {
   }
   const all = itemsAt(given, "allOf")
   if (all.length === 0) return given
-  return Object.assign({}, given, ...all.map((one) => resolved(one, root, hops + 1)), { allOf: undefined })
+  return Object.assign({}, given, ...all.map((one) => resolved(one, root, hops + 1)))
 }
 
 const pointed = (reference: string, root: unknown): unknown =>

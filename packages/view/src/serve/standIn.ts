@@ -35,7 +35,7 @@ export type Tools = ReadonlyMap<string, ToolDefinition>
 
 /** The reply to a request. The schemas in `byName` say more than the JSON Schemas of the request. */
 export const replyTo = (seed: number, request: Model.Request, byName: Tools): Message.Reply => {
-  const { messages, output, toolChoice, tools } = request
+  const { messages, output } = request
   const drawn = seed + messages.length
   const usage = usageOf(request)
   const calls = callsSince(messages)
@@ -50,11 +50,8 @@ export const replyTo = (seed: number, request: Model.Request, byName: Tools): Me
     const call = { id: `call-${messages.length}`, name: next.name, arguments: JSON.stringify(args) }
     return { content: [{ type: "tool-call", ...call }], finish: "tool-calls", usage }
   }
-  const isForced = toolChoice === "required" && tools.length > 0
   const text =
-    output === undefined || isForced
-      ? inWords(calls)
-      : JSON.stringify(valueOf(output.schema, randomOf(drawn), output.name))
+    output === undefined ? inWords(calls) : JSON.stringify(valueOf(output.schema, randomOf(drawn), output.name))
   return { content: [{ type: "text", text }], finish: "stop", usage }
 }
 
@@ -72,14 +69,11 @@ const nextTool = (
   const repeated = tools.find(({ name }) => name === failed)
   if (repeated !== undefined) return repeated
   const others = tools.filter(({ name }) => !ending.has(name) && timesOf(name) === 0)
-  // the tool that completes a run comes last
-  const ordered = [
-    ...others.filter(({ name }) => name !== "complete"),
-    ...others.filter(({ name }) => name === "complete")
-  ]
   const isDone = new Set(calls.map(({ call }) => call.name)).size >= maxTools
-  if (isDone && toolChoice !== "required") return ordered.find(({ name }) => name === "complete")
-  return ordered[0] ?? (toolChoice === "required" ? tools[0] : undefined)
+  if (isDone && toolChoice !== "required") return others.find(({ name }) => name === "complete")
+  // the tool that completes a run comes last
+  const next = others.find(({ name }) => name !== "complete") ?? others[0]
+  return next ?? (toolChoice === "required" ? tools[0] : undefined)
 }
 
 const inWords = (calls: ReadonlyArray<CallMade>): string => {
