@@ -138,7 +138,7 @@ describe("a module that cannot be shown", () => {
 })
 
 describe("services of a module", () => {
-  it.live("are released when it is loaded anew, unless a run needs them [P1288]", () =>
+  it.live("are released when it is loaded anew, unless a run needs them [P1282]", () =>
     Effect.gen(function* () {
       const { tool } = refunds()
       let released = 0
@@ -280,6 +280,23 @@ describe("a replay", () => {
       const id = yield* playground.start(choice({ faults: ["server-error"] }))
       yield* until(playground, id, "completed")
       assert.deepStrictEqual((yield* playground.replay).each, [{ id, before: true, now: true }])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a fault", () => {
+  it.live("happens once, also where a person decides about it [P1282]", () =>
+    Effect.gen(function* () {
+      const asking = Tool.onError(lookUp, { StaleIndex: Recovery.ask(), Locked: Recovery.tell() })
+      const { playground } = yield* playing({ found: { agent: Agent.make("desk", { tools: [asking] }) } })
+      const id = yield* playground.start(choice({ faults: ["tool lookUp StaleIndex"] }))
+      yield* until(playground, id, "waiting")
+      yield* approved(playground, id)
+      yield* until(playground, id, "completed")
+      assert.lengthOf(
+        eventsOf(playground, id).filter(({ type }) => type === "run-suspended"),
+        1
+      )
     }).pipe(Effect.scoped)
   )
 })

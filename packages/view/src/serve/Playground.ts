@@ -11,14 +11,14 @@ import type * as Stream from "effect/Stream"
 import type { Recorded } from "../recording/Recorded.ts"
 import { decisionOf, inputOf, Refused, refuse, worded } from "./asked.ts"
 import * as Describing from "./describing.ts"
-import { faultsFor } from "./faults.ts"
+import { type Faults, faultsFor } from "./faults.ts"
 import { type Found, Stuck } from "./Finding.ts"
 import { type Core, definitionOf, type Functions, functionsOf, type Run, type Snapshot } from "./inside.ts"
 import { contextOf } from "./loaded.ts"
 import { type Numbered, RunLog } from "./log.ts"
 import type { AgentShown, Answer, Choice, FaultShown, Problem, Replayed, RunShown, State } from "./browser/Wire.ts"
 import { replay } from "./replaying.ts"
-import { type Ready, surrounding } from "./running.ts"
+import { faultsOf, type Ready, surrounding } from "./running.ts"
 import { type RunRecord, Store } from "./store.ts"
 import { recordedIn, tagsSeen } from "./summary.ts"
 
@@ -48,6 +48,8 @@ const most = { listed: 100, replayed: 10 } as const
 /** A run of this process that is at work or waits for a person. */
 interface Active {
   readonly record: RunRecord
+  /** Those that have not happened yet. */
+  readonly faults: Faults
   readonly log: RunLog
   isAtWork: boolean
   /** Set while it is at work and can be stopped. */
@@ -222,6 +224,7 @@ export class Playground {
       this.#store.keep(record)
       const active: Active = {
         record,
+        faults: faultsOf(ready, choice.faults),
         isAtWork: true,
         log: new RunLog([], (line) => this.#store.append(record.id, line))
       }
@@ -239,7 +242,7 @@ export class Playground {
     active.snapshot = undefined
     this.#changed("runs")
     const working = Effect.gen({ self: this }, function* () {
-      const around = yield* surrounding(ready, active.record, active.log, this.#options.pause)
+      const around = yield* surrounding(ready, active.record, active.faults, active.log, this.#options.pause)
       const run = yield* around(Effect.suspend(() => starting(functionsOf(ready.agent, ready.core))))
       active.run = run
       return yield* run.outcome
@@ -297,7 +300,7 @@ export class Playground {
     return Effect.gen({ self: this }, function* () {
       const record = yield* this.#recordOf(id)
       const ready = this.#ready
-      const { isAtWork = false, log, snapshot } = this.#active.get(id) ?? {}
+      const { faults, isAtWork = false, log, snapshot } = this.#active.get(id) ?? {}
       if (ready === undefined || isAtWork) return yield* refuse(409, "the run cannot go on now")
       const from = snapshot ?? (yield* this.#snapshotIn(id, ready.core))
       const asked = ready.core.Snapshot.requestsOf(from).some((request) => request.digest === digest)
@@ -305,6 +308,8 @@ export class Playground {
       const lines = this.#store.linesOf(id)
       const active: Active = {
         record,
+        // after a new start of this program none is to come
+        faults: faults ?? faultsOf(ready, []),
         isAtWork: true,
         log: log ?? new RunLog(lines, (line) => this.#store.append(id, line))
       }

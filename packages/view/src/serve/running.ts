@@ -26,18 +26,21 @@ export interface Ready extends Found {
   readonly seen: ReadonlyMap<string, ReadonlySet<string>>
 }
 
+/** The faults that a person has chosen for a run, by their names. */
+export const faultsOf = ({ agent, core, seen }: Ready, names: ReadonlyArray<string>): Faults =>
+  new Faults(names, failingOf(definitionOf(agent), seen), core)
+
 /** Provides what the runs of an agent need, as a person has chosen it. The events go to `log`. */
 export const surrounding = (
   ready: Ready,
   choice: Choice,
+  faults: Faults,
   log: RunLog,
   pause: Duration.Input = "25 millis"
 ): Effect.Effect<<A, E>(self: Effect.Effect<A, E, unknown>) => Effect.Effect<A, E>, unknown, Scope.Scope> =>
   Effect.gen(function* () {
-    const { agent, context, core, seen } = ready
-    const definition = definitionOf(agent)
-    const faults = new Faults(choice.faults, failingOf(definition, seen), core)
-    const tools = new Map(toolsOf(definition).map((tool) => [tool.name, tool]))
+    const { agent, context, core } = ready
+    const tools = new Map(toolsOf(definitionOf(agent)).map((tool) => [tool.name, tool]))
     const model = yield* modelFor(ready, choice, faults, { tools, pause })
     const encode = Schema.encodeSync(core.AgentEvent.AgentEvent)
     const observer = (event: Parameters<typeof encode>[0]) => log.push(JSON.stringify(encode(event)))
