@@ -87,6 +87,7 @@ const running = (
 for (const isForgetful of [false, true]) {
   const how = isForgetful ? "replayed after each step" : "in one process"
 
+  // Finds out nothing of its own: the subject is the run of core that goes on beside its call, and the wait of the engine
   it.effect(`the run goes on, and waits at its end for days without a process, ${how} [P1524 P1521]`, () =>
     Effect.gen(function* () {
       const { begun, cancelled, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
@@ -113,6 +114,7 @@ for (const isForgetful of [false, true]) {
     })
   )
 
+  // Finds out nothing of its own: the subject is the safe point of core, in a replay too
   it.effect(
     `a result that has come is read at the next safe point with its picture, and a replay reads it there, ${how} [P1524 P1501 P1538]`,
     () =>
@@ -200,6 +202,7 @@ for (const isForgetful of [false, true]) {
     })
   )
 
+  // Finds out nothing of its own: the subject is which calls core waits for at the end of a run
   it.effect(
     `it ends without the calls that it leaves, waits for the others, and its end names them, ${how} [P1524]`,
     () =>
@@ -276,6 +279,7 @@ for (const isForgetful of [false, true]) {
       })
   )
 
+  // Finds out nothing of its own: it plays the death of a process in which a sub-agent of core waits
   it.effect(`a sub-agent waits for its own, ${how} [P1524]`, () =>
     Effect.gen(function* () {
       const { begun, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
@@ -291,6 +295,7 @@ for (const isForgetful of [false, true]) {
     })
   )
 
+  // Finds out nothing of its own: the subject is what core cancels when a run fails, in replays too
   it.effect(`a run that fails cancels the work once, ${how} [P1524 P1526]`, () =>
     Effect.gen(function* () {
       const { cancelled, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
@@ -378,6 +383,7 @@ const survivingA = (death: Death) =>
     }).pipe(Effect.provide(engine.layer))
   })
 
+// Finds out nothing of its own: it plays a death at each step of a run of core that goes on beside its call
 it.effect("a process that dies at any step never calls start twice, and the run ends all the same [P1524 P1528]", () =>
   Effect.gen(function* () {
     let deaths = 0
