@@ -51,21 +51,24 @@ describe("the digest of a request", () => {
   })
 
   const before = call([user("go"), user("that")])
-  it.each<readonly [what: string, run: RunContext | undefined, of: Call, isOtherTalk: boolean, from?: Call]>([
-    ["another agent", running(2, "other").run, call(talk), false],
-    ["another tool", run, call(talk, { tools: [{ name: "look" }] }), false],
-    ["another choice of tools", run, call(talk, { toolChoice: "none" }), false],
-    ["no run", undefined, call(talk), true],
-    ["other last words", run, call([user("go"), answer("what?"), answer("this")]), true],
-    ["one more message before the last reply", run, call([user("oh"), ...talk]), true],
-    ["the last reply", run, call([user("go"), answer("which?"), user("that")]), true],
-    ["any message before the first reply", run, call([user("stop"), user("that")]), true, before]
-  ])("tells %s from this one by the request, and another conversation by both digests [P1119 P1714]", (...row) => {
-    const [, other, of, isOtherTalk, from = call(talk)] = row
-    const [one, two] = [digests(3, run, from), digests(3, other, of)]
-    assert.notStrictEqual(two.requestDigest, one.requestDigest)
-    assert.strictEqual(two.conversationDigest !== one.conversationDigest, isOtherTalk)
-  })
+  const talked = call(talk)
+  it.each<readonly [what: string, from: Call, run: RunContext | undefined, of: Call, isOtherTalk: boolean]>([
+    ["another agent", talked, running(2, "other").run, talked, false],
+    ["another tool", talked, run, call(talk, { tools: [{ name: "look" }] }), false],
+    ["another choice of tools", talked, run, call(talk, { toolChoice: "none" }), false],
+    ["no run", talked, undefined, talked, true],
+    ["other last words", talked, run, call([user("go"), answer("what?"), answer("this")]), true],
+    ["one more message before the last reply", talked, run, call([user("oh"), ...talk]), true],
+    ["the last reply", talked, run, call([user("go"), answer("which?"), user("that")]), true],
+    ["any message before the first reply", before, run, call([user("stop"), user("that")]), true]
+  ])(
+    "tells %s from this one by the request, and another conversation by both digests [P1119 P1714]",
+    (_, from, other, of, isOtherTalk) => {
+      const [one, two] = [digests(3, run, from), digests(3, other, of)]
+      assert.notStrictEqual(two.requestDigest, one.requestDigest)
+      assert.strictEqual(two.conversationDigest !== one.conversationDigest, isOtherTalk)
+    }
+  )
 })
 
 describe("the texts that come from code", () => {
