@@ -12,6 +12,7 @@ import { quiet } from "./_support/waits.ts"
 
 const { call, calls } = ScriptedModel
 
+// Finds out nothing of its own: the subject is what core withdraws before its answer, here under the engine and its replays
 it.effect("approvals and deferred calls of a reply that passes its limit are withdrawn before the answer [P1594]", () =>
   Effect.gen(function* () {
     for (const isForgetful of [false, true]) {

@@ -44,41 +44,31 @@ describe("the digest of a request", () => {
   const { run } = running(2)
   const base = digests(3, run, call(talk))
 
-  it("is the same for the same request, with any instructions [P1119]", () => {
-    assert.deepStrictEqual(digests(3, running(5).run, call([...talk])), base)
-    assert.deepStrictEqual(digests(3, run, call([system("Be kind."), ...talk])), base)
+  it("is the same with any instructions, and with other messages before the last reply: those are records [P1119]", () => {
+    assert.deepStrictEqual(digests(3, running(5).run, call([system("Be kind."), ...talk])), base)
+    assert.deepStrictEqual(digests(3, run, call([user("other"), answer("what?"), user("that")])), base)
     assert.notStrictEqual(base.requestDigest, base.conversationDigest)
   })
 
-  it.each([
-    ["another agent", running(2, "other").run, call(talk)],
-    ["another tool", run, call(talk, { tools: [{ name: "look" }] })],
-    ["another choice of tools", run, call(talk, { toolChoice: "none" })],
-    ["no run", undefined, call(talk)]
-  ] as const)("tells %s from this one, and not its conversation [P1119 P1714]", (_, other, request) => {
-    const found = digests(3, other, request)
-    assert.notStrictEqual(found.requestDigest, base.requestDigest)
-    if (other !== undefined) assert.strictEqual(found.conversationDigest, base.conversationDigest)
-  })
-
-  it.each([
-    ["other last words", [user("go"), answer("what?"), answer("this")]],
-    ["one more message before the last reply", [user("oh"), ...talk]],
-    ["the last reply", [user("go"), answer("which?"), user("that")]]
-  ])("tells %s from this one, with its conversation [P1119 P1714]", (_, messages) => {
-    const found = digests(3, run, call(messages))
-    assert.notStrictEqual(found.requestDigest, base.requestDigest)
-    assert.notStrictEqual(found.conversationDigest, base.conversationDigest)
-  })
-
-  it("covers all messages before the first reply [P1119]", () => {
-    const before = digests(3, run, call([user("go"), user("that")]))
-    assert.notDeepEqual(digests(3, run, call([user("stop"), user("that")])), before)
-  })
-
-  it("covers the messages since the last reply: those before it are records already [P1119]", () => {
-    assert.deepStrictEqual(digests(3, run, call([user("other"), answer("what?"), user("that")])), base)
-  })
+  const before = call([user("go"), user("that")])
+  const talked = call(talk)
+  it.each<readonly [what: string, from: Call, run: RunContext | undefined, of: Call, isOtherTalk: boolean]>([
+    ["another agent", talked, running(2, "other").run, talked, false],
+    ["another tool", talked, run, call(talk, { tools: [{ name: "look" }] }), false],
+    ["another choice of tools", talked, run, call(talk, { toolChoice: "none" }), false],
+    ["no run", talked, undefined, talked, true],
+    ["other last words", talked, run, call([user("go"), answer("what?"), answer("this")]), true],
+    ["one more message before the last reply", talked, run, call([user("oh"), ...talk]), true],
+    ["the last reply", talked, run, call([user("go"), answer("which?"), user("that")]), true],
+    ["any message before the first reply", before, run, call([user("stop"), user("that")]), true]
+  ])(
+    "tells %s from this one by the request, and another conversation by both digests [P1119 P1714]",
+    (_, from, other, of, isOtherTalk) => {
+      const [one, two] = [digests(3, run, from), digests(3, other, of)]
+      assert.notStrictEqual(two.requestDigest, one.requestDigest)
+      assert.strictEqual(two.conversationDigest !== one.conversationDigest, isOtherTalk)
+    }
+  )
 })
 
 describe("the texts that come from code", () => {
@@ -160,21 +150,15 @@ describe("the texts that come from code", () => {
   })
 })
 
-it("a stamp holds what there is, and the number of migrations if there are any [P1119 P1714]", () => {
-  assert.deepStrictEqual(stampOf(0), {})
-  assert.deepStrictEqual(stampOf(2, {}), { revision: 2 })
+it("a stamp holds what there is, and its revision is read as a number, or as none [P1119 P1714]", () => {
   const asks = { requestDigest: "r", conversationDigest: "c", words: ["w"] }
-  assert.deepStrictEqual(stampOf(1, asks), { ...asks, revision: 1 })
+  assert.deepStrictEqual(
+    [stampOf(0), stampOf(2, {}), stampOf(1, asks)],
+    [{}, { revision: 2 }, { ...asks, revision: 1 }]
+  )
+  const rows = [stampOf(3, asks), stampOf(0), { revision: "3" }, 7, undefined, null]
+  assert.deepStrictEqual(rows.map(revisionOf), [3, 0, 0, 0, 0, 0])
 })
-
-it.each([
-  [{ revision: 3 }, 3],
-  [{ revision: "3" }, 0],
-  [{}, 0],
-  [7, 0],
-  [undefined, 0],
-  [null, 0]
-])("the revision of the row %j is %d [P1714]", (row, revision) => assert.strictEqual(revisionOf(row), revision))
 
 it("a result is of another request if its digest differs, and after a migration that of its conversation [P1714]", () => {
   const asks = { requestDigest: "r", conversationDigest: "c", words: ["w"] }

@@ -72,6 +72,7 @@ for (const isStreamed of [false, true]) {
   for (const isForgetful of [false, true]) {
     const how = `${isStreamed ? "streamed" : "whole"}${isForgetful ? ", replayed after each step" : ""}`
 
+    // Finds out nothing of its own: the subject is the reply in the background of the provider, after a death
     it.effect(`after the death of its process, another one asks for the same reply, ${how} [P1406]`, () =>
       Effect.gen(function* () {
         const { asked, durable, engine, id, pass, result, serve, stop } = yield* waiting(isStreamed, isForgetful)
@@ -159,6 +160,7 @@ const failing = () => {
 for (const isForgetful of [false, true]) {
   const how = isForgetful ? ", replayed after each step" : ""
 
+  // Finds out nothing of its own: the subject is the retry of core and its new reply at the provider, after a death
   it.effect(`a failure is told once: the retry of another process makes the reply anew${how} [P1406]`, () =>
     Effect.gen(function* () {
       const { asked, model } = failing()
@@ -185,6 +187,7 @@ for (const isForgetful of [false, true]) {
   )
 }
 
+// Finds out nothing of its own: the subject is the stream of the provider that is read anew, after a death
 it.effect(
   "the next process goes on from the text in the log, and the reply is read from its beginning [P1406 P1563]",
   () =>

@@ -18,35 +18,31 @@ const running = () => {
 
 const [one, two, three] = [entry(1), entry(2), entry(3)] as const
 
-it("an entry is booked with the run that the step belongs to, once, and with the next run if it is not stored [P1133]", () => {
-  const books = new Books()
-  books.record(one)
-  const [first, second] = [running(), running()]
-  books.attach(first.run)
-  books.attach(first.run)
-  books.record(two)
-  assert.deepStrictEqual(first.ledger.entries, [one, two])
-  assert.deepStrictEqual(books.entries, [one, two])
-  assert.deepStrictEqual(books.take(), [one, two])
-  books.record(three)
-  books.attach(second.run)
-  assert.deepStrictEqual(second.ledger.entries, [three])
-  assert.deepStrictEqual(books.take(), [three])
-  assert.deepStrictEqual(books.take(), [])
-})
-
-it.effect("what the work of a step spends goes to its books [P1133]", () =>
-  Effect.gen(function* () {
-    const books = new Books()
-    const { ledger, run } = running()
-    const spending = Effect.map(Effect.serviceOption(RunContext.Current), (current) => {
-      const found = Option.getOrUndefined(current)
-      found?.ledger.record(one)
-      return found?.ledger
+it.effect(
+  "what a step spends is booked with its run and stored, once, and with the next run if it is not stored [P1133]",
+  () =>
+    Effect.gen(function* () {
+      const books = new Books()
+      const [first, second] = [running(), running()]
+      const spending = Effect.map(Effect.serviceOption(RunContext.Current), (current) => {
+        const found = Option.getOrUndefined(current)
+        found?.ledger.record(one)
+        return found?.ledger
+      })
+      assert.strictEqual(yield* books.keep(first.run, spending), books)
+      assert.deepStrictEqual([books.entries, first.ledger.entries], [[one], []])
+      books.attach(first.run)
+      books.attach(first.run)
+      books.record(two)
+      assert.deepStrictEqual(first.ledger.entries, [one, two])
+      assert.deepStrictEqual(books.entries, [one, two])
+      assert.deepStrictEqual(spentOf(books), { ledger: [one, two] })
+      books.record(three)
+      books.attach(second.run)
+      assert.deepStrictEqual(second.ledger.entries, [three])
+      assert.deepStrictEqual(spentOf(books), { ledger: [three] })
+      assert.deepStrictEqual([spentOf(books), spentOf(undefined)], [{}, {}])
     })
-    assert.strictEqual(yield* books.keep(run, spending), books)
-    assert.deepStrictEqual([books.entries, ledger.entries], [[one], []])
-  })
 )
 
 it("restored entries reach the run as well [P1133]", () => {
@@ -55,15 +51,6 @@ it("restored entries reach the run as well [P1133]", () => {
   books.attach(run)
   books.restore([one])
   assert.deepStrictEqual([books.entries, ledger.entries], [[one], [one]])
-})
-
-it("a step stores what is new of its books, and nothing if there is none [P1133]", () => {
-  assert.deepStrictEqual(spentOf(undefined), {})
-  const books = new Books()
-  assert.deepStrictEqual(spentOf(books), {})
-  books.record(one)
-  assert.deepStrictEqual(spentOf(books), { ledger: [one] })
-  assert.deepStrictEqual(spentOf(books), {})
 })
 
 it("a replay books what is stored with its run, if it has one [P1133]", () => {

@@ -34,6 +34,7 @@ const story = (approver: Layer.Layer<never> | Layer.Layer<Approval.Approver>) =>
   return { log, run }
 }
 
+// Finds out nothing of its own: the subject is the approver of core, which the layer of a workflow takes from the program
 it.effect("a call within a step is decided about by the approver of the program [P1137]", () =>
   Effect.gen(function* () {
     const asked: Array<string> = []

@@ -11,6 +11,7 @@ import { call, events, message, response } from "../providers/codec/openai-respo
 import { process, watched } from "./_support/engines.ts"
 
 for (const isStreamed of [false, true]) {
+  // Finds out nothing of its own: the subject is the chain of replies of the provider, after a death
   it.effect(
     `after the death of its process, the reply before is named, ${isStreamed ? "streamed" : "whole"} [P1416]`,
     () =>

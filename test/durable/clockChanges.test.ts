@@ -63,6 +63,7 @@ const passing = (duration: Duration.Input) =>
 const waits = ["20 seconds", "1 hour"] as const
 
 describe.each(waits)("a wait of %s", (wait) => {
+  // Finds out nothing of its own: the subject is the policy of core and the alarms of the engine, with a clock that is set back
   it.effect("lasts no longer where the clock is set back by hours after it was recorded [P1132]", () =>
     Effect.gen(function* () {
       const { attempts, durable } = story(wait)
@@ -118,6 +119,7 @@ const followed = (hangs: boolean) =>
     return { ...outcome, attempts }
   })
 
+// Finds out nothing of its own: it plays the death of a process with another clock during a wait of core
 it.effect(
   "a wait that a process with a clock ahead has begun lasts no longer in one whose clock is right [P1132]",
   () =>
@@ -130,6 +132,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: it plays the death of a process with another clock during a timeout of core
 it.effect(
   "a timeout that a process with a clock ahead has begun is no longer in one whose clock is right [P1132]",
   () =>

@@ -37,6 +37,7 @@ const breaking = (times: number) => {
   return { layer: Layer.succeed(Model.Model, service), asked: () => asked }
 }
 
+// Finds out nothing of its own: the subject is the reply of core that breaks off, under an engine that replays it
 it.effect("a durable run whose reply breaks off has all of its answer once, replayed after each step too [P1563]", () =>
   Effect.gen(function* () {
     for (const isForgetful of [false, true]) {

@@ -82,35 +82,8 @@ const kept = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
   events.flatMap((event) => (event.type === "attempt-continued" ? [event.kept] : []))
 
 describe("a run that continues", () => {
-  it.effect("the next process goes on from the text in the log, and shows nothing once more [P1371 P1563]", () =>
-    Effect.gen(function* () {
-      const said: ReadonlyArray<Said> = [
-        { words: ["all ", "is "], end: "hold" },
-        { words: ["well"], end: "finish" }
-      ]
-      const { events, heard, output, requests, texts } = yield* play({ continuation: "rest", said })
-      assert.strictEqual(output, "all is well")
-      assert.deepStrictEqual(requests, [[], [cut("all is")]])
-      assert.deepStrictEqual(shown(events), [
-        "run-start",
-        "turn-start",
-        "model-start",
-        "text-delta all is ",
-        "attempt-continued",
-        "text-delta well",
-        "model-end",
-        "turn-end",
-        "run-completed"
-      ])
-      assert.deepStrictEqual(kept(events), ["all is "])
-      assert.deepStrictEqual(texts, ["all is well"])
-      assert.strictEqual(wordsHeard(heard), "all is well")
-      const end = events.find(({ type }) => type === "model-end")
-      assert.deepStrictEqual(end?.type === "model-end" && end.reply.content, [Message.text("all is well")])
-    })
-  )
-
-  it.effect("each process goes on from what all before it have shown [P1563]", () =>
+  // Finds out nothing of its own: it plays several deaths in one reply of core
+  it.effect("each process goes on from what all before it have shown, and shows nothing once more [P1371 P1563]", () =>
     Effect.gen(function* () {
       const said: ReadonlyArray<Said> = [
         { words: ["all "], end: "hold" },
@@ -121,12 +94,30 @@ describe("a run that continues", () => {
       const { events, heard, output, requests, texts } = yield* play({ continuation: "rest", said, deaths: 3 })
       assert.strictEqual(output, "all is well")
       assert.deepStrictEqual(requests, [[], [cut("all")], [cut("all is")], [cut("all is we")]])
+      assert.deepStrictEqual(shown(events), [
+        "run-start",
+        "turn-start",
+        "model-start",
+        "text-delta all ",
+        "attempt-continued",
+        "text-delta is ",
+        "attempt-continued",
+        "text-delta we",
+        "attempt-continued",
+        "text-delta ll",
+        "model-end",
+        "turn-end",
+        "run-completed"
+      ])
       assert.deepStrictEqual(kept(events), ["all ", "all is ", "all is we"])
+      const end = events.find(({ type }) => type === "model-end")
+      assert.deepStrictEqual(end?.type === "model-end" && end.reply.content, [Message.text("all is well")])
       assert.deepStrictEqual(texts, ["all is well"])
       assert.strictEqual(wordsHeard(heard), "all is well")
     })
   )
 
+  // Finds out nothing of its own: it plays a death between two attempts of core that continue a reply
   it.effect.each(["rest", "whole"] as const)(
     "an attempt that had gone on from a text goes on from all of it, by a model that gives the %s [P1561 P1563]",
     (continuation) =>
@@ -147,6 +138,7 @@ describe("a run that continues", () => {
       })
   )
 
+  // Finds out nothing of its own: the subject is the message that core makes of a reply that two processes wrote, and its replay
   it.effect("thoughts come first in the message, and a later replay makes the same requests [P1562 P1563]", () =>
     Effect.gen(function* () {
       const said: ReadonlyArray<Said> = [
@@ -172,6 +164,7 @@ describe("a run that continues", () => {
     })
   )
 
+  // Finds out nothing of its own: the subject is how core continues by a message, after a death
   it.effect("a model that has nothing to add ends the text, and by a message any model goes on [P1560 P1563]", () =>
     Effect.gen(function* () {
       const said: ReadonlyArray<Said> = [
@@ -188,6 +181,7 @@ describe("a run that continues", () => {
     })
   )
 
+  // Finds out nothing of its own: it plays a death between the row of a reply and its events
   it.effect("a reply that was recorded and is not in the log is shown anew, and not asked for [P1371 P1563]", () =>
     Effect.gen(function* () {
       const said: ReadonlyArray<Said> = [
@@ -213,6 +207,7 @@ describe("the text is discarded", () => {
     { words: ["all "], end: "hold" },
     { words: ["all is well"], end: "finish" }
   ]
+  // Finds out nothing of its own: the subject is when core continues a reply, after a death
   it.effect.each<readonly [string, Partial<Playing>]>([
     ["of a model that declares no continuation", {}],
     ["by default", { continuation: "rest", plain: true }]
@@ -239,6 +234,7 @@ describe("the text is discarded", () => {
   )
 })
 
+// Finds out nothing of its own: the subject is the guardrails of core, in each process
 it.effect("an answer that is checked is held back as a whole where it would be continued [P1563 P1597]", () =>
   Effect.gen(function* () {
     const said: ReadonlyArray<Said> = [
@@ -256,6 +252,7 @@ it.effect("an answer that is checked is held back as a whole where it would be c
   })
 )
 
+// Finds out nothing of its own: the subject is the guardrails of core, in each process
 it.effect.each([0, 300])(
   "a text that broke off counts once the words of the user have passed, after %s ms, in each process [P1563 P1596]",
   (checking) =>

@@ -87,6 +87,7 @@ const running = (
 for (const isForgetful of [false, true]) {
   const how = isForgetful ? "replayed after each step" : "in one process"
 
+  // Finds out nothing of its own: the subject is the run of core that goes on beside its call, and the wait of the engine
   it.effect(`the run goes on, and waits at its end for days without a process, ${how} [P1524 P1521]`, () =>
     Effect.gen(function* () {
       const { begun, cancelled, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
@@ -95,8 +96,7 @@ for (const isForgetful of [false, true]) {
       assert.match(settlements(run.model.requests.at(-1)?.messages ?? [])[0] ?? "", /^deferred: .*{"job":1}/)
       yield* TestClock.adjust("1 hour")
       yield* quiet
-      assert.strictEqual(yield* run.end, "Suspended")
-      assert.lengthOf(run.model.requests, 3)
+      assert.deepStrictEqual([yield* run.end, run.model.requests.length], ["Suspended", 3])
       const listed = (yield* run.waiting).map((one) => one.type === "deferred" && [one.agent, one.tool, one.handle])
       assert.deepStrictEqual(listed, [["worker", "order", { job: 1 }]])
       yield* TestClock.adjust("3 days")
@@ -107,12 +107,12 @@ for (const isForgetful of [false, true]) {
       assert.deepStrictEqual(yield* run.end, Exit.succeed("done"))
       assert.match(saidIn(run.model).join("\n"), /^The call 'c1' of tool 'order'.*<data>{"at":7}<\/data>$/)
       assert.lengthOf(run.model.requests, 4)
-      assert.lengthOf(begun, 1)
-      assert.deepStrictEqual(cancelled, [])
+      assert.deepStrictEqual([begun.length, cancelled], [1, []])
       assert.deepStrictEqual(yield* run.settle(tool, tokenOf(), Exit.succeed({ at: 9 })), not("run-over") as never)
     })
   )
 
+  // Finds out nothing of its own: the subject is the safe point of core, in a replay too
   it.effect(
     `a result that has come is read at the next safe point with its picture, and a replay reads it there, ${how} [P1524 P1501 P1538]`,
     () =>
@@ -200,6 +200,7 @@ for (const isForgetful of [false, true]) {
     })
   )
 
+  // Finds out nothing of its own: the subject is which calls core waits for at the end of a run
   it.effect(
     `it ends without the calls that it leaves, waits for the others, and its end names them, ${how} [P1524]`,
     () =>
@@ -276,6 +277,7 @@ for (const isForgetful of [false, true]) {
       })
   )
 
+  // Finds out nothing of its own: it plays the death of a process in which a sub-agent of core waits
   it.effect(`a sub-agent waits for its own, ${how} [P1524]`, () =>
     Effect.gen(function* () {
       const { begun, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
@@ -291,6 +293,7 @@ for (const isForgetful of [false, true]) {
     })
   )
 
+  // Finds out nothing of its own: the subject is what core cancels when a run fails, in replays too
   it.effect(`a run that fails cancels the work once, ${how} [P1524 P1526]`, () =>
     Effect.gen(function* () {
       const { cancelled, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
@@ -378,6 +381,7 @@ const survivingA = (death: Death) =>
     }).pipe(Effect.provide(engine.layer))
   })
 
+// Finds out nothing of its own: it plays a death at each step of a run of core that goes on beside its call
 it.effect("a process that dies at any step never calls start twice, and the run ends all the same [P1524 P1528]", () =>
   Effect.gen(function* () {
     let deaths = 0

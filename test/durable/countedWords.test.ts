@@ -64,6 +64,7 @@ for (const isForgetful of [false, true]) {
   for (const isShown of [false, true]) {
     const how = `${isShown ? "behind a text" : "behind no text"}${isForgetful ? ", replayed after each step" : ""}`
 
+    // Finds out nothing of its own: the subject is the ledger of core when its run reaches a deadline, in replays too
     it.effect(`is booked if the run reaches its deadline ${how} [P1403 P703]`, () =>
       Effect.gen(function* () {
         const { log } = yield* counting(isForgetful, isShown, Stream.never, "3 seconds")
@@ -80,6 +81,7 @@ for (const isForgetful of [false, true]) {
     )
   }
 
+  // Finds out nothing of its own: the subject is the ledger of core when its run is stopped, in replays too
   it.effect(`is booked if the run is stopped${isForgetful ? ", replayed after each step" : ""} [P1403 P703]`, () =>
     Effect.gen(function* () {
       const { durable, engine, id, log } = yield* counting(isForgetful, true, Stream.never, "9 days")

@@ -11,6 +11,7 @@ import { spending } from "../core/run/_support/spending.ts"
 import { process, watched } from "./_support/engines.ts"
 
 for (const first of [900, null]) {
+  // Finds out nothing of its own: the subject is the replay of the compaction of core
   it.effect(`a replay reads the count that was recorded, here ${first} [P1570 P1573]`, () =>
     Effect.gen(function* () {
       let counts = 0

@@ -54,28 +54,20 @@ const requesting = Effect.gen(function* () {
 
 const not = (reason: string, digest = "d1") => ({ _tag: "NotCounted", digest, reason })
 
-it.effect("the first decision about a request counts, and is stored with its instant and an id [P1117]", () =>
+it.effect("the first decision counts until the end of its time, and is stored with its instant and an id [P1117]", () =>
   Effect.gen(function* () {
-    const { answer, deciding } = yield* requesting
-    yield* TestClock.setTime(700)
-    assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), { _tag: "Counted", digest: "d1" })
-    const { id, ...row } = answer() as { readonly id: string }
-    assert.deepStrictEqual<unknown>(row, { at: 700, decision: { type: "approve" } })
-    assert.match(id, /\d/)
-    assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), not("already-decided"))
-  })
-)
-
-it.effect("a decision that comes at the end of its time counts, and one after it is late [P1117]", () =>
-  Effect.gen(function* () {
-    for (const [at, expected] of [
-      [5000, { _tag: "Counted", digest: "d1" }],
-      [5001, not("late")]
+    for (const [at, first, second] of [
+      [700, { _tag: "Counted", digest: "d1" }, not("already-decided")],
+      [5000, { _tag: "Counted", digest: "d1" }, not("already-decided")],
+      [5001, not("late"), not("late")]
     ] as const) {
       const { answer, deciding } = yield* requesting
       yield* TestClock.setTime(at)
-      assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), expected)
-      assert.deepInclude(answer() as object, { at })
+      assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), first)
+      const { id, ...row } = answer() as { readonly id: string }
+      assert.deepStrictEqual<unknown>(row, { at, decision: { type: "approve" } })
+      assert.match(id, /\d/)
+      assert.deepStrictEqual<unknown>(yield* deciding(request(), Approval.approve), second)
     }
   })
 )
@@ -203,31 +195,22 @@ const taken = (row: Schema.Json, endsAt: number | undefined, of: Partial<Replay>
     return [found, one.lines.root.time, announced]
   })
 
-it.effect("a run takes a decision at its instant, and tells of its request once [P1117]", () =>
-  Effect.gen(function* () {
-    for (const decision of [Approval.approve, { type: "refuse", reason: "no" }] as const)
-      for (const endsAt of [undefined, 900])
-        assert.deepStrictEqual<unknown>(yield* taken({ at: 700, decision, id: "1" }, endsAt), [decision, 700, 1])
-  })
-)
-
 it.effect(
-  "a request that a message has withdrawn in time is withdrawn, and any other without a decision expired [P1117]",
+  "a run takes a decision, or the withdrawal by a message, at its instant; any other row has expired [P1117 P1712]",
   () =>
     Effect.gen(function* () {
+      for (const decision of [Approval.approve, { type: "refuse", reason: "no" }] as const)
+        for (const endsAt of [undefined, 900])
+          assert.deepStrictEqual<unknown>(yield* taken({ at: 700, decision, id: "1" }, endsAt), [decision, 700, 1])
       assert.deepStrictEqual<unknown>(yield* taken({ at: 700, superseded: true }, undefined), [undefined, 700, 1])
       // the last instant that counts is the end
       assert.deepStrictEqual<unknown>(yield* taken({ at: 900, superseded: true }, 900), [undefined, 900, 1])
       assert.deepStrictEqual<unknown>(yield* taken({ at: 901, superseded: true }, 900), ["expired", 901, 1])
       assert.deepStrictEqual<unknown>(yield* taken({ at: 700 }, 900), ["expired", 700, 1])
+      // the row of an agent with more migrations is left to that agent
+      const exit = yield* exitOf(taken({ at: 700, superseded: true, revision: 1 }, undefined))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
     })
-)
-
-it.effect("an answer of an agent with more migrations is left to that agent [P1712]", () =>
-  Effect.gen(function* () {
-    const exit = yield* exitOf(taken({ at: 700, superseded: true, revision: 1 }, undefined))
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
-  })
 )
 
 it.effect(

@@ -232,6 +232,7 @@ for (const isForgetful of [false, true]) {
   )
 }
 
+// Finds out nothing of its own: it plays an engine that gives a waiting run away
 it.effect("a run that an engine gives to another process cancels nothing, and goes on there [P1526 P1528]", () =>
   Effect.gen(function* () {
     const { begun, cancelled, tokenOf, tool } = deferring({ deadline: "10 days" })
@@ -250,6 +251,7 @@ it.effect("a run that an engine gives to another process cancels nothing, and go
   })
 )
 
+// Finds out nothing of its own: the subject is the interruption by the engine itself
 it.effect(
   "a workflow that is interrupted while it waits has no fiber that cancels, and no settlement counts any more [P1526]",
   () =>
@@ -307,6 +309,7 @@ const survivingA = (death: Death, sideEffects: "unsafe" | "undeclared") =>
   })
 
 for (const sideEffects of ["unsafe", "undeclared"] as const) {
+  // Finds out nothing of its own: it plays a death at each step of a deferred call of core
   it.effect(`a process that dies at any step never calls start twice, ${sideEffects} [P1528]`, () =>
     Effect.gen(function* () {
       const starts: Array<number> = []
