@@ -92,6 +92,7 @@ const play = (death: Death | undefined, options = { isVerified: true }) =>
 
 const expected = ["flaky 1", "flaky 2", "look 1", "look 1", "pay", "see 1", "sign 1"]
 
+// Finds out nothing of its own: it counts what the deaths below are compared with
 it.effect("the story without a death: each tool as often as it should, one ledger [P1115]", () =>
   Effect.gen(function* () {
     const { asked, engine, exit, ledgers, runs } = yield* play(undefined)
@@ -106,6 +107,7 @@ it.effect("the story without a death: each tool as often as it should, one ledge
 const points = Array.from({ length: 19 }, (_, index) => index + 1)
 
 describe.each(["before", "after"] as const)("a death %s what a step does", (when) => {
+  // Finds out nothing of its own: its subject is the replay of all that core does, after each step
   it.effect.each(points)("at step %s: another process ends the run as if there had been none [P1115]", (at) =>
     Effect.gen(function* () {
       const { asked, effects, exit, hasDied, ledgers, runs } = yield* play({ at, when })
@@ -124,6 +126,7 @@ describe.each(["before", "after"] as const)("a death %s what a step does", (when
   )
 })
 
+// Finds out nothing of its own: its subject is which attempts of core a death leaves without an end
 it.effect(
   "an unsafe tool without a look-up that may have begun is an OutcomeUnknownError, never a second run [P1116]",
   () =>

@@ -142,6 +142,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: its subject is a message between the death of a process and the next one
 it.effect("a message that was said while no process was there is read in another process [P1586]", () =>
   Effect.gen(function* () {
     const { end, ends, engine, id, model, resume, say, serve, stop } = yield* talking(false)
@@ -156,6 +157,7 @@ it.effect("a message that was said while no process was there is read in another
   })
 )
 
+// Finds out nothing of its own: its subject is the replay of the safe points of core, after a death at each step
 it.effect("a process may die at any step: the message is read once, and all requests agree [P1586]", () =>
   Effect.gen(function* () {
     for (const when of ["before", "after"] as const)
@@ -208,6 +210,7 @@ it.effect("a message goes to the outermost run, or to the run that it names [P15
   })
 )
 
+// Finds out nothing of its own: its subject is how core lets a message wait behind an approval
 it.effect("a message decides about no call that waits for a person, and is read after it [P1584 P1586]", () =>
   Effect.gen(function* () {
     for (const isForgetful of [false, true]) {
