@@ -3,7 +3,7 @@ import { Agent, Message, Recovery, Skill, Tool, ToolError } from "@kintsugi/core
 import { Durable } from "@kintsugi/durable"
 import { Effect, Option, Schema } from "effect"
 import { describe } from "vitest"
-import { type Death, process, watched } from "./_support/engines.ts"
+import type { Death } from "./_support/engines.ts"
 import { surviving } from "./_support/playing.ts"
 import { call, reading } from "./_support/readingModel.ts"
 import { Busy } from "./_support/scenarios.ts"
@@ -147,29 +147,4 @@ it.effect(
       // after the intent was laid down: before the run, and after it
       assert.strictEqual(unknown, 2)
     })
-)
-
-it.effect("the keys of two executions of a workflow differ [P1118]", () =>
-  Effect.gen(function* () {
-    const keys: Array<string> = []
-    const model = reading("outer", (turn) => (turn === 0 ? [call("look")] : [Message.text("done")]))
-    const look = Tool.make("look", {
-      description: "Looks.",
-      parameters: Schema.Struct({}),
-      success: Schema.String,
-      run: (_, { idempotencyKey }) => Effect.sync(() => (keys.push(idempotencyKey), "seen"))
-    })
-    const agent = Agent.make("worker", {
-      model: model.layer,
-      skills: [Skill.make("work", { description: "Works.", tools: [look] })]
-    })
-    const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
-    const engine = yield* watched(true)
-    yield* Effect.gen(function* () {
-      yield* process(durable.layer)
-      for (const id of ["one", "two"]) yield* durable.workflow.execute({ id, input: "go" })
-    }).pipe(Effect.provide(engine.layer))
-    assert.strictEqual(keys.length, 2)
-    assert.strictEqual(new Set(keys).size, 2)
-  })
 )

@@ -93,7 +93,7 @@ it.effect(
         [Stream.fail(lost), true],
         [Stream.succeed(finish), true]
       ]
-      for (const [end, isKept] of ends) {
+      for (const [end, hasParts] of ends) {
         const words = new Words()
         const stream = Stream.concat(Stream.fromIterable([text("a"), usage]), end)
         const calling = yield* Effect.forkChild(
@@ -101,12 +101,12 @@ it.effect(
         )
         assert.deepStrictEqual([words.isAtWork, words.counts], [false, {}])
         yield* quiet
-        assert.deepStrictEqual([words.isAtWork, heard(words).all], [!isKept, [text("a"), usage]])
+        assert.deepStrictEqual([words.isAtWork, heard(words).all], [!hasParts, [text("a"), usage]])
         yield* Fiber.interrupt(calling)
         assert.isFalse(words.isAtWork)
         assert.deepStrictEqual(
           [heard(words).all, words.counts],
-          isKept ? [[text("a"), usage], { counted: stored }] : [[], {}]
+          hasParts ? [[text("a"), usage], { counted: stored }] : [[], {}]
         )
         words.begin()
         assert.deepStrictEqual([words.isAtWork, heard(words).all, words.counts], [true, [], {}])
