@@ -63,48 +63,40 @@ const replaying = (
   return { aside: stopping.aside, handle, heard, logged, parents }
 }
 
-const all = [turn, delta, end]
-const types = all.map(({ type }) => type)
+const ofChild = { ...end, parent }
+const all = [turn, ofChild, delta, end]
+const allTypes = all.map(({ type }) => type)
+const allButDelta = ["turn-start", "run-interrupted", "run-interrupted"]
 
-it.effect("listeners of a run that does something for the first time get all events, and so does its log [P1114]", () =>
+it.effect.each([
+  { what: "runs for the first time", state: { isNew: true }, listeners: allTypes, log: all, aside: [] },
+  { what: "runs for the first time without a log", state: {}, listeners: allTypes, log: [], aside: [] },
+  { what: "replays", state: { isLive: false, isNew: false }, listeners: ["run-interrupted"], log: all, aside: [] },
+  { what: "emits a delta that its log has", state: { isNew: false }, listeners: allButDelta, log: all, aside: [] },
+  { what: "goes on elsewhere", state: { isNew: true, isTaken: true }, listeners: allButDelta, log: [], aside: [] },
+  { what: "was suspended", state: { isNew: true, suspended: true }, listeners: [], log: [], aside: all },
+  { what: "was abandoned", state: { isNew: true, abandoned: true }, listeners: [], log: [], aside: all },
+  {
+    what: "was stopped, then suspended",
+    state: { isNew: true, isStopped: true, suspended: true },
+    listeners: allTypes,
+    log: all,
+    aside: []
+  },
+  {
+    what: "was stopped, then abandoned",
+    state: { isNew: true, isStopped: true, abandoned: true },
+    listeners: allTypes,
+    log: all,
+    aside: []
+  }
+])("of the events of a run that $what, its listeners and its log get what is new [P1114 P1130 P1371]", (row) =>
   Effect.gen(function* () {
-    const { aside, heard, logged } = replaying({ isNew: true })
-    assert.deepStrictEqual([yield* heard(...all), logged, aside], [types, all, []])
-    assert.deepStrictEqual(yield* replaying().heard(...all), types)
-  })
-)
-
-it.effect("listeners of a replay get the end of the outermost run alone [P1114]", () =>
-  Effect.gen(function* () {
-    const { heard, logged } = replaying({ isLive: false, isNew: false })
-    const ofChild = { ...end, parent }
-    assert.deepStrictEqual(yield* heard(turn, ofChild, delta, end), ["run-interrupted"])
-    assert.deepStrictEqual(logged, [turn, ofChild, delta, end])
-  })
-)
-
-it.effect("a delta that the log has already is not heard a second time [P1114 P1371]", () =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(yield* replaying({ isNew: false }).heard(...all), ["turn-start", "run-interrupted"])
-  })
-)
-
-it.effect.each([{ suspended: true }, { abandoned: true }])(
-  "events of a run that its engine has put aside reach neither listeners nor log: %j [P1114]",
-  (state) =>
-    Effect.gen(function* () {
-      const { aside, heard, logged } = replaying({ isNew: true, ...state })
-      assert.deepStrictEqual([yield* heard(...all), logged, aside], [[], [], all])
-      // they do, if the run was stopped
-      const stopped = replaying({ isNew: true, isStopped: true, ...state })
-      assert.deepStrictEqual([yield* stopped.heard(...all), stopped.logged, stopped.aside], [types, all, []])
-    })
-)
-
-it.effect("the log of a run that goes on in another process gets none of its events here [P1130]", () =>
-  Effect.gen(function* () {
-    const { aside, heard, logged } = replaying({ isNew: true, isTaken: true })
-    assert.deepStrictEqual([yield* heard(...all), logged, aside], [["turn-start", "run-interrupted"], [], []])
+    const { aside, heard, logged } = replaying(row.state)
+    assert.deepStrictEqual(
+      { listeners: yield* heard(...all), log: logged, aside },
+      { listeners: row.listeners, log: row.log, aside: row.aside }
+    )
   })
 )
 
@@ -124,13 +116,12 @@ it.effect("a handler has the clock and the random numbers of its process, and re
   Effect.gen(function* () {
     const { handle } = replaying()
     const seen: Array<unknown> = []
-    yield* handle(
-      turn,
-      Effect.gen(function* () {
-        seen.push((yield* Clock.Clock).currentTimeMillisUnsafe(), (yield* Random.Random).nextIntUnsafe())
-        seen.push(yield* Interception.Current)
-      })
-    )
+    const handling = Effect.gen(function* () {
+      seen.push((yield* Clock.Clock).currentTimeMillisUnsafe(), (yield* Random.Random).nextIntUnsafe())
+      seen.push(yield* Interception.Current)
+    })
+    // nothing of the interception of the run is used
+    yield* Effect.provideService(handle(turn, handling), Interception.Current, {} as never)
     assert.deepStrictEqual(seen, [42, 7, undefined])
   })
 )

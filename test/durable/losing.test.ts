@@ -5,7 +5,7 @@ import { Cause, Effect, Exit, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { leaveToNewer } from "../../packages/durable/src/leaving.ts"
-import { isLeft, isNoted, lose, note, orLost, stillThere } from "../../packages/durable/src/losing.ts"
+import { isLeft, orLost, stillThere } from "../../packages/durable/src/losing.ts"
 import { stepId } from "../../packages/durable/src/rows.ts"
 import { exitOf, processOfReplays, quiet } from "./_support/replays.ts"
 
@@ -32,29 +32,11 @@ it("a run that is suspended, taken or in a process that ends goes on elsewhere, 
   }
 })
 
-it.effect("a note is found by its name, and says nothing about others [P1398]", () =>
-  Effect.gen(function* () {
-    const { replay, rows } = yield* processOfReplays
-    const one = replay()
-    yield* note(one, "a")
-    assert.deepStrictEqual([yield* isNoted(one, "a"), yield* isNoted(one, "b")], [true, false])
-    assert.deepStrictEqual([...rows.keys()], ["a/noted"])
-  })
-)
-
 const lostIn = (exit: Exit.Exit<unknown, unknown>) => {
   const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   assert.instanceOf(error, DoorError.RunLostError)
   return error as DoorError.RunLostError
 }
-
-it.effect("a run that finds a gap dies with what is missing [P1398]", () =>
-  Effect.gen(function* () {
-    const exit = yield* Effect.exit(lose({ executionId: "run" }, "its end"))
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-    assert.include(lostIn(exit).message, "its end")
-  })
-)
 
 it.effect("a step whose reply is gone ends its run after ten seconds, and nothing is recorded after that [P1398]", () =>
   Effect.gen(function* () {
@@ -98,6 +80,7 @@ it.effect("a wait that was over is not waited for once more: without its end the
     yield* stillThere(replay({ rows: storage(false) }), "wait", deferred)
     assert.deepStrictEqual(asked, ["activity wait/over/1"])
     const exit = yield* Effect.exit(stillThere(replay({ rows: storage(true) }), "wait", deferred))
+    assert.isTrue(Exit.hasDies(exit))
     assert.include(lostIn(exit).message, "what ended 'wait'")
     rows.set("end", Exit.void)
     yield* stillThere(replay({ rows: storage(true) }), "wait", deferred)

@@ -128,6 +128,7 @@ const run = (loss: Loss | undefined) =>
   })
 
 describe("a durable run", () => {
+  // Finds out nothing of its own: it is the run of the tests below, with all of its rows
   it.effect("that has lost nothing comes to its end in another process [P1398]", () =>
     Effect.gen(function* () {
       const { after, before, exit } = yield* run(undefined)

@@ -39,6 +39,7 @@ const rows: ReadonlyArray<readonly [string, boolean, Reads]> = [
   ["without a digest of the conversation", false, ofModel(old)]
 ]
 
+// Finds out nothing of its own: its subject is how core goes on with a conversation of earlier rows
 it.effect.each(rows)("a migrated run reads rows %s; refuses them: %s [P1714]", ([, isRefused, reads]) =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false, undefined, reads)
@@ -76,6 +77,7 @@ const helped = (isEarlier: boolean) => {
   return { asked, durable, seen }
 }
 
+// Finds out nothing of its own: its subject is how core hands recorded calls to the tools of a sub-agent
 it.effect("calls of a sub-agent are migrated too, and its parent goes on [P1714]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)

@@ -98,22 +98,3 @@ it.effect("arguments that a person has edited are migrated with the reply of the
     assert.deepStrictEqual(Object.keys(stored()), ["decided/migrated/2"])
   })
 )
-
-it.effect("a call that cannot be migrated ends its run with the tool and the field [P1714]", () =>
-  Effect.gen(function* () {
-    const { replay } = yield* processOfReplays
-    const replies = new Map([["r", { step: "s", revision: 0 }]])
-    const call = { type: "tool-call", id: "1", name: "sign", arguments: { id: "throw" } } as const
-    const failing = migratedCalls(replay({ migrations, replies }))(spendingRun().run, [call])
-    const defect = yield* Effect.flip(Effect.catchDefect(failing, (defect) => Effect.fail(defect)))
-    assert.instanceOf(defect, Durable.MigrationError)
-    assert.deepInclude<object>(defect as object, {
-      workflow: "story",
-      executionId: "run",
-      step: "s",
-      tool: "sign",
-      field: "",
-      expected: "migrate threw: no such id"
-    })
-  })
-)

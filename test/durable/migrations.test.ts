@@ -113,6 +113,7 @@ engines("with an engine that forgets: %s", (isForgetful) => {
     })
   )
 
+  // Finds out nothing of its own: its subject is how core goes on with a recorded call in another process
   it.effect("the next attempt after a wait is one of the current tool, with the key of the call [P1714]", () =>
     Effect.gen(function* () {
       const { layer } = yield* watched(isForgetful)
@@ -169,6 +170,7 @@ const unsafe = (isEarlier: boolean) => {
   return { durable, looked, seen }
 }
 
+// Finds out nothing of its own: its subject is how core looks a recorded call up after the death of its process
 it.effect("an unsafe tool at work at the death of its process is looked up with its key, and not run [P1714]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)
@@ -193,6 +195,7 @@ it.effect("an unsafe tool at work at the death of its process is looked up with 
   })
 )
 
+// Finds out nothing of its own: it is the run of the tests around it, without a migration
 it.effect("without a migration the run ends with ChangedAgentError, and nothing runs [P1714]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)
@@ -268,6 +271,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: its subject is a replay of core in a third process
 it.effect("a migration is recorded: a later process with another function goes on with the first result [P1714]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)
@@ -332,6 +336,7 @@ const later = (contents: ReadonlyArray<Message.Reply["content"]>) => {
   return { durable, seen }
 }
 
+// Finds out nothing of its own: its subject is a replay of core after two changes of its agent
 it.effect("several migrations follow each other, from the one that came after the record [P1714]", () =>
   Effect.gen(function* () {
     for (const [begins, args] of [
@@ -353,6 +358,7 @@ it.effect("several migrations follow each other, from the one that came after th
   })
 )
 
+// Finds out nothing of its own: its subject is how core goes on with a recorded call of the present agent
 it.effect("a call that was recorded after a migration stays, also if the tool has kept its name [P1714]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)

@@ -108,6 +108,7 @@ const given = (stage: (typeof stages)[number], isVerified = true) =>
 const done = { _id: "Exit", _tag: "Success", value: "done" }
 
 describe.each(stages)("a run at %s", (stage) => {
+  // Finds out nothing of its own: its subject is how the runners of Effect take a run of core from each other
   it.effect(
     "goes on elsewhere when a living runner gives it away, and when that ends: as if nothing had happened [P1130]",
     () =>
@@ -128,6 +129,7 @@ describe.each(stages)("a run at %s", (stage) => {
   )
 })
 
+// Finds out nothing of its own: its subject is how the runners of Effect take a run of core from each other
 it.effect(
   "an unsafe tool without a look-up that was under way there is an OutcomeUnknownError, never a second run [P1131]",
   () =>
@@ -142,6 +144,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: its subject is an engine that gives a run back to its process
 it.effect("an unsafe tool does not rerun if its run comes back to the process that has begun it [P1131]", () =>
   Effect.gen(function* () {
     const { agent, at, release } = story("an unsafe tool", false)

@@ -83,6 +83,7 @@ const opening = (failures: number, isForgetful: boolean, args: Schema.Json = { c
 
 for (const isForgetful of [false, true]) {
   const how = isForgetful ? "replayed after each step" : "in one process"
+  // Finds out nothing of its own: its subject is the replay of a rung of core
   it.effect(`a durable run waits in the rung, and goes on with what was decided, ${how} [P1510 P1511]`, () =>
     Effect.gen(function* () {
       for (const [decision, reads, ran] of [
@@ -104,6 +105,7 @@ for (const isForgetful of [false, true]) {
   )
 }
 
+// Finds out nothing of its own: its subject is the rung of core in another process
 it.effect("it waits in another process, and a failure after the decision goes to the next rung [P1513]", () =>
   Effect.gen(function* () {
     const { answer, asked, decide, inAnotherProcess, model, runs } = yield* opening(99, false)
@@ -117,6 +119,7 @@ it.effect("it waits in another process, and a failure after the decision goes to
   })
 )
 
+// Finds out nothing of its own: its subject is the expiry of a question of core
 it.effect("the engine has an alarm for a person who says nothing [P1530 P1516]", () =>
   Effect.gen(function* () {
     const { answer, decide, model, runs } = yield* opening(99, true)

@@ -3,7 +3,7 @@ import { Agent, Message, Recovery, Skill, Tool, ToolError } from "@kintsugi/core
 import { Durable } from "@kintsugi/durable"
 import { Effect, Option, Schema } from "effect"
 import { describe } from "vitest"
-import { type Death, process, watched } from "./_support/engines.ts"
+import type { Death } from "./_support/engines.ts"
 import { surviving } from "./_support/playing.ts"
 import { call, reading } from "./_support/readingModel.ts"
 import { Busy } from "./_support/scenarios.ts"
@@ -92,6 +92,7 @@ const play = (death: Death | undefined, options = { isVerified: true }) =>
 
 const expected = ["flaky 1", "flaky 2", "look 1", "look 1", "pay", "see 1", "sign 1"]
 
+// Finds out nothing of its own: it counts what the deaths below are compared with
 it.effect("the story without a death: each tool as often as it should, one ledger [P1115]", () =>
   Effect.gen(function* () {
     const { asked, engine, exit, ledgers, runs } = yield* play(undefined)
@@ -106,6 +107,7 @@ it.effect("the story without a death: each tool as often as it should, one ledge
 const points = Array.from({ length: 19 }, (_, index) => index + 1)
 
 describe.each(["before", "after"] as const)("a death %s what a step does", (when) => {
+  // Finds out nothing of its own: its subject is the replay of all that core does, after each step
   it.effect.each(points)("at step %s: another process ends the run as if there had been none [P1115]", (at) =>
     Effect.gen(function* () {
       const { asked, effects, exit, hasDied, ledgers, runs } = yield* play({ at, when })
@@ -124,6 +126,7 @@ describe.each(["before", "after"] as const)("a death %s what a step does", (when
   )
 })
 
+// Finds out nothing of its own: its subject is which attempts of core a death leaves without an end
 it.effect(
   "an unsafe tool without a look-up that may have begun is an OutcomeUnknownError, never a second run [P1116]",
   () =>
@@ -144,29 +147,4 @@ it.effect(
       // after the intent was laid down: before the run, and after it
       assert.strictEqual(unknown, 2)
     })
-)
-
-it.effect("the keys of two executions of a workflow differ [P1118]", () =>
-  Effect.gen(function* () {
-    const keys: Array<string> = []
-    const model = reading("outer", (turn) => (turn === 0 ? [call("look")] : [Message.text("done")]))
-    const look = Tool.make("look", {
-      description: "Looks.",
-      parameters: Schema.Struct({}),
-      success: Schema.String,
-      run: (_, { idempotencyKey }) => Effect.sync(() => (keys.push(idempotencyKey), "seen"))
-    })
-    const agent = Agent.make("worker", {
-      model: model.layer,
-      skills: [Skill.make("work", { description: "Works.", tools: [look] })]
-    })
-    const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
-    const engine = yield* watched(true)
-    yield* Effect.gen(function* () {
-      yield* process(durable.layer)
-      for (const id of ["one", "two"]) yield* durable.workflow.execute({ id, input: "go" })
-    }).pipe(Effect.provide(engine.layer))
-    assert.strictEqual(keys.length, 2)
-    assert.strictEqual(new Set(keys).size, 2)
-  })
 )

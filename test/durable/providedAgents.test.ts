@@ -79,6 +79,7 @@ const isClosed = (log: ReadonlyArray<string>) =>
 
 const worked = (log: ReadonlyArray<string>) => log.filter((line) => / at /u.test(line))
 
+// Finds out nothing of its own: its subject is the layer of an agent of core
 it.effect("an agent with a layer is durable with its tables, its sub-agent and their approvals [P1306]", () =>
   Effect.gen(function* () {
     const { asked, exit, log } = yield* play(undefined)
@@ -90,6 +91,7 @@ it.effect("an agent with a layer is durable with its tables, its sub-agent and t
 )
 
 for (const when of ["before", "after"] as const) {
+  // Finds out nothing of its own: its subject is the layer of an agent of core, after a death at each step
   it.effect.each([1, 2, 3, 4, 5, 6, 7])(
     `after the death of its process ${when} step %s the next one opens the layers anew [P1306 P1504]`,
     (at) =>

@@ -46,6 +46,7 @@ const passing = Effect.gen(function* () {
   }
 })
 
+// Finds out nothing of its own: its subject is in which tables the engine of Effect stores texts, and what the guide says of it
 it.effect("the rows of a run hold its texts and the typed failures of tools, as the guide lists them [P1399]", () =>
   Effect.gen(function* () {
     const model = reading(

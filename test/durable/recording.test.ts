@@ -2,8 +2,9 @@
 import { assert, it } from "@effect/vitest"
 import type { Ledger } from "@kintsugi/core"
 import { Usage } from "@kintsugi/core"
+import * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, Option, Schema, Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Option, Random, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import {
   acted,
@@ -37,7 +38,7 @@ const waitingUntil = (replay: Replay, instant: number) =>
     quiet
   )
 
-it.effect("the work of a step is done once, and its end is read later with the instant of its end [P1114]", () =>
+it.effect("the work of a step is done once, and its result or failure is read later with its instant [P1114]", () =>
   Effect.gen(function* () {
     const { replay, stored } = yield* processOfReplays
     yield* TestClock.setTime(500)
@@ -51,15 +52,12 @@ it.effect("the work of a step is done once, and its end is read later with the i
     const repeated = { ...asks, recorded: (...of: ReadonlyArray<unknown>) => void recorded.push(of) }
     assert.strictEqual(yield* step(second, Effect.die("done twice"), { asks: repeated }), "done")
     assert.deepStrictEqual([second.lines.root.time, second.lines.root.isLive, recorded], [500, false, [["one", 0]]])
-  })
-)
-
-it.effect("a failure is stored as its schema says, and read as one [P1114]", () =>
-  Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
-    assert.deepStrictEqual(yield* Effect.flip(step(replay(), Effect.fail({ message: "no" }))), { message: "no" })
-    assert.deepStrictEqual(stored(), { one: { _tag: "Failed", at: 0, error: { message: "no" } } })
-    assert.deepStrictEqual(yield* Effect.flip(step(replay(), Effect.die("again"))), { message: "no" })
+    // so is a failure
+    const other = yield* processOfReplays
+    const no = { message: "no" }
+    assert.deepStrictEqual(yield* Effect.flip(step(other.replay(), Effect.fail(no))), no)
+    assert.deepStrictEqual(other.stored(), { one: { _tag: "Failed", at: 900, error: no } })
+    assert.deepStrictEqual(yield* Effect.flip(step(other.replay(), Effect.die("again"))), no)
   })
 )
 
@@ -224,9 +222,13 @@ it.effect("a step that a timeout ends is stopped, and what its agents spent unti
   })
 )
 
-it.effect("a step that ends by itself after a wait is not cut off [P1133]", () =>
+it.effect.each([
+  { what: "that ends by itself", steps: ["one", "one~2"] },
+  { what: "that another process goes on with", steps: ["one"] },
+  { what: "whose process ends", steps: ["one"] }
+] as const)("a step $what after a wait is not cut off [P1115 P1130 P1133]", ({ steps, what }) =>
   Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
+    const { replay, scope, stored } = yield* processOfReplays
     const one = replay()
     const end = yield* Deferred.make<string>()
     yield* waitingUntil(one, 1000)
@@ -234,35 +236,12 @@ it.effect("a step that ends by itself after a wait is not cut off [P1133]", () =
     yield* quiet
     yield* TestClock.setTime(1000)
     yield* quiet
-    yield* Deferred.succeed(end, "done")
-    assert.strictEqual(yield* Fiber.join(running), "done")
-    assert.deepStrictEqual(Object.keys(stored()), ["one", "one~2"])
-  })
-)
-
-it.effect("a step that another process goes on with is not cut off [P1130]", () =>
-  Effect.gen(function* () {
-    const { replay, stored } = yield* processOfReplays
-    const { running } = yield* timed(replay({ taken: { isSo: true } }), Effect.never)
-    yield* TestClock.setTime(1000)
-    yield* Fiber.join(running)
-    assert.deepStrictEqual(Object.keys(stored()), ["one"])
-  })
-)
-
-it.effect("a step whose process ends after a wait is not cut off [P1115]", () =>
-  Effect.gen(function* () {
-    const { replay, scope, stored } = yield* processOfReplays
-    const one = replay()
-    yield* waitingUntil(one, 1000)
-    const running = yield* Effect.forkChild(step(one, Effect.never, { run: spendingRun().run }))
-    yield* quiet
-    yield* TestClock.setTime(1000)
-    yield* quiet
-    yield* Scope.close(scope, Exit.void)
+    if (what === "that ends by itself") yield* Deferred.succeed(end, "done")
+    if (what === "that another process goes on with") one.taken.isSo = true
+    if (what === "whose process ends") yield* Scope.close(scope, Exit.void)
     yield* quiet
     yield* Fiber.interrupt(running)
-    assert.deepStrictEqual(Object.keys(stored()), ["one"])
+    assert.deepStrictEqual(Object.keys(stored()), [...steps])
   })
 )
 
@@ -330,14 +309,16 @@ it.effect("fibers whose wait is over act before the one that yields to them [P11
   })
 )
 
-it.effect("what is not recorded reads the clock of its process [P1114]", () =>
+it.effect("what is not recorded has the clock and the random numbers of its process, and records nothing [P1114]", () =>
   Effect.gen(function* () {
     const { replay } = yield* processOfReplays
     const one = replay({ clock: { currentTimeMillis: Effect.succeed(42) }, random: { nextIntUnsafe: () => 7 } })
-    const seen = outside(
-      one,
-      Effect.all([Effect.clockWith((clock) => clock.currentTimeMillis), Effect.succeed(one.random.nextIntUnsafe())])
-    )
-    assert.deepStrictEqual(yield* seen, [42, 7])
+    const seen = Effect.gen(function* () {
+      const current = yield* Interception.Current
+      return [yield* Clock.currentTimeMillis, (yield* Random.Random).nextIntUnsafe(), current]
+    })
+    // nothing of the interception of the run is used
+    const within = Effect.provideService(outside(one, seen), Interception.Current, {} as never)
+    assert.deepStrictEqual(yield* within, [42, 7, undefined])
   })
 )

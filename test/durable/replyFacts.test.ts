@@ -7,6 +7,7 @@ import { Effect, Stream } from "effect"
 import { clusterOfRows } from "./_support/cluster.ts"
 import { options, passing, writer } from "./_support/logs.ts"
 
+// Finds out nothing of its own: its subject is the schemas of replies and events of core
 it.effect(
   "the rows of a durable run keep the facts and the sources of a reply, of the activity and in the log [P1407]",
   () =>

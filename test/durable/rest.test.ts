@@ -25,41 +25,54 @@ const logOf = (shown: string | undefined) => {
 
 const parts = Stream.empty
 
-it("a call goes on from the text that was cut off, and the log keeps that text [P1563]", () => {
-  const { of, settlements } = logOf("Hel")
-  const asked: Array<string> = []
-  const rest = restOf(
-    of,
-    "r",
-    call((shown) => (asked.push(shown), { kept: "Hel", before: "He", parts })),
-    self
-  )
-  assert.strictEqual(rest.before, "He")
-  assert.strictEqual(Effect.runSync(rest.self), parts)
-  assert.deepStrictEqual([asked, settlements], [["Hel"], [["r", 42, "Hel"]]])
-})
-
 it.each([
-  ["the model cannot go on", call(() => undefined)],
-  ["the run continues no replies", call()]
-] as const)("the text that was cut off is discarded if %s [P1563]", (_, step) => {
-  const { of, settlements } = logOf("Hel")
-  assert.deepStrictEqual(restOf(of, "r", step, self), { before: "", self })
-  assert.deepStrictEqual(settlements, [["r", 42, undefined]])
+  {
+    what: "goes on from the text that was cut off, which is kept",
+    cutOff: "Hel",
+    goOn: () => ({ kept: "Hel", before: "He", parts }),
+    asked: ["Hel"],
+    rest: { before: "He", gives: parts },
+    settlements: [["r", 42, "Hel"]]
+  },
+  {
+    what: "discards that text if its model cannot go on",
+    cutOff: "Hel",
+    goOn: () => undefined,
+    asked: ["Hel"],
+    rest: { before: "", gives: "from the beginning" },
+    settlements: [["r", 42, undefined]]
+  },
+  {
+    what: "discards that text if its run continues no replies",
+    cutOff: "Hel",
+    goOn: undefined,
+    asked: [],
+    rest: { before: "", gives: "from the beginning" },
+    settlements: [["r", 42, undefined]]
+  },
+  {
+    what: "begins by itself if no text was cut off",
+    cutOff: undefined,
+    goOn: () => ({ kept: "", before: "", parts }),
+    asked: [],
+    rest: { before: "", gives: "from the beginning" },
+    settlements: []
+  }
+])("a model call of a run $what [P1563 P1371]", ({ asked, cutOff, goOn, rest, settlements }) => {
+  const { of, settlements: made } = logOf(cutOff)
+  const shown: Array<string> = []
+  const step = call(goOn === undefined ? undefined : (text) => (shown.push(text), goOn()))
+  const { before, self: begins } = restOf(of, "r", step, self)
+  assert.deepStrictEqual<unknown>({ before, gives: Effect.runSync(begins) }, rest)
+  assert.deepStrictEqual<ReadonlyArray<ReadonlyArray<unknown>>>([shown, made], [asked, settlements])
 })
 
-it("a call whose text was not cut off begins by itself, with a log or without [P1563]", () => {
-  const never = call(() => assert.fail("it was asked to go on"))
-  const { of, settlements } = logOf(undefined)
-  assert.deepStrictEqual(restOf(of, "r", never, self), { before: "", self })
-  assert.deepStrictEqual(settlements, [])
-  const without = { ...of, log: undefined }
-  assert.deepStrictEqual(restOf(without, "r", never, self), { before: "", self })
-  replaced(without, "r")
-})
-
-it("the log discards the text of a call whose result was recorded [P1371]", () => {
+it("the log, if there is one, discards the text of a call whose result was recorded [P1371]", () => {
   const { of, settlements } = logOf("Hel")
   replaced(of, "r")
   assert.deepStrictEqual(settlements, [["r", 42, undefined]])
+  const without = { ...of, log: undefined }
+  replaced(without, "r")
+  assert.deepStrictEqual(restOf(without, "r", call(), self), { before: "", self })
+  assert.lengthOf(settlements, 1)
 })

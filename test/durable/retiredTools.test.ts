@@ -7,6 +7,7 @@ import { assertDone, before, current, earlier, moved, quiet, saying, Seen } from
 import { watched } from "./_support/engines.ts"
 import { call } from "./_support/readingModel.ts"
 
+// Finds out nothing of its own: its subject is how core treats a retired tool
 it.effect("a tool that was removed settles its earlier calls, and no model is offered it [P1715]", () =>
   Effect.gen(function* () {
     for (const isAtWork of [false, true]) {
@@ -74,6 +75,7 @@ const payer = (isEarlier: boolean) => {
   return { durable, looked, seen }
 }
 
+// Finds out nothing of its own: its subject is how core finds a retired tool by `call_tool`
 it.effect("an unsafe call by call_tool is looked up, also if its agent has no tool on demand any more [P1715]", () =>
   Effect.gen(function* () {
     const { layer } = yield* watched(false)

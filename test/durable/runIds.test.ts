@@ -43,6 +43,7 @@ const overloaded = LlmError.ModelOverloadedError.make({ model: "payer" })
 
 const schemas = { input: Schema.String, output: Schema.String }
 
+// Finds out nothing of its own: its subject is how core derives the keys of calls from a run id
 it.effect(
   "a second execution with the same run id derives the same keys: each of its calls is paid once [P1357 P1502]",
   () =>
@@ -77,6 +78,7 @@ const desk = (failures: number, pay: ReturnType<typeof till>["pay"]) => {
   return Agent.deterministic("desk", (order: string) => Effect.retry(clerk(order), { times: 1 }))
 }
 
+// Finds out nothing of its own: its subject is how core derives the keys of calls, after a death at each step
 it.effect("a retry within an execution pays each call once, wherever its process dies [P1357 P1502]", () =>
   Effect.gen(function* () {
     const play = (death: Death | undefined) => {
@@ -111,6 +113,7 @@ it.effect("what two runs with one id have done in one execution is undone for ea
   })
 )
 
+// Finds out nothing of its own: its subject is how core derives the keys of calls of a sub-agent
 it.effect("the calls of two attempts of a sub-agent have one key, and a record each [P1502]", () =>
   Effect.gen(function* () {
     const bank = till()

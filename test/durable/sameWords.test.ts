@@ -79,6 +79,7 @@ const overProcesses = (words: readonly [string, string], isStreamed: boolean) =>
   })
 
 describe.each([false, true])("with events: %s", (isStreamed) => {
+  // Finds out nothing of its own: its subject is how core words failures and answers of recorded turns
   it.effect("a run keeps the texts about failures and answers with which it began [P1711]", () =>
     Effect.gen(function* () {
       const { later, read, result } = yield* overProcesses(["ask Ann", "ask Bob"], isStreamed)

@@ -103,33 +103,46 @@ const readIn = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
     event.type === "message-read" ? [[event.agent, event.turn, event.id, Message.textOf(event.message)]] : []
   )
 
-it.effect("a message is read at the next safe point, once for each id, and a replay reads the same [P1586]", () =>
-  Effect.gen(function* () {
-    for (const isForgetful of [false, true]) {
-      const { end, ends, events, id, model, say, unread } = yield* talking(isForgetful)
-      yield* say("m1", "the red one")(id)
-      yield* say("m2", "not the blue one")(id)
-      yield* say("m1", "the red one, again")(id)
-      assert.deepStrictEqual(yield* unread, ["the red one", "not the blue one"])
-      yield* ends
-      assert.deepInclude(yield* end, { _tag: "Success", value: "done" })
-      assert.deepStrictEqual(lines(model.requests.at(-1)?.messages ?? []), [
-        "user: go",
-        "model: look: result",
-        "user: the red one",
-        "user: not the blue one"
-      ])
-      if (!isForgetful) {
-        assert.deepStrictEqual(readIn(events), [
-          ["worker", 2, "m1", "the red one"],
-          ["worker", 2, "m2", "not the blue one"]
+it.effect(
+  "a message is listed until the next safe point, which reads it once for each id, also in a replay [P1586]",
+  () =>
+    Effect.gen(function* () {
+      for (const isForgetful of [false, true]) {
+        const { durable, end, ends, events, id, model, say, unread, within } = yield* talking(isForgetful)
+        const state = Effect.map(within(Durable.poll(durable, id)), (found) =>
+          Option.isNone(found)
+            ? undefined
+            : [
+                found.value._tag,
+                "waiting" in found.value ? found.value.waiting.map((one) => ("id" in one ? one.id : one.type)) : []
+              ]
+        )
+        assert.isUndefined(yield* state)
+        yield* say("m1", "the red one")(id)
+        yield* say("m2", "not the blue one")(id)
+        yield* say("m1", "the red one, again")(id)
+        assert.deepStrictEqual(yield* unread, ["the red one", "not the blue one"])
+        assert.deepStrictEqual(yield* state, ["Running", ["m1", "m2"]])
+        yield* ends
+        assert.deepInclude(yield* end, { _tag: "Success", value: "done" })
+        assert.deepStrictEqual(lines(model.requests.at(-1)?.messages ?? []), [
+          "user: go",
+          "model: look: result",
+          "user: the red one",
+          "user: not the blue one"
         ])
+        if (!isForgetful) {
+          assert.deepStrictEqual(readIn(events), [
+            ["worker", 2, "m1", "the red one"],
+            ["worker", 2, "m2", "not the blue one"]
+          ])
+        }
+        assert.deepStrictEqual([yield* unread, yield* state], [[], ["Complete", []]])
       }
-      assert.deepStrictEqual(yield* unread, [])
-    }
-  })
+    })
 )
 
+// Finds out nothing of its own: its subject is a message between the death of a process and the next one
 it.effect("a message that was said while no process was there is read in another process [P1586]", () =>
   Effect.gen(function* () {
     const { end, ends, engine, id, model, resume, say, serve, stop } = yield* talking(false)
@@ -144,6 +157,7 @@ it.effect("a message that was said while no process was there is read in another
   })
 )
 
+// Finds out nothing of its own: its subject is the replay of the safe points of core, after a death at each step
 it.effect("a process may die at any step: the message is read once, and all requests agree [P1586]", () =>
   Effect.gen(function* () {
     for (const when of ["before", "after"] as const)
@@ -196,6 +210,7 @@ it.effect("a message goes to the outermost run, or to the run that it names [P15
   })
 )
 
+// Finds out nothing of its own: its subject is how core lets a message wait behind an approval
 it.effect("a message decides about no call that waits for a person, and is read after it [P1584 P1586]", () =>
   Effect.gen(function* () {
     for (const isForgetful of [false, true]) {
@@ -213,30 +228,6 @@ it.effect("a message decides about no call that waits for a person, and is read 
         "model: look: result",
         "user: yes, do it"
       ])
-    }
-  })
-)
-
-it.effect("a run at work lists the messages that it has not read, and nothing when it has [P1586]", () =>
-  Effect.gen(function* () {
-    for (const isForgetful of [false, true]) {
-      const { durable, ends, id, say, within } = yield* talking(isForgetful)
-      const state = Effect.map(within(Durable.poll(durable, id)), (found) =>
-        Option.isNone(found)
-          ? undefined
-          : [
-              found.value._tag,
-              found.value._tag === "Complete"
-                ? []
-                : found.value.waiting.flatMap((one) => (one.type === "message" ? one.id : [one.type]))
-            ]
-      )
-      assert.isUndefined(yield* state)
-      yield* say("m1", "the red one")(id)
-      yield* say("m2", "not the blue one")(id)
-      assert.deepStrictEqual(yield* state, ["Running", ["m1", "m2"]])
-      yield* ends
-      assert.deepStrictEqual(yield* state, ["Complete", []])
     }
   })
 )

@@ -7,6 +7,7 @@ import { calm } from "../_support/dialogue.ts"
 import { process, watched } from "./_support/engines.ts"
 import { reading } from "./_support/readingModel.ts"
 
+// Finds out nothing of its own: its subject is the scope in which core opens a model
 it.effect("the runs of a process share the model of their agent, and each process has its own [P1353 P1504]", () =>
   Effect.gen(function* () {
     const log: Array<string> = []

@@ -59,6 +59,7 @@ it.effect("a run keeps the texts of results that were cut or put aside [P1711]",
   })
 )
 
+// Finds out nothing of its own: its subject is a run of an earlier release, whose results core shortens
 it.effect("a run of format 2 does not keep them: it ends with ChangedAgentError, and nothing runs [P1712]", () =>
   Effect.gen(function* () {
     for (const length of [100, 200]) {

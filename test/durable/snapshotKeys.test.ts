@@ -1,6 +1,6 @@
 /** Documents that leave the server: signed for an audience, by a ring of keys, and refused once anything of them is altered. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
+import { Agent, Approval, Skill, Snapshot } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { SnapshotKeys } from "@kintsugi/durable"
@@ -75,6 +75,7 @@ const deciding = (
 ) => Effect.forEach(Snapshot.requestsOf(from), ({ digest }) => Snapshot.signDecision({ digest, decision }, options))
 
 describe("a signed snapshot", () => {
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
   it.effect("goes on over a wire, with signed decisions, for its audience [P1363 P1505]", () =>
     Effect.gen(function* () {
       const { agent, model, runs, snapshot } = yield* waiting(text("helped"), done)
@@ -90,6 +91,7 @@ describe("a signed snapshot", () => {
     }).pipe(Effect.provide(signed))
   )
 
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
   it.effect("stays as it was verified: nothing can be written into it [P1363]", () =>
     Effect.gen(function* () {
       const { snapshot } = yield* waiting()
@@ -100,19 +102,24 @@ describe("a signed snapshot", () => {
     }).pipe(Effect.provide(signed))
   )
 
-  it.effect("is refused for another audience, or for none, or with fewer of its fields [P1505]", () =>
-    Effect.gen(function* () {
-      const { snapshot } = yield* unresumed
-      const document = yield* Snapshot.sign(snapshot, { audience })
-      for (const other of [{ tenant: "acme", user: "eve" }, { tenant: "acme" }, {}, { ...audience, more: "" }]) {
-        assert.strictEqual(yield* reasonOf(Snapshot.fromJson(document, { audience: other })), "bad-signature")
-      }
-      assert.strictEqual(yield* reasonOf(Snapshot.fromJson(document)), "bad-signature")
-      yield* Snapshot.fromJson(document, { audience: { user: "ada", tenant: "acme" } })
-      const forAll = yield* Snapshot.sign(snapshot)
-      yield* Snapshot.fromJson(forAll)
-      assert.strictEqual(yield* reasonOf(Snapshot.fromJson(forAll, { audience })), "bad-signature")
-    }).pipe(Effect.provide(signed))
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
+  it.effect(
+    "is refused for another audience, for none, with fewer of its fields, and as another kind of document [P1505]",
+    () =>
+      Effect.gen(function* () {
+        const { snapshot } = yield* unresumed
+        const document = yield* Snapshot.sign(snapshot, { audience })
+        for (const other of [{ tenant: "acme", user: "eve" }, { tenant: "acme" }, {}, { ...audience, more: "" }]) {
+          assert.strictEqual(yield* reasonOf(Snapshot.fromJson(document, { audience: other })), "bad-signature")
+        }
+        assert.strictEqual(yield* reasonOf(Snapshot.fromJson(document)), "bad-signature")
+        yield* Snapshot.fromJson(document, { audience: { user: "ada", tenant: "acme" } })
+        const forAll = yield* Snapshot.sign(snapshot)
+        yield* Snapshot.fromJson(forAll)
+        assert.strictEqual(yield* reasonOf(Snapshot.fromJson(forAll, { audience })), "bad-signature")
+        const { signature, ...decided } = yield* Snapshot.signDecision({ digest: "d", decision: Approval.approve })
+        assert.strictEqual(yield* reasonOf(Snapshot.fromJson({ signature, snapshot: decided })), "bad-signature")
+      }).pipe(Effect.provide(signed))
   )
 
   it.effect("is verified by each key of the ring; the first one signs [P1505]", () =>
@@ -131,13 +138,6 @@ describe("a signed snapshot", () => {
       assert.strictEqual(yield* reasonOf(Snapshot.fromJson(swapped)).pipe(by(second, first)), "bad-signature")
       assert.strictEqual(yield* reasonOf(Snapshot.fromJson(old)), "unknown-key")
     })
-  )
-
-  it.effect("counts for no document of another kind [P1505]", () =>
-    Effect.gen(function* () {
-      const { signature, ...decided } = yield* Snapshot.signDecision({ digest: "d", decision: Approval.approve })
-      assert.strictEqual(yield* reasonOf(Snapshot.fromJson({ signature, snapshot: decided })), "bad-signature")
-    }).pipe(Effect.provide(signed))
   )
 
   it.effect("is demanded where there are keys, from an instant on [P1505]", () =>
@@ -165,6 +165,7 @@ describe("a signed snapshot", () => {
     })
   )
 
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
   it.effect(
     "counts only where it was verified: a copy, or one that was read without keys, does not go on [P1363]",
     () =>
@@ -186,16 +187,19 @@ describe("a signed snapshot", () => {
       })
   )
 
-  it.effect("is the same document as before without keys [P1505]", () =>
+  it.effect("is the same document as before without keys, where a signature is refused [P1505]", () =>
     Effect.gen(function* () {
       const { snapshot } = yield* unresumed
       assert.deepStrictEqual(yield* Snapshot.sign(snapshot, { audience }), Snapshot.toJson(snapshot))
       const decided = { digest: "d", decision: Approval.approve }
       assert.deepStrictEqual(yield* Snapshot.signDecision(decided, { audience }), decided)
       assert.strictEqual(yield* Snapshot.verifyDecision(decided), decided)
+      const by = yield* Snapshot.signDecision(decided).pipe(Effect.provide(signed))
+      assert.strictEqual(yield* reasonOf(Snapshot.verifyDecision(by)), "unknown-key")
     })
   )
 
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
   it.effect(
     "is refused typed, and pays nothing, wherever it is altered [P1363 P1505]",
     () =>
@@ -272,6 +276,7 @@ describe("a signed decision", () => {
     }).pipe(Effect.provide(signed))
   )
 
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
   it.effect("about null does not count for a number that JSON cannot write [P1363]", () =>
     Effect.gen(function* () {
       const about = (cents: number | null) => ({ digest: "d", decision: Approval.approveWith({ cents }) })
@@ -284,6 +289,7 @@ describe("a signed decision", () => {
     }).pipe(Effect.provide(signed))
   )
 
+  // Finds out nothing of its own: its subject is how core signs and verifies documents
   it.effect("counts for a snapshot in memory, for the audience that the caller names [P1363]", () =>
     Effect.gen(function* () {
       const { agent, model, runs, snapshot } = yield* waiting(text("helped"), done)
@@ -293,14 +299,6 @@ describe("a signed decision", () => {
       yield* outcomeOf(Agent.resume(agent), { from: snapshot, decisions, audience }, model)
       assert.sameMembers(runs, [5, 7])
     }).pipe(Effect.provide(signed))
-  )
-
-  it.effect("with a signature is refused where there are no keys [P1505]", () =>
-    Effect.gen(function* () {
-      const decided = { digest: "d", decision: Approval.approve }
-      const by = yield* Snapshot.signDecision(decided).pipe(Effect.provide(signed))
-      assert.strictEqual(yield* reasonOf(Snapshot.verifyDecision(by)), "unknown-key")
-    })
   )
 })
 
@@ -329,22 +327,3 @@ describe("a ring of keys", () => {
     })
   )
 })
-
-it.effect("a limit that an attacker raises in a signed document is not raised [P1363]", () =>
-  Effect.gen(function* () {
-    const { tool } = scripted("look", Effect.succeed("seen"))
-    const agent = Agent.make("worker", {
-      budget: { maxTurns: 1 },
-      skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
-    }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-    const model = yield* make(calls(call("look", {}, "c1")))
-    const outcome = yield* outcomeOf(agent, "go", model)
-    assert(outcome._tag === "Suspended")
-    const document = wired(yield* Snapshot.sign(outcome.snapshot)) as { snapshot: { limits: object } }
-    const { snapshot } = document
-    const forged = { ...document, snapshot: { ...snapshot, limits: { ...snapshot.limits, maxTurns: 1e9 } } }
-    assert.strictEqual(yield* reasonOf(Snapshot.fromJson(forged)), "bad-signature")
-    // without keys it is: such a document must not leave the server
-    yield* Snapshot.fromJson(forged.snapshot).pipe(Effect.provideService(Snapshot.Signing, undefined))
-  }).pipe(Effect.provide(signed))
-)

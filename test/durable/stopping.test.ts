@@ -25,7 +25,7 @@ const engines = {
   "in memory": ({ layer }: Served) => Layer.build(Layer.provideMerge(layer, Durable.layerMemory))
 } as const
 
-const { call, calls, text } = ScriptedModel
+const { call, calls } = ScriptedModel
 
 const about = { description: "x", parameters: Schema.Struct({}), success: Schema.String }
 
@@ -56,6 +56,7 @@ const started = <E>(
   })
 
 describe.each(Object.entries(engines))("%s", (_, serve) => {
+  // Finds out nothing of its own: its subject is how core and the runners of Effect end a run at work
   it.effect("a stop reaches the words of a model while they are written [P1544]", () =>
     Effect.gen(function* () {
       const model = held(["fir"], "st")
@@ -89,6 +90,7 @@ describe.each(Object.entries(engines))("%s", (_, serve) => {
     })
   )
 
+  // Finds out nothing of its own: its subject is how core and the runners of Effect end a run at work
   it.effect("a stop interrupts a tool and its sub-agent, and no step comes after [P1544]", () =>
     Effect.gen(function* () {
       const log: Array<string> = []
@@ -120,6 +122,7 @@ describe.each(Object.entries(engines))("%s", (_, serve) => {
     })
   )
 
+  // Finds out nothing of its own: its subject is how core and the runners of Effect end a run at work
   it.effect(
     "a run without a log is stopped too: its listener hears it once, and its tool does not run again [P1544]",
     () =>
@@ -152,6 +155,7 @@ describe.each(Object.entries(engines))("%s", (_, serve) => {
       })
   )
 
+  // Finds out nothing of its own: its subject is how the runners of Effect end a run that is suspended
   it.effect("a run that waits for a person ends, and a decision after that does not count [P1544]", () =>
     Effect.gen(function* () {
       const asked: Array<Durable.DurableRequest> = []
@@ -220,22 +224,7 @@ describe.each(Object.entries(engines))("%s", (_, serve) => {
     })
   )
 
-  it.effect("a run that is over ignores a stop, and an unknown one is a typed failure [P1544]", () =>
-    Effect.gen(function* () {
-      const model = yield* ScriptedModel.make(text("done"))
-      const durable = Durable.workflow(writer(model.layer), { name: "writer", ...options })
-      const { all, end, interrupt, within } = yield* started(serve, durable)
-      const events = yield* all
-      assert.strictEqual(events.at(-1)?.type, "run-completed")
-      yield* interrupt
-      yield* passing(20)
-      assert.strictEqual(yield* end, "ended")
-      assert.deepStrictEqual(yield* all, events)
-      const unknown = yield* within(Effect.flip(Durable.interrupt(durable, "none")))
-      assert.strictEqual(unknown._tag, "UnknownRunError")
-    })
-  )
-
+  // Finds out nothing of its own: its subject is how the runners of Effect interrupt a workflow
   it.effect.each(["at work", "asleep"])(
     "a run that is %s when the workflow is interrupted has its end in the log [P1136 P1544]",
     (how) =>
@@ -258,6 +247,7 @@ describe.each(Object.entries(engines))("%s", (_, serve) => {
   )
 })
 
+// Finds out nothing of its own: its subject is a stop while the runners of Effect take a run from each other
 it.effect.each([0, 1])("a stop holds although its run moves to another runner meanwhile, %s [P1543 P1544]", (steps) =>
   Effect.gen(function* () {
     const model = held(["fir"], "st")

@@ -45,6 +45,7 @@ for (const isForgetful of [false, true])
     )
   }
 
+// Finds out nothing of its own: its subject is what core withdraws beside a call that was decided
 it.effect("what was decided before the message stays decided, and the rest is withdrawn [P1584]", () =>
   Effect.gen(function* () {
     for (const isForgetful of [false, true]) {
@@ -60,6 +61,7 @@ it.effect("what was decided before the message stays decided, and the rest is wi
   })
 )
 
+// Finds out nothing of its own: its subject is a message that supersedes, after the death of its process
 it.effect(
   "the message that supersedes is read in another process, and said again it changes nothing [P1584 P1586]",
   () =>
@@ -141,6 +143,7 @@ it.effect("a message to a sub-agent withdraws what that sub-agent waits for, and
   })
 )
 
+// Finds out nothing of its own: its subject is the instant at which approvals of core expire
 it.effect(
   "a message to the outermost run withdraws what its sub-agents wait for, at the instant of the expiry too [P1584]",
   () =>
@@ -164,6 +167,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: its subject is what core withdraws, after a death at each step
 it.effect(
   "a process may die at any step after a message that supersedes: nothing is paid, and the run ends [P1584 P1586]",
   () =>

@@ -57,6 +57,7 @@ const thinking = () => {
   }
 }
 
+// Finds out nothing of its own: its subject is the thoughts of a provider, after a death at each step
 it.effect("a process may die at any step: the next one sends all recorded thoughts back [P1410]", () =>
   Effect.gen(function* () {
     for (const when of ["before", "after"] as const)

@@ -56,6 +56,10 @@ it.effect("a run sleeps by the time of its line, and what is outside of runs by 
     const lines = new Lines("run")
     const line = lines.of(run)
     const here = clock(lines, yield* Clock.Clock)
+    // a sleep of no length does not wait for the line
+    const brief = yield* Effect.forkChild(within(here.sleep(Duration.zero)))
+    yield* quiet
+    assert.deepStrictEqual([brief.pollUnsafe() === undefined, line.until], [false, Infinity])
     const inRun = yield* Effect.forkChild(within(here.sleep(Duration.seconds(1))))
     const outside = yield* Effect.forkChild(here.sleep(Duration.seconds(1)))
     yield* quiet
@@ -67,17 +71,6 @@ it.effect("a run sleeps by the time of its line, and what is outside of runs by 
     line.reach(1000)
     yield* quiet
     assert.isDefined(inRun.pollUnsafe())
-  })
-)
-
-it.effect("a sleep of no length does not wait for the line of its run [P1118]", () =>
-  Effect.gen(function* () {
-    const lines = new Lines("run")
-    const here = clock(lines, yield* Clock.Clock)
-    const sleeping = yield* Effect.forkChild(within(here.sleep(Duration.zero)))
-    yield* quiet
-    assert.strictEqual(lines.of(run).until, Infinity)
-    assert.isDefined(sleeping.pollUnsafe())
   })
 )
 

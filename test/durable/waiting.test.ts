@@ -14,6 +14,7 @@ const { call, calls, make } = ScriptedModel
 for (const isForgetful of [false, true])
   for (const kind of ["plain", "sub-agent"] as const) {
     const how = isForgetful ? "replayed after each step" : "in one process"
+    // Finds out nothing of its own: its subject is what core waits for, in sub-agents and in another process too
     it.effect(`a durable run lists what it waits for until that is over, ${kind}, ${how}`, () =>
       Effect.gen(function* () {
         const { decide, end, inAnotherProcess, listed, say, settle, tokenOf } = yield* waiting(isForgetful, kind)
@@ -76,6 +77,7 @@ it.effect("an approval that ends with the time of its call is listed no longer, 
   })
 )
 
+// Finds out nothing of its own: its subject is how core waits beside a tool at work
 it.effect("an approval is listed while another call of its reply is at work", () =>
   Effect.gen(function* () {
     const pay = paying({ validFor: "3 days" })

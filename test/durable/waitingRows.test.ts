@@ -74,29 +74,27 @@ it.effect("a wait is listed until its end is stored, or it is withdrawn [P1113]"
   })
 )
 
-it.effect("the requests about a call are listed once each, the oldest first, and those of no other call [P1117]", () =>
-  Effect.gen(function* () {
-    const { replay } = replaying()
-    const [first, second, other] = [request("d1"), request("d2"), request("d3", "other")]
-    yield* list(replay, waitingFor(first), "end-1")
-    yield* list(replay, deferred, "end-2")
-    yield* list(replay, waitingFor(other), "end-3")
-    yield* list(replay, waitingFor(second), "end-4")
-    yield* list(replay, waitingFor(first), "end-5")
-    assert.deepStrictEqual(
-      (yield* requestsOf(replay, "k")).map(({ digest }) => digest),
-      ["d1", "d2"]
-    )
-    assert.deepStrictEqual(yield* requestsOf(replay, "none"), [])
-  })
+it.effect(
+  "the requests about a call are listed once each, the oldest first; about a failed call, as questions [P1117]",
+  () =>
+    Effect.gen(function* () {
+      const { replay } = replaying()
+      const [first, second, other] = [request("d1"), request("d2"), request("d3", "other")]
+      yield* list(replay, waitingFor(first), "end-1")
+      yield* list(replay, deferred, "end-2")
+      yield* list(replay, waitingFor(other), "end-3")
+      yield* list(replay, waitingFor(second), "end-4")
+      yield* list(replay, waitingFor(first), "end-5")
+      assert.deepStrictEqual(
+        (yield* requestsOf(replay, "k")).map(({ digest }) => digest),
+        ["d1", "d2"]
+      )
+      assert.deepStrictEqual(yield* requestsOf(replay, "none"), [])
+      assert.deepStrictEqual<unknown>(waitingFor(first), { type: "approval", ...ofCall, request: first })
+      const failed = Object.assign(request("d6"), { failed: {} })
+      assert.deepStrictEqual<unknown>(waitingFor(failed), { type: "ask", ...ofCall, request: failed })
+    })
 )
-
-it("a request about a failed call is listed as a question [P1117]", () => {
-  const one = request("d1")
-  assert.deepStrictEqual<unknown>(waitingFor(one), { type: "approval", ...ofCall, request: one })
-  const failed = Object.assign(request("d1"), { failed: {} })
-  assert.deepStrictEqual<unknown>(waitingFor(failed), { type: "ask", ...ofCall, request: failed })
-})
 
 it.effect("a wait that is cut off is withdrawn, unless its run goes on elsewhere [P1113]", () =>
   Effect.gen(function* () {

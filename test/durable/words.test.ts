@@ -46,36 +46,6 @@ it("a receiver gets the parts so far, then each as it comes, and the last usage 
   assert.lengthOf(first.all, 4)
 })
 
-it("a call that was cut off begins again with no parts, and any other end keeps them [P1371]", () => {
-  const ends = [
-    { exit: Exit.interrupt(1), left: [] },
-    { exit: Exit.fail("broken"), left: [text("a"), counted(1)] },
-    { exit: Exit.void, left: [text("a"), counted(1)] }
-  ]
-  for (const { exit, left } of ends) {
-    const words = new Words()
-    words.begin()
-    assert.isTrue(words.isAtWork)
-    words.push(text("a"))
-    words.push(counted(1))
-    words.end(exit)
-    assert.isFalse(words.isAtWork)
-    assert.deepStrictEqual(heard(words).all, left)
-    words.begin()
-    assert.deepStrictEqual(heard(words).all, [])
-  }
-})
-
-it("what a provider has counted so far is stored without its type [P1133]", () => {
-  const words = new Words()
-  words.begin()
-  assert.deepStrictEqual(words.counts, {})
-  words.push({ type: "usage", usage, cost: 0.5, isEstimated: true })
-  assert.deepStrictEqual(words.counts, { counted: { usage, cost: 0.5, isEstimated: true } })
-  words.begin()
-  assert.deepStrictEqual(words.counts, {})
-})
-
 it("a run has the words of its present step, and is at work while that step is [P1371]", () => {
   const written = new Written()
   assert.isFalse(written.isAtWork("r"))
@@ -110,6 +80,38 @@ it.effect("a streamed reply is collected until it is finished, and nothing after
     // a part after the end is not a part of the reply
     assert.deepStrictEqual(yield* streaming([text("a"), finish, text("late")]).reply, reply(Message.text("a")))
   })
+)
+
+it.effect(
+  "a call that was cut off has no parts any more, and any other end keeps them until it begins again [P1371 P1133]",
+  () =>
+    Effect.gen(function* () {
+      const usage = { ...counted(1), cost: 0.5, isEstimated: true } as const
+      const { type: _, ...stored } = usage
+      const ends: ReadonlyArray<readonly [Stream.Stream<Model.Part, LlmError.LlmError>, boolean]> = [
+        [Stream.never, false],
+        [Stream.fail(lost), true],
+        [Stream.succeed(finish), true]
+      ]
+      for (const [end, hasParts] of ends) {
+        const words = new Words()
+        const stream = Stream.concat(Stream.fromIterable([text("a"), usage]), end)
+        const calling = yield* Effect.forkChild(
+          collected("m", words, () => ({ before: "", self: Effect.succeed(stream) }))
+        )
+        assert.deepStrictEqual([words.isAtWork, words.counts], [false, {}])
+        yield* quiet
+        assert.deepStrictEqual([words.isAtWork, heard(words).all], [!hasParts, [text("a"), usage]])
+        yield* Fiber.interrupt(calling)
+        assert.isFalse(words.isAtWork)
+        assert.deepStrictEqual(
+          [heard(words).all, words.counts],
+          hasParts ? [[text("a"), usage], { counted: stored }] : [[], {}]
+        )
+        words.begin()
+        assert.deepStrictEqual([words.isAtWork, heard(words).all, words.counts], [true, [], {}])
+      }
+    })
 )
 
 it.effect("a reply that goes on begins with the text that was cut off, after its thoughts [P1563]", () =>
@@ -155,18 +157,6 @@ it.effect("a stream without its end is a failure of the network, and the call ha
   })
 )
 
-it.effect("a call that is interrupted is at work no longer, and its parts are gone [P1371]", () =>
-  Effect.gen(function* () {
-    const words = new Words()
-    const stream = Stream.concat(Stream.fromIterable([text("a")]), Stream.never)
-    const calling = yield* Effect.forkChild(collected("m", words, () => ({ before: "", self: Effect.succeed(stream) })))
-    yield* quiet
-    assert.deepStrictEqual([words.isAtWork, heard(words).all], [true, [text("a")]])
-    yield* Fiber.interrupt(calling)
-    assert.deepStrictEqual([words.isAtWork, heard(words).all], [false, []])
-  })
-)
-
 it.effect(
   "a call that failed as the time of its run ended fails so in a replay, also if something was shown [P1371]",
   () =>
@@ -198,38 +188,24 @@ const shown = (recorded: Effect.Effect<Message.Reply, ModelFailure>, words = new
 
 const item: Message.ProviderItem = { type: "provider-item", kind: "job", opaque: { provider: "p", data: 1 } }
 
-it.effect("a replay shows a stored reply anew, if it has more than items of its provider [P1371]", () =>
-  Effect.gen(function* () {
-    const whole = reply(Message.text("a"), item)
-    assert.deepStrictEqual(yield* shown(Effect.succeed(whole)), {
-      all: [text("a"), item, finish],
-      anew: 1,
-      error: undefined
+it.effect(
+  "a stored reply is shown anew if it has more than items of its provider, and only its end if it has streamed here [P1371]",
+  () =>
+    Effect.gen(function* () {
+      const error = undefined
+      const whole = reply(Message.text("a"), item)
+      assert.deepStrictEqual(yield* shown(Effect.succeed(whole)), { all: [text("a"), item, finish], anew: 1, error })
+      assert.deepStrictEqual(yield* shown(Effect.succeed(reply(item))), { all: [item, finish], anew: 0, error })
+      const words = new Words()
+      const end = yield* Deferred.make<Message.Reply, ModelFailure>()
+      words.begin()
+      words.push(text("a"))
+      const reading = yield* Effect.forkChild(shown(Deferred.await(end), words))
+      yield* quiet
+      words.push(text("b"))
+      yield* Deferred.succeed(end, reply(Message.text("ab")))
+      assert.deepStrictEqual(yield* Fiber.join(reading), { all: [text("a"), text("b"), finish], anew: 0, error })
     })
-    assert.deepStrictEqual(yield* shown(Effect.succeed(reply(item))), {
-      all: [item, finish],
-      anew: 0,
-      error: undefined
-    })
-  })
-)
-
-it.effect("a reply that streams in this process is shown as it comes, and then only its end [P1371]", () =>
-  Effect.gen(function* () {
-    const words = new Words()
-    const end = yield* Deferred.make<Message.Reply, ModelFailure>()
-    words.begin()
-    words.push(text("a"))
-    const reading = yield* Effect.forkChild(shown(Deferred.await(end), words))
-    yield* quiet
-    words.push(text("b"))
-    yield* Deferred.succeed(end, reply(Message.text("ab")))
-    assert.deepStrictEqual(yield* Fiber.join(reading), {
-      all: [text("a"), text("b"), finish],
-      anew: 0,
-      error: undefined
-    })
-  })
 )
 
 it.effect("a stored call that broke off shows what was counted and shown, and fails as it did [P1371]", () =>
