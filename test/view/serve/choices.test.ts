@@ -287,8 +287,8 @@ describe("a replay", () => {
 describe("a fault", () => {
   it.live("happens once, also where a person decides about it [P1282]", () =>
     Effect.gen(function* () {
-      const asking = Tool.onError(lookUp, { StaleIndex: Recovery.ask(), Locked: Recovery.tell() })
-      const { playground } = yield* playing({ found: { agent: Agent.make("desk", { tools: [asking] }) } })
+      const tool = Tool.onError(lookUp, { StaleIndex: Recovery.ask(), Locked: Recovery.tell() })
+      const { playground } = yield* playing({ found: { agent: Agent.make("desk", { tools: [tool] }) } })
       const id = yield* playground.start(choice({ faults: ["tool lookUp StaleIndex"] }))
       yield* until(playground, id, "waiting")
       yield* approved(playground, id)
