@@ -56,7 +56,7 @@ export const viewServe: Table = {
   "view/src/serve/log.ts": each(own, "RunLog"),
   "view/src/serve/models.ts": each(own, "resending", "ownModel"),
   "view/src/serve/replaying.ts": each(own, "replay"),
-  "view/src/serve/running.ts": each(own, "surrounding", "madeUp"),
+  "view/src/serve/running.ts": each(own, "faultsOf", "surrounding", "madeUp"),
   "view/src/serve/standIn.ts": each(own, "replyTo", "make"),
   "view/src/serve/store.ts": each(own, "Store"),
   "view/src/serve/summary.ts": each(recorded, "recordedIn", "summaryOf", "tagsSeen")

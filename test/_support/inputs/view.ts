@@ -206,7 +206,7 @@ export const viewRecording: Table = {
       "stats as a text": grows(lines, command("stats"))
     })
   },
-  "view/src/cli/reading.ts": each(reached, "eachLine", "nameOf", "eachLineOrFail"),
+  "view/src/cli/reading.ts": { ...each(reached, "eachLine", "nameOf", "eachLineOrFail"), ...each(fixed, "pathsOf") },
   "view/src/cli/bounds.ts": each(fixed, "tooMuch"),
   "view/src/cli/splitting.ts": each(reached, "Splitter"),
   "view/src/cli/terminal.ts": each(reached, "print", "remark"),

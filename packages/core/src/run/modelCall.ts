@@ -247,12 +247,16 @@ const attempt = (
 ): Effect.Effect<Message.Reply, LlmError> =>
   Effect.withFiber((fiber) =>
     RunContext.begins(call.options.run, () =>
-      // what a previous model of the call has shown
-      call.options.isAside === true
+      isReplaced(call)
         ? Effect.flatMap(discard(call), () => begun(call, model, request, fiber))
         : begun(call, model, request, fiber)
     )
   )
+
+/** Whether what a previous model has shown of its reply is discarded. */
+const isReplaced = ({ options, state: { attempts } }: ModelCall<unknown>): boolean =>
+  // Mutant `attempts >= 0` survives: before the first attempt nothing is shown
+  options.isAside === true && attempts > 0
 
 const begun = (
   call: ModelCall<unknown>,
