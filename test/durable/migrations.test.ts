@@ -229,6 +229,7 @@ it.effect.each(wrong)("a migration that %s ends the run, with its step and field
       const id = yield* moved(first, second)
       const error = yield* failureOf(second, id)
       assert.deepInclude(error, { _tag: "MigrationError", workflow: "clerk", executionId: id, tool: "look", field })
+      assert.match(String(Object(error).step), /^run-\w+\/1\/model\/1$/)
       assert.match(error.message, said)
       assert.deepStrictEqual([second.seen.ran, second.seen.asked, second.seen.requests], [[], [], []])
     }).pipe(Effect.provide(layer))
