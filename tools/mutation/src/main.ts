@@ -188,7 +188,10 @@ const mutate = async (settings: Settings): Promise<number> => {
     }
   }
   if (settings.write) {
-    writeFileSync(join(root, "docs/reports/mutation.md"), page(readResults(), sources(), readTests()))
+    writeFileSync(
+      join(root, "docs/reports/mutation.md"),
+      page(readResults(), sources(), readTests(), filesIn("test", isTried))
+    )
     results.push(...readResults())
   }
   for (const one of results) {

@@ -2,6 +2,7 @@
 import type { File } from "../../../scripts/files.ts"
 import { areaOf, areaOfTests, areas, LEAST, ofProcesses } from "./areas.ts"
 import { SAMPLE } from "./choice.ts"
+import { hashOf } from "./hash.ts"
 import type { TestsResult } from "./idle.ts"
 import { type FileResult, sourceOf } from "./results.ts"
 
@@ -56,11 +57,20 @@ const table = (name: string, more: ReadonlyArray<string>, rows: ReadonlyArray<st
   return [`| ${names.join(" | ")} |`, `| ${names.map((_, at) => (at === 0 ? "---" : "---:")).join(" | ")} |`, ...rows]
 }
 
-const testsTable = (results: ReadonlyArray<TestsResult>): ReadonlyArray<string> => [
+/** Tests of a file that has changed since have a dagger. */
+const namesOf = (results: ReadonlyArray<TestsResult>, files: ReadonlyArray<File>): ReadonlyArray<string> => {
+  const today = new Map(files.map(({ path, text }) => [path, hashOf(text)]))
+  return results.flatMap(({ file, hash, idle }) =>
+    idle.map((title) => `- \`${file}\`${today.get(file) === hash ? "" : " †"}: ${title}`)
+  )
+}
+
+const testsTable = (results: ReadonlyArray<TestsResult>, files: ReadonlyArray<File>): ReadonlyArray<string> => [
   "## Tests that find out nothing",
   "",
   "A test finds something out when it finds out a mutant that fewer than two other tests find out. `--idle` seeks the others:",
-  "they are named below the table, if no comment explains them. Tests that come by no mutant are about types, pages, or what is loaded once.",
+  "they are named below the table, if no comment explains them. What is said of a file that has changed since (†) is older than",
+  "the file. Tests that come by no mutant are about types, pages, or what is loaded once.",
   "",
   "| tests of | tried | find out nothing | explained | come by no mutant | files |",
   "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -78,7 +88,7 @@ const testsTable = (results: ReadonlyArray<TestsResult>): ReadonlyArray<string> 
     return [`| ${[area.name, ...cells].join(" | ")} |`]
   }),
   "",
-  ...results.flatMap(({ file, idle }) => idle.map((title) => `- \`${file}\`: ${title}`)),
+  ...namesOf(results, files),
   ""
 ]
 
@@ -86,7 +96,8 @@ const testsTable = (results: ReadonlyArray<TestsResult>): ReadonlyArray<string> 
 export const page = (
   results: ReadonlyArray<FileResult>,
   sources: ReadonlyArray<File>,
-  tests: ReadonlyArray<TestsResult>
+  tests: ReadonlyArray<TestsResult>,
+  testFiles: ReadonlyArray<File>
 ): string => {
   const today = new Map(sources.map((source) => [source.path, sourceOf(source)]))
   const isOlder = ({ file, source }: FileResult) => today.get(file) !== source
@@ -121,7 +132,7 @@ export const page = (
       ]
     ),
     "",
-    ...(tests.length === 0 ? [] : testsTable(tests)),
+    ...(tests.length === 0 ? [] : testsTable(tests, testFiles)),
     "## Files",
     ...areas.flatMap(({ name }) => {
       const own = ofArea(results, name)

@@ -1,5 +1,6 @@
 /** The page of the results, and what a run fails for. */
 import { describe, expect, it } from "vitest"
+import { hashOf } from "../src/hash.ts"
 import { complaints, page } from "../src/report.ts"
 import { reasonsIn } from "../src/reasons.ts"
 import { type FileResult, resultOf, retriedOf, sourceOf, survivorsIn } from "../src/results.ts"
@@ -38,19 +39,24 @@ describe("a run", () => {
 })
 
 describe("the page", () => {
+  const measured = { hash: hashOf("as it was"), commit: "abc" }
   const lines = page(
     [result("a", 90, { timeouts: 5, survived: 5, unexplained: ["1: `x` for y"], of: 400 }), result("b", 100)],
     [file("a"), file("b", "changed"), file("c")],
     [
       {
+        ...measured,
         file: "test/core/a.test.ts",
-        hash: "h",
-        commit: "abc",
         tests: 7,
         idle: ["does nothing"],
         explained: ["z"],
         apart: ["x", "y"]
-      }
+      },
+      { ...measured, file: "test/view/b.test.ts", tests: 1, idle: ["did nothing"], explained: [], apart: [] }
+    ],
+    [
+      { path: "test/core/a.test.ts", text: "as it was" },
+      { path: "test/view/b.test.ts", text: "as it is" }
     ]
   ).split("\n")
 
@@ -61,9 +67,10 @@ describe("the page", () => {
     expect(lines).toContain("| view | 0 | 0 | 0 | 0 | 0 | 0 | – | 0 of 0 |")
   })
 
-  it("counts the tests that find out nothing, and names them", () => {
+  it("counts the tests that find out nothing, and names them, those of files that have changed since with a mark", () => {
     expect(lines).toContain("| core | 7 | 2 | 1 | 2 | 1 |")
     expect(lines).toContain("- `test/core/a.test.ts`: does nothing")
+    expect(lines).toContain("- `test/view/b.test.ts` †: did nothing")
   })
 
   it("says how much was tried", () => {
