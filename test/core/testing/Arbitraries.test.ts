@@ -271,8 +271,10 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
         assert.deepStrictEqual(yield* kindsUnder(ofRun[side]), [...foreign, "none"].toSorted())
         const optional = shownBy(ofTool[side], (one) => ["transcript", "attempts"].filter((name) => !(name in one)))
         assert.deepStrictEqual(yield* optional, ["transcript"])
-        const attempts = shownBy(ofTool[side], (one) => one.attempts.map((_, at) => `${at}`))
-        assert.deepStrictEqual(yield* attempts, ["0", "1", "2"])
+        const attempts = shownBy(ofTool[side], (one) =>
+          one.attempts.flatMap((attempt, at) => [`${at}`, causeKind(attempt)])
+        )
+        assert.deepStrictEqual(yield* attempts, ["0", "1", "2", ...foreign, "nested", "ours"].toSorted())
       })
     )
 

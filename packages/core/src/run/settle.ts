@@ -221,8 +221,8 @@ const settleAll = <A, E>(
     onSuccess: (outcomes) => {
       if (outcomes !== undefined) return finish(outcomes)
       for (const { slot } of started) if (slot.settlement === undefined) endBy(run, slot, "interrupt")
-      // calls that were cut off have no outcome
-      return finish((early ?? []).filter((outcome) => outcome !== undefined))
+      // calls that were cut off have no outcome: they are gaps
+      return finish(Object.values(early ?? []))
     },
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
   })
