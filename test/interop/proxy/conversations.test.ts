@@ -1,6 +1,6 @@
 /** Conversations as endpoints and procedures: the same answers and failures over both. */
 import { assert, describe, it } from "@effect/vitest"
-import { Approval } from "@kintsugi/core"
+import { Approval, Message } from "@kintsugi/core"
 import { Effect, Fiber, Stream } from "effect"
 import { linesOf, passing, played, talking } from "../../durable/entity/_support/talking.ts"
 import { ways } from "./_support/conversing.ts"
@@ -36,9 +36,15 @@ for (const [name, way] of Object.entries(ways)) {
         assert.strictEqual(talk.requests.length, 2)
         const first = yield* ann.history({ limit: 3 })
         assert.deepStrictEqual([first.version, first.next], [4, 3])
-        assert.deepStrictEqual(linesOf(first.messages), ["user: hello", "model: answer to hello"])
+        const whole = ["user: hello", "model: answer to hello", "user: secret words", "model: answer to secret words"]
+        assert.deepStrictEqual(linesOf(first.messages), whole.slice(0, 3))
         const rest = yield* ann.history({ from: first.next! })
-        assert.deepStrictEqual([linesOf(rest.messages), rest.next], [["model: answer to secret words"], undefined])
+        assert.deepStrictEqual([linesOf(rest.messages), rest.next], [whole.slice(3), undefined])
+        const showsMessage = (message: Message.Message) =>
+          message.role !== "user" || Message.textOf(message) !== "secret words"
+        const sparing = yield* (yield* way(talk, { showsMessage }))("ann")
+        const page = yield* sparing.history({ limit: 3 })
+        assert.deepStrictEqual([linesOf(page.messages), page.next], [whole.slice(0, 2), 3])
       }).pipe(played(talk))
     })
 

@@ -30,10 +30,11 @@ export interface StdioOptions {
 }
 
 /** The names of the variables that the process inherits, because programs need them. None of them holds a credential. */
-// Mutant `/\s/` survives: only empty names more, which no variable has
-const inherited = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
+const needed = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
   APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES
-  SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`.split(/\s+/)
+  SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`
+// Mutant `/\s/` survives: only empty names more, which no variable has
+const inherited = needed.split(/\s+/)
 
 /** The listeners for the output of the process. */
 export interface Hearing {

@@ -1,5 +1,5 @@
 /** Conversations served over both protocols, with a client of each for any subject. */
-import { type Approval, Message } from "@kintsugi/core"
+import type { Approval, Message } from "@kintsugi/core"
 import type { Conversations } from "@kintsugi/durable"
 import type * as AgentProxy from "@kintsugi/interop/AgentProxy"
 import * as ConversationProxy from "@kintsugi/interop/ConversationProxy"
@@ -112,18 +112,19 @@ const overRpc = (
   }
 }
 
-/** What clients may not read: the words of the user that begin with "secret". */
-const showsMessage = (message: Message.Message) =>
-  message.role !== "user" || !Message.textOf(message).startsWith("secret")
+/** What clients may read; all of it where nothing is said. */
+interface Shown {
+  readonly showsMessage?: (message: Message.Message) => boolean
+}
 
-const handlersOf = ({ clerks, durable }: Talk) => ({ entity: clerks, durable, showsMessage })
+const handlersOf = ({ clerks, durable }: Talk, shown: Shown = {}) => ({ entity: clerks, durable, ...shown })
 
 /** Every way to reach the conversations. */
 export const ways = {
-  HttpApi: (talk: Talk) =>
+  HttpApi: (talk: Talk, shown?: Shown) =>
     Effect.gen(function* () {
       const needs = Layer.succeedContext(yield* Effect.context<Needs>())
-      const handlers = ConversationProxyServer.layerHttpApi(Api, "clerk", contract, handlersOf(talk)).pipe(
+      const handlers = ConversationProxyServer.layerHttpApi(Api, "clerk", contract, handlersOf(talk, shown)).pipe(
         Layer.provideMerge(signed),
         Layer.provide(needs)
       )
@@ -134,11 +135,11 @@ export const ways = {
           (client) => timed(overHttp(client, conversation))
         )
     }),
-  Rpc: (talk: Talk) =>
+  Rpc: (talk: Talk, shown?: Shown) =>
     Effect.gen(function* () {
       const needs = Layer.succeedContext(yield* Effect.context<Needs>())
       const handlers = Layer.provide(
-        ConversationProxyServer.layerRpcHandlers(contract, { ...handlersOf(talk), prefix: "clerk." }),
+        ConversationProxyServer.layerRpcHandlers(contract, { ...handlersOf(talk, shown), prefix: "clerk." }),
         needs
       )
       const context = yield* Layer.build(Layer.merge(handlers, named))
