@@ -124,6 +124,7 @@ it.effect(
   }
 )
 
+// Finds out nothing of its own: its subject is the queue of Effect, which delivers once more what a worker left
 it.effect("a run whose worker ends is delivered to another one, which finds it at work: it is one run [P1730]", () => {
   const { begun, durable, ends, release } = story()
   return Effect.gen(function* () {
