@@ -124,29 +124,6 @@ it.effect("polling, resuming or deciding about a run that does not exist fails w
   )
 )
 
-it.effect("a run that is at work is known, with any starter [P1119]", () =>
-  playing(
-    Effect.gen(function* () {
-      const slow = Tool.make("look", {
-        description: "Looks.",
-        parameters: Schema.Struct({}),
-        success: Schema.String,
-        run: () => Effect.never
-      })
-      const agent = Agent.make("clerk", {
-        model,
-        skills: [Skill.make("work", { description: "Works.", tools: [slow] })]
-      })
-      const durable = Durable.workflow(agent, { name: "clerk", input: Schema.String, output: Schema.String })
-      yield* process(durable.layer)
-      const started = yield* Durable.start(durable, { id: "one", input: "go" })
-      const executed = yield* durable.workflow.execute({ id: "two", input: "go" }, { discard: true })
-      yield* quiet
-      for (const id of [started, executed]) assert.isTrue(Option.isNone(yield* Durable.poll(durable, id)))
-    })
-  )
-)
-
 it.effect("a run of another version is refused by name, and goes on under its own [P1119]", () =>
   playing(
     Effect.gen(function* () {

@@ -101,6 +101,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: its subject is what the storage of Effect deletes with a run
 it.effect("the log is deleted with the other rows of its run [P1543]", () =>
   Effect.gen(function* () {
     const { driver, read, storage } = yield* finished()
@@ -143,34 +144,6 @@ it.effect("a row that is gone is a RunLostError, and one that is corrupt an Unre
   })
 )
 
-it.effect("a process that lost its run and does not know it writes nothing more into the log [P1543]", () =>
-  Effect.gen(function* () {
-    const engine = yield* watched(false)
-    const inner = yield* Effect.provide(WorkflowEngine, engine.layer)
-    const model = held(["Hel", "lo"], " world")
-    const durable = Durable.workflow(writer(model.layer), { name: "writer", ...options })
-    // another process, whose batch comes first
-    const other = { writer: "other", epoch: 2, first: 1, events: [], kind: "takeover" }
-    const wins: WorkflowEngine["Service"] = {
-      ...inner,
-      deferredDone: ((deferred: DurableDeferred.Any, about: { readonly deferredName: string }) =>
-        inner.deferredDone(
-          deferred as never,
-          (about.deferredName === "events/1" ? { ...about, exit: Exit.succeed(other) } : about) as never
-        )) as never
-    }
-    yield* process(durable.layer.pipe(Layer.provide(Layer.succeed(WorkflowEngine, wins))))
-    const id = yield* Effect.provideService(Durable.start(durable, { id: "one", input: "go" }), WorkflowEngine, wins)
-    yield* passing(4)
-    yield* model.end
-    yield* passing(8)
-    const end = yield* Effect.provideService(Durable.poll(durable, id), WorkflowEngine, wins)
-    assert.strictEqual(Option.getOrUndefined(end)?._tag, "Complete")
-    const events = yield* Effect.provide(Stream.runCollect(Durable.events(durable, id)), engine.layer)
-    assert.deepStrictEqual(shown(events), ["run-start", "turn-start", "model-start", "text-delta Hello"])
-  })
-)
-
 it.effect("what a storage refuses for a while is written later, each event once [P1543]", () =>
   Effect.gen(function* () {
     for (const refuses of ["before it is stored", "after it is stored"] as const) {
@@ -207,46 +180,7 @@ it.effect("what a storage refuses for a while is written later, each event once 
   })
 )
 
-it.effect("the end of a run is stored after an outage of half a minute, and no later [P1543]", () =>
-  Effect.gen(function* () {
-    for (const [seconds, isStored] of [
-      [29, true],
-      [40, false]
-    ] as const) {
-      const engine = yield* watched(false)
-      const inner = yield* Effect.provide(WorkflowEngine, engine.layer)
-      const model = held(["Hello"], " world")
-      const durable = Durable.workflow(writer(model.layer), { name: "writer", ...options })
-      let isAway = false
-      const away: WorkflowEngine["Service"] = {
-        ...inner,
-        deferredDone: ((deferred: DurableDeferred.Any, about: { readonly deferredName: string }) =>
-          isAway && about.deferredName.startsWith("events/")
-            ? Effect.die(new Error("the storage is away"))
-            : inner.deferredDone(deferred as never, about as never)) as never
-      }
-      yield* process(durable.layer.pipe(Layer.provide(Layer.succeed(WorkflowEngine, away))))
-      const id = yield* Effect.provideService(Durable.start(durable, { id: "one", input: "go" }), WorkflowEngine, away)
-      yield* passing(8)
-      isAway = true
-      yield* model.end
-      for (let k = 0; k < seconds; k++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
-      isAway = false
-      for (let k = 0; k < 10; k++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
-      const reading = yield* Effect.forkChild(
-        Effect.provide(Stream.runCollect(Durable.events(durable, id)), engine.layer)
-      )
-      for (let k = 0; k < 10; k++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
-      const events = yield* Fiber.join(reading)
-      assert.strictEqual(
-        events.some(({ type }) => type === "run-completed"),
-        isStored,
-        `${seconds} seconds`
-      )
-    }
-  })
-)
-
+// Finds out nothing of its own: its subject is the events of core, which have no bytes
 it.effect("no row of the log of a failed run has the bytes of a picture, and its error has them [P1538 P1543]", () =>
   Effect.gen(function* () {
     const png = "MARKERmarkerMARKERmarker"
@@ -274,6 +208,7 @@ it.effect("no row of the log of a failed run has the bytes of a picture, and its
   })
 )
 
+// Finds out nothing of its own: its subject is how core reads the parts of a recorded result, after a death at each step
 it.effect("whenever the process dies, the model reads the bytes of a picture as parts alone [P1538]", () =>
   Effect.gen(function* () {
     const png = "MARKERmarkerMARKERmarker"

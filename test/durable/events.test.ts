@@ -14,6 +14,7 @@ import { Busy } from "./_support/scenarios.ts"
 
 const { call, calls, text } = ScriptedModel
 
+// Finds out nothing of its own: it plays a reader at another runner of Effect, while the model writes
 it.effect("a reader in another process has the first word while the model holds back the last one [P1371 P1543]", () =>
   Effect.gen(function* () {
     const { end, layer } = held(["fir"], "st")
@@ -45,25 +46,26 @@ it.effect("a reader in another process has the first word while the model holds 
   })
 )
 
-it.effect("at a takeover the words of the open model call are retracted before anything else [P1371 P1543]", () =>
-  Effect.gen(function* () {
-    const { asked, between, events } = yield* dying(250)
-    assert.strictEqual(asked, 2)
-    assert.deepStrictEqual(shown(between), [
-      "run-start",
-      "turn-start",
-      "model-start",
-      "text-delta Hello",
-      "attempt-discarded Hello",
-      "text-delta Hello"
-    ])
-    assert.deepStrictEqual(shown(events).slice(6), ["text-delta  world", "model-end", "turn-end", "run-completed"])
-    assert.strictEqual(wordsOf(events), "Hello world")
-    const [first, , , , retracted] = events
-    assert(retracted?.type === "attempt-discarded")
-    assert.deepStrictEqual([retracted.agent, retracted.attempt, retracted.turn], ["writer", 1, 1])
-    assert.strictEqual(retracted.runId, first?.runId)
-  })
+// Finds out nothing of its own: it plays the death of a process while a model of core writes
+it.effect(
+  "at a takeover readers first get the open model call's words retracted, and listeners get them from their beginning [P1371 P1543]",
+  () =>
+    Effect.gen(function* () {
+      const { asked, before, between, events, heard } = yield* dying(250)
+      assert.strictEqual(asked, 2)
+      const begun = ["run-start", "turn-start", "model-start"]
+      const ended = ["text-delta  world", "model-end", "turn-end", "run-completed"]
+      const read = [...begun, "text-delta Hello", "attempt-discarded Hello", "text-delta Hello"]
+      assert.deepStrictEqual(shown(between), read)
+      assert.deepStrictEqual(shown(events), [...read, ...ended])
+      assert.strictEqual(wordsOf(events), "Hello world")
+      const [first, , , , retracted] = events
+      assert(retracted?.type === "attempt-discarded")
+      assert.deepStrictEqual([retracted.agent, retracted.attempt, retracted.turn], ["writer", 1, 1])
+      assert.strictEqual(retracted.runId, first?.runId)
+      assert.deepStrictEqual(shown(before).slice(0, 5), [...begun, "text-delta Hel", "text-delta lo"])
+      assert.deepStrictEqual(shown(heard.slice(before.length)), ["text-delta Hel", "text-delta lo", ...ended])
+    })
 )
 
 it.effect("events that a dead process had not stored are stored by the next one: there is no gap [P1543]", () =>
@@ -82,27 +84,7 @@ it.effect("events that a dead process had not stored are stored by the next one:
   })
 )
 
-it.effect("a listener in the next process gets the words of the model call from their beginning [P1371]", () =>
-  Effect.gen(function* () {
-    const { before, heard } = yield* dying(250)
-    assert.deepStrictEqual(shown(before).slice(0, 5), [
-      "run-start",
-      "turn-start",
-      "model-start",
-      "text-delta Hel",
-      "text-delta lo"
-    ])
-    assert.deepStrictEqual(shown(heard.slice(before.length)), [
-      "text-delta Hel",
-      "text-delta lo",
-      "text-delta  world",
-      "model-end",
-      "turn-end",
-      "run-completed"
-    ])
-  })
-)
-
+// Finds out nothing of its own: its subject is how core marks the events of sub-agents
 it.effect("a sub-agent's words reach the reader too, marked with their run [P1371 P1372]", () =>
   Effect.gen(function* () {
     const { end, layer } = held(["bec"], "ause")
@@ -285,6 +267,7 @@ it.effect(
     })
 )
 
+// Finds out nothing of its own: it plays an engine that takes a run away and gives it back
 it.effect("a run that an engine takes away and gives back retracts the words that it begins again [P1371 P1543]", () =>
   Effect.gen(function* () {
     const model = held(["Hel", "lo"], " world")

@@ -74,6 +74,7 @@ const served = <E>(
   }).pipe(Effect.provide(engine.layer))
 
 describe.each([false, true])("replayed after each step: %s", (isForgetful) => {
+  // Finds out nothing of its own: its subject is the scope that core opens within a recorded step
   it.effect("each function opens and closes once, before its outcome is stored [P1356]", () =>
     Effect.gen(function* () {
       const closed = (what: string, end: string) => [`open ${what}`, `close ${what} after ${end}, not stored yet`]
@@ -86,6 +87,7 @@ describe.each([false, true])("replayed after each step: %s", (isForgetful) => {
     })
   )
 
+  // Finds out nothing of its own: its subject is the timeout of core, and the look-up after it, in replays
   it.effect("the release counts against the time of the step, in each replay [P1356]", () =>
     Effect.gen(function* () {
       const log: Array<string> = []

@@ -65,6 +65,7 @@ const paying = (store: Approval.Approvals, ...steps: ReadonlyArray<ScriptedModel
     return { asked, decide, end, paid }
   })
 
+// Finds out nothing of its own: its subject is what a grant of core admits, in every replay
 it.effect(
   "a grant of a durable run admits later calls in every replay, and no call that had asked before [P1531]",
   () =>

@@ -35,6 +35,7 @@ const play = (death?: { readonly at: number; readonly when: "before" | "after" }
     return { asked, exit }
   })
 
+// Finds out nothing of its own: it plays a death at each step of a run that core checks
 it.effect("whenever the process dies, a verdict that was recorded is asked for once [P1599]", () =>
   Effect.gen(function* () {
     const whole = ["input: go", "input: go", "output: all done"]
@@ -51,6 +52,7 @@ it.effect("whenever the process dies, a verdict that was recorded is asked for o
   })
 )
 
+// Finds out nothing of its own: its subject is how core checks a function, after a death at each step
 it.effect("the checks of a function, and one that interrupts itself, are steps as any other [P1378 P1596 P1599]", () =>
   Effect.gen(function* () {
     for (let at = 0; at <= 4; at++) {
@@ -105,41 +107,39 @@ const worker = (layer: Layer.Layer<Model.Model>) => {
   return Agent.make("worker", { model: layer, tools: [look], budget: { maxDuration: "2 days" } })
 }
 
-it.effect("a check of a text that goes on is no step: another process asks about its own pieces [P1597 P1599]", () =>
-  Effect.gen(function* () {
-    for (let at = 0; at <= 12; at++) {
-      const asked: Array<string> = []
-      const judge = reading("judge", () => [Message.text("fine")])
-      const judging = Agent.make("judge", { model: judge.layer })
-      const agent = worker(writing(said, 1000)).pipe(
-        Agent.guardOutput(
-          ({ text }) => {
-            asked.push(text)
-            return Effect.as(judging(text), Agent.guard.pass)
-          },
-          { hold: 5 }
+it.effect(
+  "a check of a text that goes on is no step, in another process too, and has the time of its process [P1596 P1597 P1599]",
+  () =>
+    Effect.gen(function* () {
+      for (let at = 0; at <= 12; at++) {
+        const asked: Array<string> = []
+        const judge = reading("judge", () => [Message.text("fine")])
+        const judging = Agent.make("judge", { model: judge.layer })
+        const agent = worker(writing(said, 1000)).pipe(
+          Agent.guardOutput(
+            ({ text }) => {
+              asked.push(text)
+              return Effect.delay(Effect.as(judging(text), Agent.guard.pass), "1 second")
+            },
+            { hold: 5 }
+          )
         )
-      )
-      const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
-      const death = at === 0 ? undefined : ({ at, when: at % 2 === 0 ? "before" : "after" } as const)
-      const { exit } = yield* surviving(durable, durable.layer, death)
-      assert.deepStrictEqual(exit, Exit.succeed(said), `${at}`)
-      assert.strictEqual(judge.asked(), asked.length)
-      assert.include(asked, said)
-    }
-  })
+        const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
+        const death = at === 0 ? undefined : ({ at, when: at % 2 === 0 ? "before" : "after" } as const)
+        const { engine, exit } = yield* surviving(durable, durable.layer, death)
+        assert.deepStrictEqual(exit, Exit.succeed(said), `${at}`)
+        // no wait of a check divides the step of the model call
+        assert.lengthOf(
+          engine.done.filter((name) => name.includes("/model/")),
+          2
+        )
+        assert.strictEqual(judge.asked(), asked.length)
+        assert.include(asked, said)
+      }
+    })
 )
 
-it.effect("its time is that of the process, however long the model writes [P1596 P1597]", () =>
-  Effect.gen(function* () {
-    const check = () => Effect.delay(Effect.succeed(Agent.guard.pass), "1 second")
-    const agent = worker(writing(said, 10_000)).pipe(Agent.guardOutput(check, { hold: 5 }))
-    const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
-    const { exit } = yield* surviving(durable, durable.layer, undefined)
-    assert.deepStrictEqual(exit, Exit.succeed(said))
-  })
-)
-
+// Finds out nothing of its own: its subject is what core holds back from its events
 it.effect("nothing of a blocked answer is in the log of events, with any kind of check [P1597 P1543]", () =>
   Effect.gen(function* () {
     for (const hold of ["all", 5] as const) {

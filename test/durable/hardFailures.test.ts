@@ -65,6 +65,7 @@ const play = (death: Death | undefined) =>
     return { ...seen, ...(yield* surviving(durable, durable.layer, death, [])) }
   })
 
+// Finds out nothing of its own: it is the run of the test below, without a death
 it.effect("a sibling of a hard failure is not repeated in a durable run, after its wait [P1350]", () =>
   Effect.gen(function* () {
     const { asked, ends, exit, runs } = yield* play(undefined)
@@ -76,6 +77,7 @@ it.effect("a sibling of a hard failure is not repeated in a durable run, after i
 )
 
 describe.each(["before", "after"] as const)("a death %s what a step does", (when) => {
+  // Finds out nothing of its own: its subject is what core begins after a hard failure, after a death at each step
   it.effect.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "at step %s: what was done before the hard failure is replayed, and nothing is begun after it [P1350]",
     (at) =>

@@ -104,17 +104,22 @@ it.effect.each([
   })
 )
 
-it.effect("a policy and a look-up of a grant are named by their line alone [P1114]", () =>
+it.effect("a policy and a look-up of a grant are named by their line alone, and counted by themselves [P1114]", () =>
   Effect.gen(function* () {
     const { replay, stored } = yield* processOfReplays
-    for (const [type, said] of [
-      ["policy", "no"],
-      ["grant", undefined]
-    ] as const) {
-      assert.strictEqual(yield* doing(replay(), { type }, Effect.succeed(said), run()), said)
-      assert.strictEqual(yield* doing(replay(), { type }, Effect.die("again"), run()), said)
+    const steps = ["policy", "grant", "policy", "grant"].map((type, nth) => ({
+      type,
+      said: nth < 2 ? "no" : undefined
+    }))
+    const one = replay()
+    for (const { said, type } of steps) {
+      assert.strictEqual(yield* doing(one, { type }, Effect.succeed(said), run()), said)
     }
-    assert.deepStrictEqual(Object.keys(stored()), ["r/policy/1", "r/grant/1"])
+    const next = replay()
+    for (const { said, type } of steps) {
+      assert.strictEqual(yield* doing(next, { type }, Effect.die("again"), run()), said)
+    }
+    assert.deepStrictEqual(Object.keys(stored()), ["r/policy/1", "r/grant/1", "r/policy/2", "r/grant/2"])
   })
 )
 

@@ -53,6 +53,7 @@ const story = () => {
 }
 
 describe.each(Object.entries(engines))("%s", (_, serving) => {
+  // Finds out nothing of its own: its subject is how the runners of Effect interrupt a workflow
   it.effect.each([1, 2])(
     "an interrupted run begins no further step, however often it is interrupted [P1136]",
     (times) =>

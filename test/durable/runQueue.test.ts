@@ -9,11 +9,14 @@ import { WorkflowEngine } from "effect/workflow"
 import { calm } from "../_support/dialogue.ts"
 import { call, streaming } from "./_support/readingModel.ts"
 
+/** Ends after the digests that are under way. A worker digests the id of a run on another thread, which may take a while on a busy machine. */
+const digested = Effect.promise(() => crypto.subtle.digest("SHA-256", new Uint8Array()))
+
 /** Lets workers look for runs, and runs go on. */
 const passing = (seconds: number) =>
   Effect.gen(function* () {
     for (let i = 0; i < seconds * 4; i++) {
-      for (let k = 0; k < 6; k++) yield* calm
+      for (let k = 0; k < 6; k++) yield* Effect.andThen(calm, digested)
       yield* TestClock.adjust(250)
     }
   })
@@ -124,6 +127,7 @@ it.effect(
   }
 )
 
+// Finds out nothing of its own: its subject is the queue of Effect, which delivers once more what a worker left
 it.effect("a run whose worker ends is delivered to another one, which finds it at work: it is one run [P1730]", () => {
   const { begun, durable, ends, release } = story()
   return Effect.gen(function* () {

@@ -139,24 +139,22 @@ it.effect("a living process that did not say when it began has its folder", () =
   })
 )
 
-it.effect("a folder that cannot be made fails with its path", () =>
-  Effect.gen(function* () {
-    const file = join(yield* temporary, "file")
-    writeFileSync(file, "")
-    const error = yield* Effect.flip(Effect.scoped(lock(join(file, "folder"))))
-    assert.strictEqual(error._tag, "SqlError")
-    assert.include(error.message, `PGlite cannot open '${join(file, "folder")}': ENOTDIR`)
-  })
-)
-
-it.effect("a lock that is no file fails with the folder", () =>
+it.effect("a folder that cannot be made, and one whose lock is no file, fail with the folder", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
+    const file = join(folder, "file")
+    writeFileSync(file, "")
     mkdirSync(join(folder, "kintsugi.lock"))
-    const error = yield* Effect.flip(Effect.scoped(lock(folder)))
-    assert.strictEqual(error._tag, "SqlError")
-    assert.include(error.message, `PGlite cannot open '${folder}'`)
-    assert(error._tag === "SqlError")
-    assert.strictEqual(error.reason.operation, "open")
+    for (const [path, code] of [
+      [join(file, "folder"), "ENOTDIR"],
+      [folder, "EISDIR"]
+    ] as const) {
+      const error = yield* Effect.flip(Effect.scoped(lock(path)))
+      assert(error._tag === "SqlError")
+      assert.strictEqual(error.reason.operation, "open")
+      assert.include(error.message, `PGlite cannot open '${path}': ${code}`)
+    }
+    // and leave no file of their own behind
+    assert.deepStrictEqual(readdirSync(folder).toSorted(), ["file", "kintsugi.lock"])
   })
 )

@@ -43,45 +43,39 @@ it.effect("makes the tables of rates and of budgets, and the indices by which ro
 
 const refillRate = Duration.millis(100)
 
-it.effect("a window counts up to its limit, and ends as much later as it counts [P1721]", () =>
-  Effect.gen(function* () {
-    const { rows, store } = yield* made
-    const take = (tokens: number, key = "w") => store.fixedWindow({ key, tokens, refillRate, limit: 3 })
-    const row = { name: "w", kind: "window" }
-    assert.deepStrictEqual(yield* take(1), [1, 100])
-    assert.deepStrictEqual(yield* rows, [{ ...row, amount: 1, instant: 1100, asked: 1, expires_at: 1100 }])
-    assert.deepStrictEqual(yield* take(2), [3, 300])
-    assert.deepStrictEqual(yield* rows, [{ ...row, amount: 3, instant: 1300, asked: 3, expires_at: 1300 }])
-    assert.deepStrictEqual(yield* take(1), [4, 300])
-    assert.deepStrictEqual(yield* rows, [{ ...row, amount: 3, instant: 1300, asked: 4, expires_at: 1300 }])
-    yield* TestClock.setTime(1300)
-    assert.deepStrictEqual(yield* take(2), [2, 200])
-    assert.deepStrictEqual(yield* rows, [{ ...row, amount: 2, instant: 1500, asked: 2, expires_at: 1500 }])
-  })
-)
-
-it.effect("the first take of a window counts, unless it is above the limit; a limit of 0 is none [P1721]", () =>
-  Effect.gen(function* () {
-    const { rows, store } = yield* made
-    const take = (key: string, tokens: number, limit: number | undefined) =>
-      store.fixedWindow({ key, tokens, refillRate, limit })
-    assert.deepStrictEqual(yield* take("above", 4, 3), [4, 0])
-    assert.deepStrictEqual(yield* take("whole", 3, 3), [3, 300])
-    for (const [key, limit] of [
-      ["free", undefined],
-      ["zero", 0]
-    ] as const) {
-      assert.deepStrictEqual(yield* take(key, 5, limit), [5, 500])
-      assert.deepStrictEqual(yield* take(key, 5, limit), [10, 1000])
-    }
-    const row = { kind: "window" }
-    assert.deepStrictEqual(yield* rows, [
-      { name: "above", ...row, amount: 0, instant: 1000, asked: 4, expires_at: 1000 },
-      { name: "free", ...row, amount: 10, instant: 2000, asked: 10, expires_at: 2000 },
-      { name: "whole", ...row, amount: 3, instant: 1300, asked: 3, expires_at: 1300 },
-      { name: "zero", ...row, amount: 10, instant: 2000, asked: 10, expires_at: 2000 }
-    ])
-  })
+it.effect(
+  "a window counts up to its limit, from its first take on, and ends as much later; 0 is no limit [P1721]",
+  () =>
+    Effect.gen(function* () {
+      const { rows, store } = yield* made
+      const take = (key: string, tokens: number) => store.fixedWindow({ key, tokens, refillRate, limit: 3 })
+      const row = { name: "w", kind: "window" }
+      assert.deepStrictEqual(yield* take("w", 1), [1, 100])
+      assert.deepStrictEqual(yield* rows, [{ ...row, amount: 1, instant: 1100, asked: 1, expires_at: 1100 }])
+      assert.deepStrictEqual(yield* take("w", 2), [3, 300])
+      assert.deepStrictEqual(yield* rows, [{ ...row, amount: 3, instant: 1300, asked: 3, expires_at: 1300 }])
+      assert.deepStrictEqual(yield* take("w", 1), [4, 300])
+      const full = { ...row, amount: 3, instant: 1300, asked: 4, expires_at: 1300 }
+      assert.deepStrictEqual(yield* rows, [full])
+      assert.deepStrictEqual(yield* take("above", 4), [4, 0])
+      assert.deepStrictEqual(yield* take("whole", 3), [3, 300])
+      for (const key of ["none", "zero"]) {
+        const free = (tokens: number) =>
+          store.fixedWindow({ key, tokens, refillRate, limit: key === "zero" ? 0 : undefined })
+        assert.deepStrictEqual(yield* free(5), [5, 500])
+        assert.deepStrictEqual(yield* free(5), [10, 1000])
+      }
+      assert.deepStrictEqual(yield* rows, [
+        { ...row, name: "above", amount: 0, instant: 1000, asked: 4, expires_at: 1000 },
+        { ...row, name: "none", amount: 10, instant: 2000, asked: 10, expires_at: 2000 },
+        full,
+        { ...full, name: "whole", asked: 3 },
+        { ...row, name: "zero", amount: 10, instant: 2000, asked: 10, expires_at: 2000 }
+      ])
+      yield* TestClock.setTime(1300)
+      assert.deepStrictEqual(yield* take("w", 2), [2, 200])
+      assert.deepStrictEqual((yield* rows)[2], { ...row, amount: 2, instant: 1500, asked: 2, expires_at: 1500 })
+    })
 )
 
 it.effect("a bucket fills by whole tokens, and its row expires when it is full [P1721]", () =>

@@ -7,6 +7,7 @@ import { calm, scripted } from "../../_support/dialogue.ts"
 import { process, watched } from "../_support/engines.ts"
 import { call, reading } from "../_support/readingModel.ts"
 
+// Finds out nothing of its own: its subject is that a replay calls no model, here one with a budget around it
 it.effect("a replay reserves and counts nothing: the budget has each call once [P1720]", () =>
   Effect.gen(function* () {
     const { asked, layer } = reading("m", (turn) => (turn < 2 ? [call("look")] : [Message.text("done")]))

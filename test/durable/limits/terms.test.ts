@@ -53,5 +53,7 @@ it("a period begins at a multiple of its length, and one without a length began 
 it("a reply without sound usage says no amount [P1720]", () => {
   const usage = Usage.make({ inputTokens: 3, outputTokens: 4 })
   assert.strictEqual(amountAfter(terms, { usage }, model), 7)
-  assert.strictEqual(amountAfter(terms, { usage: { ...usage, inputTokens: -1 } }, model), undefined)
+  for (const inputTokens of [-1, -5, NaN]) {
+    assert.strictEqual(amountAfter(terms, { usage: { ...usage, inputTokens } }, model), undefined)
+  }
 })
