@@ -204,10 +204,10 @@ describe("an incident of a model call", () => {
     assert.deepStrictEqual(incidents(...sends, { type: "model-end" }), [{ ...ofSends, isHealed: true, millis: 20 }])
     for (const type of ["model-failed", "model-interrupted"])
       assert.deepStrictEqual(incidents(...sends, { type }, completed), [{ ...ofSends, millis: 20 }])
-    assert.deepStrictEqual(
-      incidents(retried, { type: "model-interrupted" }, { type: "model-end" }).map(({ isHealed }) => isHealed),
-      [true]
-    )
+    const ends = (...events: ReadonlyArray<object>) =>
+      incidents(retried, ...events).map(({ isHealed, millis }) => [isHealed, millis])
+    assert.deepStrictEqual(ends({ type: "model-interrupted" }, { type: "model-end" }), [[true, 20]])
+    assert.deepStrictEqual(ends({ type: "run-interrupted" }, { runId: "later", type: "run-start" }), [[false, 10]])
   })
 })
 

@@ -177,14 +177,8 @@ export const find = (events: Iterable<Recorded>): Found => {
 
   for (const event of events) {
     now = event.at
-    const before = runs.get(event.runId)
-    // most runs of a large recording have neither failures nor calls
-    if (before === undefined && !begins.has(event.type)) {
-      pay(runs, undefined, event)
-      continue
-    }
-    const run = before ?? blank()
-    if (before === undefined) runs.set(event.runId, run)
+    const run = runs.get(event.runId) ?? blank()
+    runs.set(event.runId, run)
     const callId = textAt(event, "callId")
     const tool = textAt(event, "tool")
     pay(runs, run, event)
@@ -339,19 +333,8 @@ const add = (group: Map<string, Unresolved>, key: string, { attempt, ...said }: 
 
 const attempts: ReadonlySet<string> = new Set(["model-end", "model-failed", "model-interrupted"])
 
-/** The types of events with which something begins to be known about a run. */
-const begins: ReadonlySet<string> = new Set([
-  "verdict",
-  "output-rejected",
-  "model-failed",
-  "tool-start",
-  "tool-failed",
-  "tool-end",
-  "run-failed"
-])
-
 /** Counts what an attempt of a model has cost an incident: a failed attempt of the run itself, or one of a fixer. */
-const pay = (runs: ReadonlyMap<string, Run>, run: Run | undefined, event: Recorded) => {
+const pay = (runs: ReadonlyMap<string, Run>, run: Run, event: Recorded) => {
   if (!attempts.has(event.type)) return
   const cost = amountAt(event, "entry", "cost")
   const hasUsed = amountAt(event, "entry", "usage", "inputTokens") ?? 0
@@ -363,7 +346,7 @@ const pay = (runs: ReadonlyMap<string, Run>, run: Run | undefined, event: Record
       unresolved.cost += cost ?? 0
       if (!isReported) unresolved.unpriced++
     }
-  } else if (event.type === "model-failed" && run !== undefined) {
+  } else if (event.type === "model-failed") {
     run.paid.cost += cost ?? 0
     if (!isReported) run.paid.unpriced++
   }

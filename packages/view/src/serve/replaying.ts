@@ -105,6 +105,7 @@ export const replay = (
           if (step.isAgent || tool === undefined) return self
           return Effect.suspend(() => attempted(tool, script.attempt(step.tool, step.callId), seed))
         }
+        // Mutant `case "approval":` survives: what does not refuse approves
         case "approval":
           return Effect.succeed(Approval.approve)
         case "look-up":

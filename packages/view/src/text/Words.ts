@@ -37,8 +37,8 @@ const units = [
 const parts = (seconds: number): string => {
   const first = units.findIndex(([, size]) => seconds >= size)
   const [unit, size] = units[first] ?? ["s", 1]
-  const [next, smaller] = units[first + 1] ?? ["", 0]
-  const rest = smaller === 0 ? 0 : Math.floor((seconds % size) / smaller)
+  const [next, smaller] = units[first + 1] ?? ["s", 1]
+  const rest = Math.floor((seconds % size) / smaller)
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
 }
 
