@@ -1,71 +1,19 @@
 /** The command line as a whole, within the process of the test. */
+import { readFileSync } from "node:fs"
 import { describe, expect, it, vi } from "vitest"
 import { midFile } from "../_support/recorded.ts"
 import { kintsugi } from "./_support/playing.ts"
 
 describe("the command line", () => {
-  it.each([["report"], ["test"], ["explain"], ["stats"], ["eval"]])(
-    "%s --help has examples of it [P1242]",
+  it.each(["report", "test", "explain", "stats", "eval", "serve"])(
+    "%s --help has its arguments and flags, with examples [P1242]",
     async (name) => {
+      const help = new URL(`_support/help/${name}.txt`, import.meta.url)
       const { code, err, out } = await kintsugi([name, "--help"])
       expect([code, err]).toEqual([0, ""])
-      expect(out).toContain("EXAMPLES")
-      expect(out).toContain(`kintsugi ${name} `)
-      expect(out).toContain("--output, -o <file>")
+      expect(out).toBe(readFileSync(help, "utf8"))
     }
   )
-
-  it.each([
-    [
-      "report [flags] [<events...>]",
-      "events... <file>",
-      "Draws a run from its events: ",
-      "--editor <name>",
-      "  # from a pipe, to standard output\n  grep run-7 all.jsonl | kintsugi report > report.html\n"
-    ],
-    [
-      "test [flags] [<events>]",
-      "events <file>",
-      "Writes a test that plays a recorded run without a model: ",
-      "--run <id>",
-      "  # the test of a run that failed\n  kintsugi test events.jsonl -o refund.test.ts\n"
-    ],
-    [
-      "explain [flags] <policy...>",
-      "policy... <file#name>",
-      "The waits of a policy, best and worst, ",
-      "--row <error>",
-      "  # a drawing of it\n  kintsugi explain policy.ts#search -o search.svg\n"
-    ],
-    [
-      "stats [flags] <path...>",
-      "path... <folder|file>",
-      "Counts over many runs: ",
-      "--reports <folder>",
-      "  # two sets of runs side by side\n  kintsugi stats new/ --before old/\n"
-    ],
-    [
-      "eval [flags] <report>",
-      "report <report.json>",
-      "Recovery policies side by side: ",
-      "--max-size <MiB>",
-      "  # a page with a drawing\n  kintsugi eval report.json -o eval.html\n"
-    ],
-    [
-      "serve [flags] <agent>",
-      "agent <file#name>",
-      "Shows an agent on a page of this machine, ",
-      "--port integer",
-      "  # an agent and a layer, on a port of its own\n  kintsugi serve serve.ts#desk --port 4400\n"
-    ]
-  ])("explains the arguments of %s [P1242]", async (usage, argument, description, flag, example) => {
-    const { out } = await kintsugi([usage.split(" ")[0] ?? "", "--help"])
-    expect(out).toContain(`DESCRIPTION\n  ${description}`)
-    expect(out).toContain(`USAGE\n  kintsugi ${usage}\n`)
-    expect(out).toContain(`\n  ${argument}    `)
-    expect(out).toContain(`\n  ${flag}    `)
-    expect(`${out}\n`).toContain(example)
-  })
 
   it("writes help without colours behind a mistake, also on a terminal [P1241]", async () => {
     const was = process.stdout.isTTY

@@ -50,12 +50,13 @@ describe("words for figures [P1218]", () => {
   })
 
   it("have every unit of a moment, to the millisecond [P1218]", () => {
-    expect([999.9994, 999.9995, 1000, 61_001, 90_061_001, Infinity].map(moment)).toEqual([
+    expect([999.9994, 999.9995, 1000, 61_001, 90_061_001, -1500, Infinity].map(moment)).toEqual([
       "999.999 ms",
       "1 s",
       "1 s",
       "1 min 1.001 s",
       "1 d 1 h 1 min 1.001 s",
+      "-1.5 s",
       "?"
     ])
   })

@@ -27,20 +27,25 @@ export const duration = (millis: number): string => {
   return parts(Math.round(seconds))
 }
 
+/** Longer units than a minute, each with the next smaller one. */
+const longer = [
+  ["d", 86_400, "h", 3600],
+  ["h", 3600, "min", 60]
+] as const
+const minutes = ["min", 60, "s", 1] as const
+
+const parts = (seconds: number): string => {
+  const [unit, size, next, smaller] = longer.find(([, size]) => seconds >= size) ?? minutes
+  const rest = Math.floor((seconds % size) / smaller)
+  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
+}
+
 const units = [
   ["d", 86_400],
   ["h", 3600],
   ["min", 60],
   ["s", 1]
 ] as const
-
-const parts = (seconds: number): string => {
-  const first = units.findIndex(([, size]) => seconds >= size)
-  const [unit, size] = units[first] ?? ["s", 1]
-  const [next, smaller] = units[first + 1] ?? ["s", 1]
-  const rest = Math.floor((seconds % size) / smaller)
-  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
-}
 
 /** The time since a beginning, exact to the millisecond: `2 h 56 min 1.204 s`. So times that differ by a millisecond read differently. */
 export const moment = (millis: number): string => {

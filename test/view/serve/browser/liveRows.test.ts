@@ -70,6 +70,15 @@ describe("the rows of a run at work [P1284]", () => {
     expect(html(asked, asked)?.match(/<li/g)).toHaveLength(2)
   })
 
+  it("have the words and the end of each model call where runs are at work beside each other [P1284]", () => {
+    const other = { runId: "s" }
+    const delta = (text: string) => ({ type: "text-delta", text })
+    const ended = { type: "model-end" }
+    expect(html(asked, { ...asked, ...other }, delta("one"), { ...delta("two"), ...other }, ended)).toBe(
+      row("is-model is-well", "m", "400 ms", "one") + row("is-model is-open", "m", "0 ms", "two")
+    )
+  })
+
   it("have the verdicts beside what they are about [P1284]", () => {
     const verdict = (kind: string, fields: object = {}) => ({ type: "verdict", verdict: kind, tag: "Busy", ...fields })
     expect(html(asked, verdict("retry", { delay: 1500 }), verdict("fix"))).toBe(

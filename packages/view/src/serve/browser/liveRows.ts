@@ -17,7 +17,6 @@ export class LiveRows {
   readonly root: HTMLElement = element("ol", { class: "rows", "aria-label": "Events of the run" })
   /** The rows at work, by their calls. */
   readonly #working = new Map<string, Row>()
-  #model: Row | undefined
 
   /** Takes an event of the run in its JSON form. */
   take(event: unknown): void {
@@ -25,10 +24,10 @@ export class LiveRows {
     const model = `${textAt(event, "runId")} model`
     switch (type) {
       case "model-start":
-        this.#model = this.#begin(model, event, textAt(event, "model") ?? "model", "model")
+        this.#begin(model, event, textAt(event, "model") ?? "model", "model")
         break
       case "text-delta":
-        this.#model?.said.append(textAt(event, "text") ?? "")
+        this.#working.get(model)?.said.append(textAt(event, "text") ?? "")
         break
       case "model-end":
         this.#end(model, event, "well")
@@ -77,10 +76,10 @@ export class LiveRows {
     this.#note(key, words, isLost ? "failed" : "gold")
   }
 
-  #begin(key: string, event: unknown, title: string, kind: string): Row {
+  #begin(key: string, event: unknown, title: string, kind: string): void {
     // a call goes on after it has waited for a person
     const before = this.#working.get(key)
-    if (before !== undefined && kind === "tool") return before
+    if (before !== undefined && kind === "tool") return
     const time = element("span", { class: "time" }, "0 ms")
     const said = element("pre", { class: "said" })
     const root = element(
@@ -90,10 +89,8 @@ export class LiveRows {
       time,
       said
     )
-    const row = { root, time, said, since: numberAt(event, "at") ?? Date.now() }
-    this.#working.set(key, row)
+    this.#working.set(key, { root, time, said, since: numberAt(event, "at") ?? Date.now() })
     this.root.append(root)
-    return row
   }
 
   #end(key: string, event: unknown, how: "well" | "failed", words?: string): void {
