@@ -242,6 +242,14 @@ describe("tools of ours as a toolkit", () => {
         log.of("tool-end").map(({ agent, callId, tool }) => [agent, tool, callId]),
         [["unlock", "unlock", "c1"]]
       )
+      // no model is asked: what stands in its place says so
+      assert.deepStrictEqual(
+        log.of("model-start").map(({ model, provider }) => [model, provider]),
+        [
+          ["effect/ai", "effect/ai"],
+          ["effect/ai", "effect/ai"]
+        ]
+      )
       assert.isUndefined(yield* RunContext.Current)
     })
   )
