@@ -4,9 +4,10 @@ import { Agent, KintsugiError, Recovery, Tool } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Option, Schema, Stream } from "effect"
+import { Clock, Effect, Fiber, Layer, Option, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
-import { executionsOf, failureTo, versionsOf } from "../../../packages/interop/src/proxy/executions.ts"
+import { executionsOf, failureTo, looking, versionsOf } from "../../../packages/interop/src/proxy/executions.ts"
 import { calm } from "../../_support/dialogue.ts"
 import { SoldOut, ticking } from "./_support/served.ts"
 
@@ -115,3 +116,17 @@ it("of a failure of the storage a client learns what it may do, and neither a na
   const problem = KintsugiError.toProblem(expired)
   assert.deepStrictEqual<unknown>(learned(expired), { ...problem, _tag: "RunFailedError", message: problem.detail })
 })
+
+it.effect("the end of a run is looked for after 100 ms, then ever less often, at least every 2 seconds", () =>
+  Effect.gen(function* () {
+    const instants: Array<number> = []
+    const look = Effect.map(Clock.currentTimeMillis, (now) => instants.push(now))
+    const looks = yield* Effect.forkChild(Effect.repeat(look, looking))
+    yield* TestClock.adjust("12 seconds")
+    yield* Fiber.interrupt(looks)
+    assert.deepStrictEqual(
+      instants.map((instant) => Math.round(instant)),
+      [0, 100, 250, 475, 813, 1319, 2078, 3217, 4926, 6926, 8926, 10_926]
+    )
+  })
+)
