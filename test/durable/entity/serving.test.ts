@@ -150,20 +150,29 @@ it.effect("words to a run whose inbox is full are refused with a time, and are n
   }).pipe(played(talk))
 })
 
-it.effect("a message whose workflow dies is over [P1384]", () => {
-  const talk = talking()
-  const broken = changed((store) => ({
-    ...store,
-    append: (added) => (added.messages.length === 2 ? Effect.die(new Error("no memory")) : store.append(added))
-  }))
-  return Effect.gen(function* () {
-    const { answer, send } = talkTo(talk)
-    yield* send("1", "hello")
-    yield* send("2", "fail")
-    assert.match(String(yield* Effect.exit(answer("1"))), /no memory/)
-    assert.strictEqual((yield* Effect.flip(answer("2")))._tag, "AuthenticationError")
-  }).pipe(played(talk, broken))
-})
+it.effect(
+  "a message whose run fails or dies, or whose workflow dies, is over, and the next one is answered [P1384]",
+  () => {
+    const talk = talking()
+    const broken = changed((store) => ({
+      ...store,
+      append: (added) =>
+        added.messages.length === 2 && added.expected === 0 ? Effect.die(new Error("no memory")) : store.append(added)
+    }))
+    return Effect.gen(function* () {
+      const { answer, said, send } = talkTo(talk)
+      yield* send("1", "hello")
+      yield* send("2", "fail")
+      yield* send("3", "die")
+      yield* send("4", "four")
+      assert.match(String(yield* Effect.exit(answer("1"))), /no memory/)
+      assert.strictEqual((yield* Effect.flip(answer("2")))._tag, "AuthenticationError")
+      assert.match(String(yield* Effect.exit(answer("3"))), /Die\(Error: the model is gone/)
+      assert.strictEqual(yield* answer("4"), "answer to four")
+      assert.deepStrictEqual(yield* said, ["user: fail", "user: die", "user: four", "model: answer to four"])
+    }).pipe(played(talk, broken))
+  }
+)
 
 it.effect("words that the store does not take are refused before the run reads them [P1384]", () => {
   const talk = talking()
@@ -249,17 +258,23 @@ it.effect("words that the store takes no more fail alone, and a log names them [
 it.effect("the answer to words is that of the run which has read them, or their own [P1384]", () => {
   const talk = talking()
   return Effect.gen(function* () {
-    const { interrupt, say, send } = talkTo(talk)
+    const { interrupt, said, say, send } = talkTo(talk)
     const answering = (id: string) => Effect.forkChild(ConversationEntity.answer(talk.clerks, { ...of, id }))
     yield* send("1", "pay rent")
     yield* talk.begun("pay rent")
-    yield* say("s", "and hurry")
+    for (let nth = 0; nth < 2; nth++) {
+      assert.deepStrictEqual(yield* say("s", "and hurry"), { _tag: "Steered", by: "1" })
+    }
     const read = yield* answering("s")
     yield* passing(8)
     assert.isUndefined(read.pollUnsafe())
     talk.release("pay rent")
     yield* passing(8)
     assert.strictEqual(yield* Fiber.join(read), "answer to and hurry")
+    assert.deepStrictEqual(
+      (yield* said).filter((line) => line.startsWith("user")),
+      ["user: pay rent", "user: and hurry"]
+    )
     yield* send("2", "pay tax")
     yield* talk.begun("pay tax")
     yield* say("t", "never mind")
