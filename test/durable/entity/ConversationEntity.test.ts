@@ -15,20 +15,24 @@ it.effect(
     return Effect.gen(function* () {
       const { answer, queued, said, send } = talkTo(talk)
       const { activeEntityCount } = yield* Sharding.Sharding
-      const first = yield* send("1", "hello")
+      const first = yield* send("1", "pay rent")
       assert.strictEqual(first._tag, "Working")
-      assert.deepStrictEqual(yield* send("1", "hello"), first)
-      assert.strictEqual(yield* answer("1"), "answer to hello")
-      assert.deepStrictEqual(yield* send("1", "hello"), { ...first, _tag: "Ended" })
+      yield* talk.begun("pay rent")
+      assert.deepStrictEqual(yield* send("1", "pay rent"), first)
+      talk.release("pay rent")
+      assert.strictEqual(yield* answer("1"), "answer to pay rent")
+      assert.deepStrictEqual(yield* send("1", "pay rent"), { ...first, _tag: "Ended" })
       assert.isAbove(yield* activeEntityCount, 0)
       yield* passing(150)
       assert.strictEqual(yield* activeEntityCount, 0)
       assert.deepStrictEqual(yield* queued, [])
       yield* send("2", "more")
       assert.strictEqual(yield* answer("2"), "answer to more")
-      assert.deepStrictEqual(yield* said, [...answered("hello"), ...answered("more")])
-      assert.deepStrictEqual(talk.requests, [["user: hello"], [...answered("hello"), "user: more"]])
-      assert.deepStrictEqual([...talk.prompts], ["Help."])
+      const paying = ["user: pay rent", "model: "]
+      const paid = [...paying, "model: answer to pay rent"]
+      assert.deepStrictEqual(yield* said, [...paid, ...answered("more")])
+      assert.deepStrictEqual(talk.requests, [["user: pay rent"], paying, [...paid, "user: more"]])
+      assert.deepStrictEqual([[...talk.prompts], talk.paid], [["Help."], ["pay rent"]])
     }).pipe(played(talk))
   }
 )
