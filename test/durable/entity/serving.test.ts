@@ -150,29 +150,33 @@ it.effect("words to a run whose inbox is full are refused with a time, and are n
   }).pipe(played(talk))
 })
 
-it.effect(
-  "a message whose run fails or dies, or whose workflow dies, is over, and the next one is answered [P1384]",
-  () => {
-    const talk = talking()
-    const broken = changed((store) => ({
-      ...store,
-      append: (added) =>
-        added.messages.length === 2 && added.expected === 0 ? Effect.die(new Error("no memory")) : store.append(added)
-    }))
-    return Effect.gen(function* () {
-      const { answer, said, send } = talkTo(talk)
-      yield* send("1", "hello")
-      yield* send("2", "fail")
-      yield* send("3", "die")
-      yield* send("4", "four")
-      assert.match(String(yield* Effect.exit(answer("1"))), /no memory/)
-      assert.strictEqual((yield* Effect.flip(answer("2")))._tag, "AuthenticationError")
-      assert.match(String(yield* Effect.exit(answer("3"))), /Die\(Error: the model is gone/)
-      assert.strictEqual(yield* answer("4"), "answer to four")
-      assert.deepStrictEqual(yield* said, ["user: fail", "user: die", "user: four", "model: answer to four"])
-    }).pipe(played(talk, broken))
-  }
-)
+it.effect("a message whose run fails or dies, or whose workflow dies, is over, and the next one begins [P1384]", () => {
+  const talk = talking()
+  // the messages of a run with a call
+  const broken = changed((store) => ({
+    ...store,
+    append: (added) => (added.messages.length > 2 ? Effect.die(new Error("no memory")) : store.append(added))
+  }))
+  return Effect.gen(function* () {
+    const { answer, said, send } = talkTo(talk)
+    yield* send("1", "pay rent")
+    yield* send("2", "fail")
+    yield* send("3", "die")
+    yield* send("4", "four")
+    talk.release("pay rent")
+    // no client asks meanwhile
+    yield* passing(8)
+    assert.deepStrictEqual(
+      talk.requests.map((lines) => lines.at(-1)),
+      ["user: pay rent", "model: ", "user: fail", "user: die", "user: four"]
+    )
+    assert.match(String(yield* Effect.exit(answer("1"))), /no memory/)
+    assert.strictEqual((yield* Effect.flip(answer("2")))._tag, "AuthenticationError")
+    assert.match(String(yield* Effect.exit(answer("3"))), /Die\(Error: the model is gone/)
+    assert.strictEqual(yield* answer("4"), "answer to four")
+    assert.deepStrictEqual(yield* said, ["user: fail", "user: die", "user: four", "model: answer to four"])
+  }).pipe(played(talk, broken))
+})
 
 it.effect("words that the store does not take are refused before the run reads them [P1384]", () => {
   const talk = talking()
