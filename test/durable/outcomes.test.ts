@@ -1,9 +1,7 @@
 /** The stored form of the end of a step. */
 import { assert, it } from "@effect/vitest"
-import { Usage } from "@kintsugi/core"
 import { Effect, Exit, Cause, Schema } from "effect"
-import { type Outcome, outcomeOf } from "../../packages/durable/src/outcomes.ts"
-import { entry } from "./_support/replays.ts"
+import { outcomeOf } from "../../packages/durable/src/outcomes.ts"
 
 /** Schemas that no other test has compiled. */
 const fresh = () => ({
@@ -22,29 +20,6 @@ it("a pair of schemas is compiled once [P1119]", () => {
 })
 
 const text = outcomeOf(Schema.String as never, Schema.Struct({ message: Schema.String }) as never)
-
-const stamp = {
-  requestDigest: "r",
-  conversationDigest: "c",
-  revision: 2,
-  words: ["w"],
-  ledger: [entry(1)]
-}
-
-it.effect.each<Outcome>([
-  { _tag: "Done", at: 7, value: "done" },
-  { _tag: "Done", at: 7, value: "done", ...stamp },
-  { _tag: "Failed", at: 8, error: { message: "no" } },
-  { _tag: "Failed", at: 8, error: { message: "no" }, ...stamp },
-  { _tag: "Late" },
-  { _tag: "Late", counted: { usage: Usage.make({ inputTokens: 1 }), cost: 2 }, ledger: [entry(1)] }
-])("the end $_tag of a step is the same after its way as JSON [P1119 P1133]", (outcome) =>
-  Effect.gen(function* () {
-    const json = JSON.parse(JSON.stringify(yield* text.encode(outcome)))
-    assert.deepStrictEqual(json, outcome)
-    assert.deepStrictEqual(yield* text.decode(json), outcome)
-  })
-)
 
 it.effect("what a step gave dies if its schema refuses it, or no row can hold it [P1393]", () =>
   Effect.gen(function* () {

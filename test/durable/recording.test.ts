@@ -62,20 +62,6 @@ it.effect("the work of a step is done once, and its result or failure is read la
 )
 
 it.effect(
-  "what agents within a step spend is stored with it, and booked once with the run of each replay [P1133]",
-  () =>
-    Effect.gen(function* () {
-      const { replay, stored } = yield* processOfReplays
-      const [first, second] = [spendingRun(), spendingRun()]
-      yield* step(replay(), Effect.as(spend(entry(1)), "done"), { run: first.run })
-      assert.deepStrictEqual(stored(), { one: { _tag: "Done", at: 0, value: "done", ledger: [entry(1)] } })
-      assert.deepStrictEqual(first.ledger.entries, [entry(1)])
-      yield* step(replay(), Effect.die("again"), { run: second.run })
-      assert.deepStrictEqual(second.ledger.entries, [entry(1)])
-    })
-)
-
-it.effect(
   "a suspended replay leaves its work to the next one, which joins it with what it has spent [P1114 P1133]",
   () =>
     Effect.gen(function* () {

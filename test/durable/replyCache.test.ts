@@ -200,6 +200,7 @@ it.effect("a store that fails is logged, and the model is asked [P1710]", () =>
   })
 )
 
+// Finds out nothing of its own: its subject is the table of Effect, and that its rows can be read in the next process
 it.live("a table has the replies of one process for the next [P1710]", () =>
   Effect.gen(function* () {
     const folder = yield* Effect.acquireRelease(

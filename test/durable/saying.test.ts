@@ -4,7 +4,7 @@ import { Agent, type AgentEvent, Approval, Message, type Model, Tool } from "@ki
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Deferred, Effect, Layer, Option, Schema, Scope } from "effect"
+import { Deferred, Effect, Layer, Option, Schema } from "effect"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { batch, calm, done } from "../_support/dialogue.ts"
 import { lines, wordsOf } from "../core/run/_support/saying.ts"
@@ -244,28 +244,6 @@ it.effect("64 messages wait at most; a run that is over or unknown takes none [P
     const deaf = { ...durable, hasInbox: false }
     const exit = yield* Effect.exit(within(Durable.say(deaf, { executionId: id, id: "m", message: "hello" })))
     assert.include(String(exit), "inbox: true")
-  })
-)
-
-it.effect("a workflow without an inbox records what it recorded before [P1586]", () =>
-  Effect.gen(function* () {
-    const engine = yield* watched(false)
-    for (const inbox of [false, true]) {
-      const options = { name: `talks-${inbox}`, input: Schema.String, output: Schema.String, inbox }
-      const model = yield* ScriptedModel.make(done)
-      const durable = Durable.workflow(Agent.make("worker", {}), options)
-      const scope = yield* Effect.scope
-      const before = engine.done.length
-      yield* durable.workflow
-        .execute({ id: "one", input: "go" })
-        .pipe(
-          Effect.provide(durable.layer.pipe(Layer.provide(model.layer), Layer.provideMerge(engine.layer))),
-          Scope.provide(scope)
-        )
-      const steps = engine.done.slice(before).filter((name) => name.includes("said"))
-      // one at the safe point, one when the model has answered
-      assert.lengthOf(steps, inbox ? 2 : 0)
-    }
   })
 )
 

@@ -6,9 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Agent, Budget, Recovery, Skill, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable, SnapshotClaims } from "@kintsugi/durable"
-import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { KeyValueStore, layerMemory, make as makeStore } from "effect/persistence/KeyValueStore"
 import { SqlClient } from "effect/sql/SqlClient"
+import { TestClock } from "effect/testing"
 import { agentWith, calm, done, read, scripted } from "../_support/dialogue.ts"
 import { deciding, outcomeOf, paying, snapshotOf } from "../_support/suspension.ts"
 import { watched } from "./_support/engines.ts"
@@ -57,15 +58,18 @@ describe("a table of claims", () => {
     })
   )
 
-  it.effect("keeps when a snapshot was claimed, under a name that can be chosen [P1506]", () =>
+  it.effect("keeps when a snapshot was first claimed, under a name that can be chosen [P1506]", () =>
     Effect.gen(function* () {
       const path = yield* file
       const { claims, sql } = yield* processOn(path, { table: "resumed" })
-      yield* claims.claim({ snapshot: "s'1", claimant: "a" })
+      for (const at of [5000, 6000]) {
+        yield* TestClock.setTime(at)
+        yield* claims.claim({ snapshot: "s'1", claimant: "a" })
+      }
       const rows = yield* sql`SELECT id, claimant, claimed_at FROM resumed`
       assert.deepStrictEqual(
         rows.map((row) => ({ ...row })),
-        [{ id: "s'1", claimant: "a", claimed_at: yield* Clock.currentTimeMillis }]
+        [{ id: "s'1", claimant: "a", claimed_at: 5000 }]
       )
     })
   )

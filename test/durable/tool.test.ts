@@ -5,9 +5,11 @@ import * as DoorError from "@kintsugi/core/DoorError"
 import * as Interception from "@kintsugi/core/Interception"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import { Cause, Effect, Exit, Schema } from "effect"
+import type * as Activity from "effect/workflow/Activity"
+import * as Workflow from "effect/workflow/Workflow"
 import type { Replay } from "../../packages/durable/src/recording.ts"
 import { attempt, compensation } from "../../packages/durable/src/tool.ts"
-import { processOfReplays, spendingRun } from "./_support/replays.ts"
+import { processOfReplays, quiet, spendingRun } from "./_support/replays.ts"
 
 class Busy extends Schema.TaggedError<Busy>()("Busy", { message: Schema.String }) {}
 
@@ -92,22 +94,42 @@ it.effect("an unsafe attempt first notes that it begins, and in which process [P
   })
 )
 
-it.effect("an unsafe attempt that another process has begun is lost, and stays lost [P1116]", () =>
-  Effect.gen(function* () {
-    const { replay, steps, stored } = yield* processOfReplays
-    steps.set("key/run/1/intent", Exit.succeed({ _tag: "Done", at: 0, value: "other" }))
-    for (let nth = 0; nth < 2; nth++) {
-      assert.instanceOf(yield* Effect.flip(tried(replay(), Effect.die("again"), unsafe)), Interception.Lost)
-    }
-    assert.deepStrictEqual(stored()["key/run/1"], {
-      _tag: "Failed",
-      at: 0,
-      error: { _tag: "@kintsugi/durable/Lost" }
+it.effect(
+  "an unsafe attempt that two processes begin runs in one of them; without its end it is lost, and stays lost [P1116]",
+  () =>
+    Effect.gen(function* () {
+      const { replay, steps, stored } = yield* processOfReplays
+      const engine = {
+        ...replay().engine,
+        // each process runs a step before the other one has stored its end, and the first end that is stored counts
+        activityExecute: ({ executeEncoded, name }: Activity.Any) =>
+          Effect.gen(function* () {
+            const exit = yield* Effect.exit(executeEncoded as Effect.Effect<unknown>)
+            yield* quiet
+            const first = steps.get(name) ?? exit
+            steps.set(name, first)
+            return new Workflow.Complete({ exit: first })
+          })
+      }
+      const paidIn: Array<string> = []
+      const paying = (incarnation: string) =>
+        tried(
+          replay({ engine, incarnation, intents: new Set(), atWork: new Map() }),
+          Effect.sync(() => `paid ${paidIn.push(incarnation)}`),
+          unsafe
+        )
+      const ends = yield* Effect.all([paying("one"), paying("two")], { concurrency: 2 })
+      assert.deepStrictEqual([paidIn, ends], [["one"], ["paid 1", "paid 1"]])
+      // as if the process had died before its end was stored
+      steps.delete("key/run/1")
+      for (let nth = 0; nth < 2; nth++) {
+        assert.instanceOf(yield* Effect.flip(tried(replay(), Effect.die("again"), unsafe)), Interception.Lost)
+      }
+      assert.deepStrictEqual(stored(), {
+        "key/run/1/intent": { _tag: "Done", at: 0, value: "one" },
+        "key/run/1": { _tag: "Failed", at: 0, error: { _tag: "@kintsugi/durable/Lost" } }
+      })
     })
-    // another failure of the tool is itself
-    const busy = Effect.fail(new Busy({ message: "busy" }))
-    assert.instanceOf(yield* Effect.flip(tried(replay(), busy, { ...unsafe, attempt: 2 })), Busy)
-  })
 )
 
 it.effect("an unsafe attempt whose begin was noted and is gone ends the run as lost [P1398]", () =>

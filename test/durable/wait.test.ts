@@ -36,6 +36,14 @@ it.effect("a longer wait needs no process: it suspends its run until the alarm o
     assert.lengthOf(alarms, 1)
     const [[name, millis] = ["", 0]] = alarms
     assert.strictEqual(millis, 60_001)
+    // each replay sets it, also one that comes too late
+    yield* TestClock.setTime(70_000)
+    const late = replay()
+    yield* exitOf(wait(late, late.lines.root, "w", Duration.millis(60_001)))
+    assert.deepStrictEqual(alarms, [
+      [name, 60_001],
+      [name, 1]
+    ])
     // the alarm has rung
     rows.set(`DurableClock/${name}`, Exit.void)
     const next = replay()

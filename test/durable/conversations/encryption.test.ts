@@ -80,9 +80,15 @@ it.effect("a row that was moved to another place cannot be read [P1399]", () =>
     const { documents } = store
     yield* Effect.provide(documents.put({ ...note, value: "mine" }), encryption)
     assert.strictEqual(yield* Effect.provide(documents.get(note), encryption), "mine")
-    yield* sql`UPDATE kintsugi_documents SET name = 'b'`
-    const moved = yield* Effect.flip(Effect.provide(documents.get({ ...note, name: "b" }), encryption))
-    assert.deepInclude(moved, { _tag: "ConversationStoreError", operation: "documents.get" })
+    for (const moved of [
+      { ...note, name: "b" },
+      { ...note, kind: "result" },
+      { ...note, owner: "d" }
+    ]) {
+      yield* sql`UPDATE kintsugi_documents SET owner = ${moved.owner}, kind = ${moved.kind}, name = ${moved.name}`
+      const error = yield* Effect.flip(Effect.provide(documents.get(moved), encryption))
+      assert.deepInclude(error, { _tag: "ConversationStoreError", operation: "documents.get" })
+    }
   })
 )
 

@@ -1,7 +1,7 @@
 /** What the errors of the cluster mean for a question to a conversation, and how an answer is waited for. */
 import { assert, it } from "@effect/vitest"
 import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
-import { Effect, Exit, Fiber, Option } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Option } from "effect"
 import { Sharding } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import * as Workflow from "effect/workflow/Workflow"
@@ -56,19 +56,26 @@ it.effect.each([
       operation: "ask",
       cause: { _tag: "PersistenceError" }
     }
-  }
-])("a runner that does not answer is $expected._tag [P1384]", ({ answer, expected }) =>
+  },
+  { answer: Effect.fail({ _tag: "UnknownMessageError" }), expected: { _tag: "UnknownMessageError" } }
+])("a question that is not answered fails with $expected._tag [P1384]", ({ answer, expected }) =>
   Effect.gen(function* () {
     assert.deepInclude<object>(yield* Effect.flip(sent(answer)), expected)
   })
 )
 
-it.effect.each([{ _tag: "UnknownConversationError" }, "MailboxFull", { _tag: 7 }, {}])(
-  "the failure %j is that of the conversation [P1384]",
-  (error) =>
-    Effect.gen(function* () {
-      assert.strictEqual<unknown>(yield* Effect.flip(sent(Effect.fail(error))), error)
-    })
+it.effect("a caller that is interrupted is so once its question has ended [P1384]", () =>
+  Effect.gen(function* () {
+    const ended: Array<string> = []
+    const ending = (what: string) => Effect.ensuring(Effect.sync(() => void ended.push(what)))
+    const fiber = yield* Effect.forkChild(ending("caller")(sent(ending("question")(Effect.never))))
+    yield* quiet
+    assert.deepStrictEqual(ended, [])
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(ended, ["question", "caller"])
+    const exit = yield* Fiber.await(fiber)
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+  })
 )
 
 const working = { _tag: "Working", executionId: "run-1", workflow: "clerk" }
@@ -79,36 +86,52 @@ const awaiting = (states: Readonly<Record<string, ReadonlyArray<object>>>, polls
   const [left, found] = [new Map(Object.entries(states).map(([id, all]) => [id, [...all]])), [...polls]]
   const next = <A>(all: Array<A>): A | undefined => (all.length > 1 ? all.shift() : all[0])
   const polled: Array<string> = []
+  /** When a state was asked for, and when the workflow of a message was polled. */
+  const asked: Array<number> = []
+  const looked: Array<number> = []
   const poll = (_: unknown, executionId: string) =>
-    Effect.sync(() => {
+    Effect.map(Clock.currentTimeMillis, (now) => {
       polled.push(executionId)
+      looked.push(now)
       return next(found) ?? Option.none()
     })
   const answer = ConversationEntity.answer(
-    entityOf((id) => Effect.sync(() => next(left.get(id) ?? []))),
+    entityOf((id) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        asked.push(now)
+        return next(left.get(id) ?? [])
+      })
+    ),
     one
   ).pipe(
     Effect.provideService(Sharding.Sharding, {} as never),
     // an engine with only what a client asks
     Effect.provideService(WorkflowEngine, { poll } as never)
   )
-  return { answer: Effect.exit(answer), polled }
+  return { answer: Effect.exit(answer), asked, looked, polled }
 }
 
 const complete = (value: object): Polled => Option.some(new Workflow.Complete({ exit: Exit.succeed(value) }))
 const done = complete({ exit: Exit.succeed("done") })
 
-it.effect("an answer is waited for until its message has ended, and until its workflow has completed [P1384]", () =>
+it.effect("an answer is looked for in pauses that grow to 2 seconds, first in the state of its message [P1384]", () =>
   Effect.gen(function* () {
     const suspended: Polled = Option.some(new Workflow.Suspended({}))
-    const states = { "m-1": [{ _tag: "Waiting", before: 1 }, working, over] }
-    const { answer, polled } = awaiting(states, [Option.none(), suspended, done])
+    const waits = Array.from({ length: 12 }, (_, before) => ({ _tag: "Waiting", before }))
+    const polls = [suspended, ...Array.from({ length: 11 }, Option.none<never>), done]
+    const { answer, asked, looked, polled } = awaiting({ "m-1": [...waits, working, over] }, polls)
     const waiting = yield* Effect.forkChild(answer)
     yield* quiet
-    assert.isUndefined(waiting.pollUnsafe())
-    yield* TestClock.adjust("10 seconds")
+    yield* TestClock.adjust("1 minute")
     assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.succeed("done"))
-    assert.deepStrictEqual(polled, ["of run-1", "of run-1", "of run-1"])
+    assert.deepStrictEqual(new Set(polled), new Set(["of run-1"]))
+    const times = [0, 50, 125, 238, 406, 659, 1039, 1609, 2463, 3744, 5667, 7667, 9667, 11_667]
+    assert.deepStrictEqual(asked.map(Math.round), times)
+    const since = asked.at(-1) ?? assert.fail("the state was asked for")
+    assert.deepStrictEqual(
+      looked.map((at) => Math.round(at - since)),
+      times.slice(0, -1)
+    )
   })
 )
 

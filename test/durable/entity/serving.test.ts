@@ -150,18 +150,31 @@ it.effect("words to a run whose inbox is full are refused with a time, and are n
   }).pipe(played(talk))
 })
 
-it.effect("a message whose workflow dies is over [P1384]", () => {
+it.effect("a message whose run fails or dies, or whose workflow dies, is over, and the next one begins [P1384]", () => {
   const talk = talking()
+  // the messages of a run with a call
   const broken = changed((store) => ({
     ...store,
-    append: (added) => (added.messages.length === 2 ? Effect.die(new Error("no memory")) : store.append(added))
+    append: (added) => (added.messages.length > 2 ? Effect.die(new Error("no memory")) : store.append(added))
   }))
   return Effect.gen(function* () {
-    const { answer, send } = talkTo(talk)
-    yield* send("1", "hello")
+    const { answer, said, send } = talkTo(talk)
+    yield* send("1", "pay rent")
     yield* send("2", "fail")
+    yield* send("3", "die")
+    yield* send("4", "four")
+    talk.release("pay rent")
+    // no client asks meanwhile
+    yield* passing(8)
+    assert.deepStrictEqual(
+      talk.requests.map((lines) => lines.at(-1)),
+      ["user: pay rent", "model: ", "user: fail", "user: die", "user: four"]
+    )
     assert.match(String(yield* Effect.exit(answer("1"))), /no memory/)
     assert.strictEqual((yield* Effect.flip(answer("2")))._tag, "AuthenticationError")
+    assert.match(String(yield* Effect.exit(answer("3"))), /Die\(Error: the model is gone/)
+    assert.strictEqual(yield* answer("4"), "answer to four")
+    assert.deepStrictEqual(yield* said, ["user: fail", "user: die", "user: four", "model: answer to four"])
   }).pipe(played(talk, broken))
 })
 
@@ -249,17 +262,23 @@ it.effect("words that the store takes no more fail alone, and a log names them [
 it.effect("the answer to words is that of the run which has read them, or their own [P1384]", () => {
   const talk = talking()
   return Effect.gen(function* () {
-    const { interrupt, say, send } = talkTo(talk)
+    const { interrupt, said, say, send } = talkTo(talk)
     const answering = (id: string) => Effect.forkChild(ConversationEntity.answer(talk.clerks, { ...of, id }))
     yield* send("1", "pay rent")
     yield* talk.begun("pay rent")
-    yield* say("s", "and hurry")
+    for (let nth = 0; nth < 2; nth++) {
+      assert.deepStrictEqual(yield* say("s", "and hurry"), { _tag: "Steered", by: "1" })
+    }
     const read = yield* answering("s")
     yield* passing(8)
     assert.isUndefined(read.pollUnsafe())
     talk.release("pay rent")
     yield* passing(8)
     assert.strictEqual(yield* Fiber.join(read), "answer to and hurry")
+    assert.deepStrictEqual(
+      (yield* said).filter((line) => line.startsWith("user")),
+      ["user: pay rent", "user: and hurry"]
+    )
     yield* send("2", "pay tax")
     yield* talk.begun("pay tax")
     yield* say("t", "never mind")
