@@ -7,10 +7,8 @@ import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { calm } from "../_support/dialogue.ts"
+import { digested } from "./_support/digested.ts"
 import { call, streaming } from "./_support/readingModel.ts"
-
-/** Ends after the digests that are under way. A worker digests the id of a run on another thread, which may take a while on a busy machine. */
-const digested = Effect.promise(() => crypto.subtle.digest("SHA-256", new Uint8Array()))
 
 /** Lets workers look for runs, and runs go on. */
 const passing = (seconds: number) =>

@@ -5,13 +5,14 @@ import * as ConversationEntity from "@kintsugi/durable/ConversationEntity"
 import { Deferred, type Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { calm } from "../../../_support/dialogue.ts"
+import { digested } from "../../_support/digested.ts"
 import { call, streaming } from "../../_support/readingModel.ts"
 
 /** Lets time pass, so that the cluster polls, and wakes what waits. */
 export const passing = (seconds: number) =>
   Effect.gen(function* () {
     for (let i = 0; i < seconds * 4; i++) {
-      for (let k = 0; k < 6; k++) yield* calm
+      for (let k = 0; k < 6; k++) yield* Effect.andThen(calm, digested)
       yield* TestClock.adjust(250)
     }
   })
