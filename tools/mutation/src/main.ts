@@ -112,7 +112,7 @@ interface Chosen {
 const chosenBy = ({ paths, resume, shard: [k, n], survivors }: Settings): ReadonlyArray<Chosen> => {
   const before = new Map(readResults().map((result) => [result.file, result]))
   const isSame = (source: File) => before.get(source.path)?.source === sourceOf(source)
-  const isWeak = ({ path }: File) => (before.get(path)?.survivors ?? []).length > 0
+  const isWeak = ({ path }: File) => (before.get(path)?.survivors.length ?? 0) > 0
   const chosen = sources().filter(
     ({ path }) => paths.length === 0 || paths.some((one) => path === one || path.startsWith(`${one}/`))
   )

@@ -26,8 +26,8 @@ export interface FileResult {
   readonly uncompilable: number
   /** The survivors that no comment explains, by line and name. */
   readonly unexplained: ReadonlyArray<string>
-  /** The digests of all survivors. Results of older commits may have none. */
-  readonly survivors?: ReadonlyArray<string>
+  /** The digests of all survivors. */
+  readonly survivors: ReadonlyArray<string>
 }
 
 const folder = join(root, "tools/mutation/results")
@@ -125,7 +125,7 @@ export const resultOf = (
 
 /** Those of the mutants of a file that survived the last time, and that no reason explains. */
 export const survivorsIn = (
-  { survivors = [] }: FileResult,
+  { survivors }: FileResult,
   all: ReadonlyArray<Mutant>,
   reasons: ReadonlyArray<Reason>
 ): ReadonlyArray<Mutant> => {
@@ -147,7 +147,7 @@ export const retriedOf = (
 ): FileResult => {
   const count = (status: Outcome["status"]) => outcomes.filter((one) => one.status === status).length
   const found = new Set(outcomes.flatMap(({ mutant, status }) => (status === "survived" ? [] : digestOf(mutant))))
-  const left = new Set((before.survivors ?? []).filter((digest) => !found.has(digest)))
+  const left = new Set(before.survivors.filter((digest) => !found.has(digest)))
   return {
     ...before,
     commit,

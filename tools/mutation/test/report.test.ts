@@ -16,6 +16,7 @@ const result = (name: string, killed: number, more: Partial<FileResult> = {}): F
   survived: 100 - killed,
   uncompilable: 0,
   unexplained: [],
+  survivors: [],
   ...more
 })
 
