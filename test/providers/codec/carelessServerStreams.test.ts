@@ -149,8 +149,13 @@ reads("a message in the place of its pieces is read [A114]", {
   }
 })
 
-reads("a stream of chat completions ends with its finish reason [P504]", {
-  "also without [DONE]": { of: chat, body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] },
+reads("a stream of chat completions ends with its finish reason or [DONE] [P504]", {
+  "without [DONE]": { of: chat, body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] },
+  "or with [DONE], which may have blanks around it": {
+    of: chat,
+    body: `${said}data:   [DONE] \n\n`,
+    reads: ["he", "stop"]
+  },
   "and not where it breaks off within a later event": {
     of: chat,
     body: said + chunk({}, "stop") + chunk({}, null, { usage }).slice(0, -9),

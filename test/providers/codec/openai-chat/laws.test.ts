@@ -170,6 +170,7 @@ describe("damaged answers of this format", () => {
     assert.isTrue(Result.isSuccess(result) || LlmError.isLlmError(result.failure))
   }
 
+  // Finds out nothing of its own: every reader takes any JSON, so no small mistake makes one throw
   it("any bytes, any JSON and any part of a recording are a reply or one LlmError, whole and as events [T8]", () => {
     const field = fc.constantFrom(
       "choices",

@@ -4,7 +4,7 @@ import * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { Result } from "effect"
-import { answer, chunk, type decode, decodeStream, ok, source, whole, wireCall } from "./_support/replies.ts"
+import { answer, chunk, decodeStream, ok, source, whole, wireCall } from "./_support/replies.ts"
 
 describe("how a reply ended", () => {
   const reasons: ReadonlyArray<readonly [string | null | undefined, Message.FinishReason, Message.FinishReason]> = [
@@ -33,7 +33,7 @@ describe("how a reply ended", () => {
 /** A message with fields beside it and at its top, as a whole reply and as the only chunk of a stream. */
 const both = (message: object, fields: object = { finish_reason: "stop" }, top: object = {}) => {
   const event = { model: "m-1", choices: [{ index: 0, delta: message, ...fields }], ...top }
-  return [whole(message, fields, top), decodeStream([event, " [DONE] "])]
+  return [whole(message, fields, top), decodeStream([event, "[DONE]"])]
 }
 
 describe("errors within a success", () => {
@@ -42,7 +42,7 @@ describe("errors within a success", () => {
   const noReply = { choices: [], usage: { prompt_tokens: 1 } }
 
   type Row = readonly [
-    replies: ReadonlyArray<ReturnType<typeof decode>>,
+    replies: ReadonlyArray<ReturnType<typeof decodeStream>>,
     tag: LlmError.LlmError["_tag"],
     detail?: string
   ]

@@ -45,6 +45,10 @@ describe("the next piece of a text", () => {
     for (const [event, parts] of rows) {
       assert.deepStrictEqual(decoderOf().push(event), Result.succeed(parts), JSON.stringify(event))
     }
+    const ended = decoderOf()
+    ended.push(chunk({}, "stop"))
+    // the end of the reply has these counts
+    assert.deepStrictEqual(ended.push({ choices: [], usage }), Result.succeed([]))
   })
 
   it("ends a stream only if its reply has ended, and only by its own event [P504]", () => {
