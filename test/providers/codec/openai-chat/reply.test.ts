@@ -81,7 +81,7 @@ describe("errors within a success", () => {
       "model is overloaded"
     ],
     "an error in a choice": [both(x, limited), "RateLimitError", "slow down"],
-    "an error at any place of a stream": [
+    "an error event, first, after a text, or after the end of a reply": [
       [[limited], [chunk(x), limited], [chunk(x, "length"), { ...chunk({}), ...limited }, "[DONE]"]].map(decodeStream),
       "RateLimitError",
       "slow down"
