@@ -44,8 +44,10 @@ const gist = ({ content, finish, usage: { inputTokens, outputTokens } }: Message
   ...(inputTokens + outputTokens === 0 ? [] : [`${inputTokens}/${outputTokens}`])
 ]
 
+/** The tag and the words of an error, then how many tokens went in and out, if any. */
 const errorFields = (error: LlmError.LlmError): ReadonlyArray<unknown> => [
   error._tag,
+  ...(error.detail === undefined ? [] : [error.detail]),
   ...(error.usage === undefined ? [] : [`${error.usage.inputTokens}/${error.usage.outputTokens}`])
 ]
 
