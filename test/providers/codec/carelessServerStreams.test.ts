@@ -50,31 +50,31 @@ const layouts: Readonly<Record<string, (body: object) => string>> = {
   "after blanks": (body) => `\r\n ${pretty(body)}`
 }
 
-reads(
-  "a whole answer to a streamed request is read [A114]",
-  Object.fromEntries(
+reads("an answer in the place of a stream is read [A114]", {
+  ...Object.fromEntries(
     Object.entries(wholes).flatMap(([of, body]) =>
       Object.entries(layouts).map(([layout, text]) => [
         `${of}, ${layout}`,
         { of, body: text(body), reads: [long, ["a", "w", "{}"], "tool-calls"] }
       ])
     )
-  )
-)
-
-reads("a list in the place of a stream is read [A114]", {
-  compact: {
+  ),
+  "a list of pieces": {
     of: gemini,
     body: `[${compact(candidate("he"))}\n,\r\n${compact(candidate("llo", "STOP"))}\n]`,
     reads: ["hello", "stop"]
   },
-  pretty: { of: gemini, body: pretty([candidate("he"), candidate("llo", "STOP")]), reads: ["hello", "stop"] },
-  "of one error": {
+  "a list of pieces, pretty": {
+    of: gemini,
+    body: pretty([candidate("he"), candidate("llo", "STOP")]),
+    reads: ["hello", "stop"]
+  },
+  "a list of one error": {
     of: gemini,
     body: pretty([{ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }]),
     reads: ["ModelOverloadedError", "The model is overloaded."]
   },
-  "and fails where it was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
+  "a list that was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
 })
 
 reads("an error that is no event fails [T8]", {

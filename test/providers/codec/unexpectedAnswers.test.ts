@@ -51,6 +51,7 @@ each(
       for (const given of [{}, { args: null }, { args: "" }, { args: {} }, { args: "{}" }]) {
         const [call] = Message.callsOf(yield* generate(participant, wire.calling(given)))
         assert(call !== undefined)
+        assert.deepStrictEqual(call.arguments, given.args ?? null)
         assert.strictEqual(yield* Effect.orDie(Tool.call(look, call.arguments)), "seen", JSON.stringify(given))
       }
     })
