@@ -1,4 +1,4 @@
-/** Calls of chat completions that came in the older way, or under one id. */
+/** Calls of chat completions that came in the older way, and calls of one id. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -10,7 +10,7 @@ reads("the older `function_call` is a call [A114]", {
   "in a whole reply": {
     of: chat,
     isWhole: true,
-    body: completion({ function_call: fn('{"a":1}') }, "function_call"),
+    body: completion({ function_call: fn('{"a":1}'), tool_calls: [] }, "function_call"),
     reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
   },
   "in the pieces of a stream": {
@@ -27,42 +27,22 @@ reads("the older `function_call` is a call [A114]", {
   "and is none beside `tool_calls`": {
     of: chat,
     isWhole: true,
-    body: completion({ function_call: fn("{}"), tool_calls: [{ id: "a", function: fn("{}", "v") }] }, "tool_calls"),
-    reads: [["a", "v", "{}"], "tool-calls"]
+    body: completion(
+      { function_call: fn("{}"), tool_calls: ["u", "v"].map((name) => ({ id: name, function: fn("{}", name) })) },
+      "tool_calls"
+    ),
+    reads: [["u", "u", "{}"], ["v", "v", "{}"], "tool-calls"]
   }
 })
 
-const pieces = (...calls: ReadonlyArray<object>) =>
-  calls.map((call) => chunk({ tool_calls: [call] })).join("") + chunk({}, "tool_calls") + done
-
-reads("calls stay distinct [A114]", {
-  "by their ids, where all have one index": {
-    of: chat,
-    body: pieces(
-      { index: 0, id: "a", function: fn('{"a":') },
-      { index: 0, function: { arguments: "1}" } },
-      { index: 0, id: "b", function: fn('{"b":') },
-      { index: 0, id: "b", function: { arguments: "2}" } }
-    ),
-    reads: [["a", "w", '{"a":1}'], ["b", "w", '{"b":2}'], "tool-calls"]
-  },
-  "by their names, where they have neither index nor id": {
-    of: chat,
-    body: pieces({ id: "", function: fn('{"a":1}') }, { id: "", function: fn('{"b":2}') }, { function: fn("{}", "v") }),
-    reads: [["call_0", "w", '{"a":1}'], ["call_1", "w", '{"b":2}'], ["call_2", "v", "{}"], "tool-calls"]
-  },
-  "but not where a name is only repeated": {
-    of: chat,
-    body: pieces({ function: fn('{"a":') }, { function: fn("1}") }, { function: fn("") }),
-    reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
-  },
-  "by their position, where all have one id": {
+reads("calls of one id in a whole reply stay distinct by their position [A114]", {
+  "openai/openai-chat": {
     of: chat,
     isWhole: true,
     body: completion({ tool_calls: [0, 1].map((a) => ({ id: "x", function: fn(`{"a":${a}}`) })) }, "tool_calls"),
     reads: [["x", "w", '{"a":0}'], ["x_1", "w", '{"a":1}'], "tool-calls"]
   },
-  "by their position, where all items have one id": {
+  "openai/openai-responses": {
     of: "openai/openai-responses",
     isWhole: true,
     body: {
@@ -70,45 +50,6 @@ reads("calls stay distinct [A114]", {
       output: ["v", "w"].map((name) => ({ type: "function_call", call_id: "x", name, arguments: "{}" }))
     },
     reads: [["x", "v", "{}"], ["x_1", "w", "{}"], "tool-calls"]
-  },
-  "though an id, a name or nothing at all comes after their arguments": {
-    of: chat,
-    body: pieces(
-      { index: 0, function: { arguments: '{"a":' } },
-      { index: 0, id: "a", function: { arguments: "1}" } },
-      { index: 0, function: { name: "w" } },
-      { index: 0 }
-    ),
-    reads: [["a", "w", '{"a":1}'], "tool-calls"]
-  },
-  "though their name comes after arguments without an index": {
-    of: chat,
-    body: pieces({ function: { arguments: '{"a":' } }, { function: fn("1}") }),
-    reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
-  },
-  "and not by a name repeated with index and id, after arguments that were whole": {
-    of: chat,
-    body: pieces({ index: 0, id: "a", function: fn('{"a":1}') }, { index: 0, id: "a", function: fn(" ") }),
-    reads: [["a", "w", '{"a":1} '], "tool-calls"]
-  },
-  "where the first has no id, and pieces without an id belong to the last": {
-    of: chat,
-    body: pieces({ function: fn("{}", "v") }, { id: "b", function: fn('{"b"') }, { function: { arguments: ":1}" } }),
-    reads: [["call_0", "v", "{}"], ["b", "w", '{"b":1}'], "tool-calls"]
-  },
-  "and one without an index comes after those before it": {
-    of: chat,
-    body: pieces(
-      { index: 1, id: "b", function: fn("{}") },
-      { id: "c", function: fn("{}") },
-      { index: 0, id: "a", function: fn("{}") }
-    ),
-    reads: [["a", "w", "{}"], ["b", "w", "{}"], ["c", "w", "{}"], "tool-calls"]
-  },
-  "by their index, where all have one id": {
-    of: chat,
-    body: pieces({ index: 1, id: "x", function: fn("{}", "v") }, { index: 0, id: "x", function: fn("{}") }),
-    reads: [["x", "w", "{}"], ["x_1", "v", "{}"], "tool-calls"]
   }
 })
 

@@ -2,9 +2,8 @@
 import {
   anthropic,
   candidate,
+  boom,
   chat,
-  chats,
-  each,
   chunk,
   completion,
   gemini,
@@ -15,16 +14,33 @@ import {
 } from "./_support/carelessServers.ts"
 import { done, event } from "../../_support/network.ts"
 
-reads("a content filter is an error, with its usage [T8]", {
-  ...each(chats, () => ({
+reads("an error of a reply has the usage that came before it [T8]", {
+  "a content filter": {
+    of: chat,
     isWhole: true,
     body: completion({ content: "he" }, "content_filter", { usage }),
-    reads: ["ContentFilteredError", "5/6"]
-  })),
-  streamed: {
+    reads: ["ContentFilteredError", "a content filter cut the reply off", "5/6"]
+  },
+  "a content filter, streamed": {
     of: chat,
     body: said + chunk({}, "content_filter", { usage }) + done,
-    reads: ["ContentFilteredError", "5/6"]
+    reads: ["ContentFilteredError", "a content filter cut the reply off", "5/6"]
+  },
+  "a refusal among the parts of a content": {
+    of: chat,
+    isWhole: true,
+    body: completion({ content: [{ type: "refusal", refusal: "no" }] }),
+    reads: ["ContentFilteredError", "no", "0/0"]
+  },
+  "a refusal among the parts of a content, streamed": {
+    of: chat,
+    body: chunk({ content: [{ type: "refusal", refusal: "no" }] }) + chunk({}, "stop") + done,
+    reads: ["ContentFilteredError", "no", "0/0"]
+  },
+  "an error after a finish reason, before [DONE]": {
+    of: chat,
+    body: said + chunk({}, "length", { usage }) + chunk({}, null, boom) + done,
+    reads: ["ServerError", "boom", "5/6"]
   }
 })
 
@@ -65,32 +81,18 @@ reads("an error with its fields at the top fails [T8]", {
   "by its object": {
     of: chat,
     body: said + event({ object: "error", message: "boom", code: 500 }) + done,
-    reads: ["ServerError"]
+    reads: ["ServerError", "boom"]
   },
   "by the name of its event": {
     of: chat,
     body: `${said}event: error\n${event({ message: "boom", code: 500 })}${done}`,
-    reads: ["ServerError"]
+    reads: ["ServerError", "boom"]
   },
   "as a whole answer": {
     of: chat,
     isWhole: true,
     body: { object: "error", message: "boom", code: 500 },
-    reads: ["ServerError"]
-  }
-})
-
-reads("a refusal among the parts of a content is one [T8]", {
-  whole: {
-    of: chat,
-    isWhole: true,
-    body: completion({ content: [{ type: "refusal", refusal: "no" }] }),
-    reads: ["ContentFilteredError", "0/0"]
-  },
-  streamed: {
-    of: chat,
-    body: chunk({ content: [{ type: "refusal", refusal: "no" }] }) + chunk({}, "stop") + done,
-    reads: ["ContentFilteredError", "0/0"]
+    reads: ["ServerError", "boom"]
   }
 })
 
@@ -139,7 +141,7 @@ reads("what only the pieces or only the whole of a response say counts [T8]", {
   "the pieces of a refusal": {
     of: responses,
     body: refusing("I ") + refusing("can't") + completed,
-    reads: ["ContentFilteredError"]
+    reads: ["ContentFilteredError", "I can't"]
   },
   "the whole of a text": { of: responses, body: textDone(0, "hi") + completed, reads: ["hi", "stop"] },
   "the rest of a text": {

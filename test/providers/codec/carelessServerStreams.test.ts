@@ -4,11 +4,9 @@ import {
   boom,
   candidate,
   chat,
-  chats,
   chunk,
   compact,
   completion,
-  each,
   fn,
   gemini,
   long,
@@ -21,82 +19,78 @@ import {
 } from "./_support/carelessServers.ts"
 import { done, event } from "../../_support/network.ts"
 
-/** Whole bodies of every format, and what they hold. */
-const wholes: Readonly<Record<string, readonly [object, string]>> = {
-  [chat]: [completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, "tool_calls"), "tool-calls"],
-  "kimi/openai-chat": [completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }), "tool-calls"],
-  [anthropic]: [
-    {
-      type: "message",
-      content: [
-        { type: "text", text: long },
-        { type: "tool_use", id: "a", name: "w", input: "{}" }
-      ],
-      stop_reason: "tool_use"
-    },
-    "tool-calls"
-  ],
-  [responses]: [
-    {
-      status: "completed",
-      output: [
-        { type: "message", content: [{ type: "output_text", text: long }] },
-        { type: "function_call", call_id: "a", name: "w", arguments: "{}" }
-      ]
-    },
-    "tool-calls"
-  ],
-  [ollama]: [
-    { message: { content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, done: true, done_reason: "stop" },
-    "tool-calls"
-  ]
+/** A text and a call in the whole bodies of each format. */
+const wholes: Readonly<Record<string, object>> = {
+  [chat]: completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, "tool_calls"),
+  [anthropic]: {
+    type: "message",
+    content: [
+      { type: "text", text: long },
+      { type: "tool_use", id: "a", name: "w", input: "{}" }
+    ],
+    stop_reason: "tool_use"
+  },
+  [responses]: {
+    status: "completed",
+    output: [
+      { type: "message", content: [{ type: "output_text", text: long }] },
+      { type: "function_call", call_id: "a", name: "w", arguments: "{}" }
+    ]
+  },
+  [ollama]: {
+    message: { content: long, tool_calls: [{ id: "a", function: fn("{}") }] },
+    done: true,
+    done_reason: "stop"
+  }
 }
 
-for (const [layout, text] of Object.entries({
+const layouts: Readonly<Record<string, (body: object) => string>> = {
   compact,
   pretty,
-  "after blanks": (body: unknown) => `\r\n ${pretty(body)}`
-})) {
-  reads(
-    `a whole answer to a streamed request is read, ${layout} [A114]`,
-    Object.fromEntries(
-      Object.entries(wholes).map(([of, [body, finish]]) => [
-        of,
-        { of, body: text(body), reads: [long, ["a", "w", "{}"], finish] }
-      ])
-    )
-  )
+  "after blanks": (body) => `\r\n ${pretty(body)}`
 }
 
-reads("a list in the place of a stream is read [A114]", {
-  compact: {
+reads("an answer in the place of a stream is read [A114]", {
+  ...Object.fromEntries(
+    Object.entries(wholes).flatMap(([of, body]) =>
+      Object.entries(layouts).map(([layout, text]) => [
+        `${of}, ${layout}`,
+        { of, body: text(body), reads: [long, ["a", "w", "{}"], "tool-calls"] }
+      ])
+    )
+  ),
+  "a list of pieces": {
     of: gemini,
     body: `[${compact(candidate("he"))}\n,\r\n${compact(candidate("llo", "STOP"))}\n]`,
     reads: ["hello", "stop"]
   },
-  pretty: { of: gemini, body: pretty([candidate("he"), candidate("llo", "STOP")]), reads: ["hello", "stop"] },
-  "of one error": {
+  "a list of pieces, pretty": {
+    of: gemini,
+    body: pretty([candidate("he"), candidate("llo", "STOP")]),
+    reads: ["hello", "stop"]
+  },
+  "a list of one error": {
     of: gemini,
     body: pretty([{ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }]),
-    reads: ["ModelOverloadedError"]
+    reads: ["ModelOverloadedError", "The model is overloaded."]
   },
-  "and fails where it was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
+  "a list that was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
 })
 
 reads("an error that is no event fails [T8]", {
-  "on a line before [DONE]": { of: chat, body: `${said}${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
-  "first, before [DONE]": { of: chat, body: `${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "on a line before [DONE]": { of: chat, body: `${said}${compact(boom)}\n\n${done}`, reads: ["ServerError", "boom"] },
+  "first, before [DONE]": { of: chat, body: `${compact(boom)}\n\n${done}`, reads: ["ServerError", "boom"] },
   "after a finish reason": {
     of: chat,
     body: `${chunk({ content: "x" }, "stop")}${compact(boom)}`,
-    reads: ["ServerError"]
+    reads: ["ServerError", "boom"]
   },
-  "after a blank": { of: chat, body: `${said}  ${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
-  "over several lines": { of: chat, body: `${said}${pretty(boom)}\r\n${done}`, reads: ["ServerError"] },
+  "after a blank": { of: chat, body: `${said}  ${compact(boom)}\n\n${done}`, reads: ["ServerError", "boom"] },
+  "over several lines": { of: chat, body: `${said}${pretty(boom)}\r\n${done}`, reads: ["ServerError", "boom"] },
   "longer than a few kilobytes": {
     of: chat,
-    body: said + pretty({ error: { ...boom.error, message: long, more: Array.from({ length: 9 }, () => long) } }),
-    reads: ["ServerError"]
+    body: said + pretty({ error: { ...boom.error, more: Array.from({ length: 9 }, () => long) } }),
+    reads: ["ServerError", "boom"]
   },
   "by itself": {
     of: anthropic,
@@ -155,28 +149,21 @@ reads("a message in the place of its pieces is read [A114]", {
   }
 })
 
-reads(
-  "a finish reason is an end, also without [DONE] [P504]",
-  each(chats, () => ({ body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] }))
-)
-
-reads(
-  "a finish reason is no end of a stream that breaks off within an event [P504]",
-  each(chats, () => ({
+reads("a stream of chat completions ends with its finish reason or [DONE] [P504]", {
+  "without [DONE]": { of: chat, body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] },
+  "or with [DONE], which may have blanks around it": {
+    of: chat,
+    body: `${said}data:   [DONE] \n\n`,
+    reads: ["he", "stop"]
+  },
+  "and not where it breaks off within a later event": {
+    of: chat,
     body: said + chunk({}, "stop") + chunk({}, null, { usage }).slice(0, -9),
     reads: ["NetworkError"]
-  }))
-)
-
-reads(
-  "an error after a finish reason is an error, also before [DONE] [T8]",
-  each(chats, () => ({
-    body: said + chunk({}, "length", { usage }) + chunk({}, null, boom) + done,
-    reads: ["ServerError", "5/6"]
-  }))
-)
-
-reads(
-  "[DONE] is no end of a stream that said nothing [P504]",
-  each(chats, () => ({ body: chunk({ role: "assistant", content: "" }) + done, reads: ["UnknownLlmError"] }))
-)
+  },
+  "and not with [DONE] where nothing was said": {
+    of: chat,
+    body: chunk({ role: "assistant", content: "" }) + done,
+    reads: ["UnknownLlmError"]
+  }
+})

@@ -195,17 +195,13 @@ export const stream = (participant: Participant, body: string, status = 200, hea
 /** Those whose streams are texts: the frames of Bedrock are bytes, and its own tests have them. */
 const speakers = participants.filter(({ name }) => name !== "bedrock")
 
-/** The participants of a test; all by default. */
 export const each = (
   title: string,
-  test: (participant: Participant, wire: Wire) => Effect.Effect<void, LlmError.LlmError | Message.Reply>,
-  all = speakers
+  test: (participant: Participant, wire: Wire) => Effect.Effect<void, LlmError.LlmError | Message.Reply>
 ) => {
-  for (const participant of all) {
+  for (const participant of speakers) {
     it.effect(`${title}: ${participant.name}`, () => test(participant, wireOf(participant)))
   }
 }
-
-export const callers = speakers.filter(({ capabilities }) => capabilities.tools)
 
 export const tagOf = (error: LlmError.LlmError | undefined): Tag | undefined => error?._tag

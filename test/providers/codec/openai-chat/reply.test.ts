@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as LlmError from "@kintsugi/core/LlmError"
+import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { Result } from "effect"
-import { answer, chunk, decode, decodeStream, failed, ok, source, whole, wireCall } from "./_support/replies.ts"
+import { answer, chunk, decodeStream, ok, source, whole, wireCall } from "./_support/replies.ts"
 
 describe("how a reply ended", () => {
   const reasons: ReadonlyArray<readonly [string | null | undefined, Message.FinishReason, Message.FinishReason]> = [
@@ -28,65 +28,113 @@ describe("how a reply ended", () => {
       assert.strictEqual(ok(decodeStream([chunk(piece), ...end])).finish, withCalls)
     })
   }
-
-  it("a refusal is ContentFilteredError with the model's words, whole and streamed, though the reason is stop", () => {
-    const refusal = failed(whole({ content: null, refusal: "I can't assist." }), LlmError.ContentFilteredError)
-    assert.strictEqual(refusal.detail, "I can't assist.")
-    const pieces = [chunk({ refusal: "I can't " }), chunk({ refusal: "assist." }), chunk({}, "stop"), "[DONE]"]
-    assert.strictEqual(failed(decodeStream(pieces), LlmError.ContentFilteredError).detail, "I can't assist.")
-    assert.strictEqual(ok(whole({ content: "x", refusal: null })).finish, "stop")
-    assert.strictEqual(ok(whole({ content: "x", refusal: "" })).finish, "stop")
-  })
-
-  it("a reply that broke off is the error of its reason [T8]", () => {
-    failed(whole({ content: "x" }, { finish_reason: "insufficient_system_resource" }), LlmError.ModelOverloadedError)
-    failed(whole({ content: "x" }, { finish_reason: "error" }), LlmError.ServerError)
-    failed(whole({ content: "x" }, { finish_reason: "content_filter" }), LlmError.ContentFilteredError)
-    failed(decodeStream([chunk({ content: "x" }, "error"), "[DONE]"]), LlmError.ServerError)
-  })
 })
 
+/** A message with fields beside it and at its top, as a whole reply and as the only chunk of a stream. */
+const both = (message: object, fields: object = { finish_reason: "stop" }, top: object = {}) => {
+  const event = { model: "m-1", choices: [{ index: 0, delta: message, ...fields }], ...top }
+  return [whole(message, fields, top), decodeStream([event, "[DONE]"])]
+}
+
 describe("errors within a success", () => {
-  it("an error in a 200 body is the error that it names [T8]", () => {
-    failed(decode({ error: { code: 502, message: "Provider failed" } }), LlmError.ServerError)
-    failed(decode({ error: { code: "insufficient_quota" } }), LlmError.QuotaExhaustedError)
-    failed(decode({ error: "model is overloaded" }), LlmError.ModelOverloadedError)
-  })
+  const x = { content: "x" }
+  const limited = { error: { type: "rate_limit_error", message: "slow down" } }
+  const noReply = { choices: [], usage: { prompt_tokens: 1 } }
 
-  it("an error event is the error that it names, at any place of the stream [T8]", () => {
-    const error = { error: { type: "rate_limit_error", message: "slow down" } }
-    failed(decodeStream([error]), LlmError.RateLimitError)
-    failed(decodeStream([chunk({ content: "x" }), error]), LlmError.RateLimitError)
-    failed(
-      decodeStream([chunk({ content: "x" }, "length"), { ...chunk({}), error: { code: 400 } }, "[DONE]"]),
-      LlmError.InvalidRequestError
-    )
-  })
+  type Row = readonly [
+    replies: ReadonlyArray<ReturnType<typeof decodeStream>>,
+    tag: LlmError.LlmError["_tag"],
+    detail?: string
+  ]
+  const rows: Readonly<Record<string, Row>> = {
+    "a refusal, though the reason is stop": [
+      both({ content: null, refusal: "I can't." }),
+      "ContentFilteredError",
+      "I can't."
+    ],
+    "a refusal in pieces": [
+      [decodeStream([chunk({ refusal: "I " }), chunk({ refusal: "can't." }), chunk({}, "stop"), "[DONE]"])],
+      "ContentFilteredError",
+      "I can't."
+    ],
+    "a refusal alone": [[decodeStream([chunk({ refusal: "No." }), "[DONE]"])], "ContentFilteredError", "No."],
+    "a content filter": [
+      both(x, { finish_reason: "content_filter" }),
+      "ContentFilteredError",
+      "a content filter cut the reply off"
+    ],
+    "an error as the reason": [both(x, { finish_reason: "error" }), "ServerError", "the model broke off the reply"],
+    "too much load": [
+      both(x, { finish_reason: "insufficient_system_resource" }),
+      "ModelOverloadedError",
+      "the answer was broken off by load"
+    ],
+    "an error with a status": [
+      both(x, {}, { error: { code: 502, message: "Provider failed" } }),
+      "ServerError",
+      "Provider failed"
+    ],
+    "an error with a code": [both(x, {}, { error: { code: "insufficient_quota" } }), "QuotaExhaustedError"],
+    "an error as a text": [
+      both(x, {}, { error: "model is overloaded" }),
+      "ModelOverloadedError",
+      "model is overloaded"
+    ],
+    "an error in a choice": [both(x, limited), "RateLimitError", "slow down"],
+    "an error event, first, after a text, or after the end of a reply": [
+      [[limited], [chunk(x), limited], [chunk(x, "length"), { ...chunk({}), ...limited }, "[DONE]"]].map(decodeStream),
+      "RateLimitError",
+      "slow down"
+    ],
+    "a stream without any reply, though it ends well": [
+      [["[DONE]"], [noReply, "[DONE]"]].map(decodeStream),
+      "UnknownLlmError"
+    ]
+  }
+  for (const [what, [replies, tag, detail]] of Object.entries(rows)) {
+    it(`fail with what they name, in the words of the server [T8]: ${what}`, () => {
+      for (const result of replies) {
+        assert(Result.isFailure(result))
+        assert.deepStrictEqual([result.failure._tag, result.failure.detail], [tag, detail])
+      }
+    })
+  }
 
-  it("an absent error is none, however it is absent", () => {
-    for (const error of [null, false, ""]) {
-      assert.strictEqual(Message.textOf(ok(whole({ content: "x" }, {}, { error }))), "x")
+  it("are none where the error or the refusal is absent, however it is", () => {
+    for (const fields of [{ error: null }, { error: false }, { error: "" }]) {
+      for (const refusal of [null, ""]) {
+        for (const result of both({ ...x, refusal }, {}, fields)) {
+          assert.deepStrictEqual(ok(result).content, [Message.text("x")])
+        }
+      }
     }
   })
 })
 
-describe("usage and names", () => {
-  it("reads the token counts, and zero for absent ones", () => {
-    const usage = {
+describe("usage", () => {
+  it("is read from the top or the choice of the last chunk that has it, and absent counts are zero", () => {
+    const full = {
       prompt_tokens: 10,
       completion_tokens: 5,
       prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
       completion_tokens_details: { reasoning_tokens: 2 }
     }
-    const expected = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4, cacheWriteTokens: 3, reasoningTokens: 2 }
-    assert.deepStrictEqual(ok(whole({ content: "x" }, {}, { usage })).usage, expected)
-    for (const absent of [
-      {},
-      { usage: null },
-      { usage: {} },
-      { usage: { prompt_tokens: "7", completion_tokens: null } }
-    ]) {
-      assert.deepStrictEqual(ok(whole({ content: "x" }, {}, absent)).usage, Usage.empty)
+    const read = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4, cacheWriteTokens: 3, reasoningTokens: 2 }
+    const streamed = (...last: ReadonlyArray<object>) =>
+      decodeStream([chunk({ content: "x" }), chunk({}, "stop"), ...last, "[DONE]"])
+    const of = (usage: unknown) => [
+      ...both({ content: "x" }, {}, { usage }),
+      ...both({ content: "x" }, { usage }),
+      streamed({ choices: [], usage }),
+      streamed({ choices: [{ index: 0, delta: {}, usage }] })
+    ]
+    const several = [
+      streamed({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }, { choices: [], usage: full }),
+      streamed({ choices: [], usage: full }, { choices: [], usage: null })
+    ]
+    for (const result of [...of(full), ...several]) assert.deepStrictEqual(ok(result).usage, read)
+    for (const usage of [{}, null, { prompt_tokens: "7", completion_tokens: null }]) {
+      for (const result of of(usage)) assert.deepStrictEqual(ok(result).usage, Usage.empty)
     }
   })
 
@@ -114,46 +162,48 @@ describe("usage and names", () => {
     assert.deepStrictEqual(counts(usage(23, 110, 133, 190, 0)), both(213, 110))
     assert.deepStrictEqual(counts(usage(23, 110, 133, 23, 0)), both(23, 110))
   })
-
-  it("reads usage from a last chunk without choices, from the choice, and the last of several", () => {
-    const usage = (prompt: number) => ({ usage: { prompt_tokens: prompt, completion_tokens: 1 } })
-    const start = [chunk({ content: "x" }), chunk({}, "stop")]
-    const inputOf = (...events: ReadonlyArray<unknown>) =>
-      ok(decodeStream([...start, ...events, "[DONE]"])).usage.inputTokens
-    assert.strictEqual(inputOf({ choices: [], ...usage(7) }), 7)
-    assert.strictEqual(inputOf({ choices: [{ index: 0, delta: {}, ...usage(8) }] }), 8)
-    assert.strictEqual(inputOf({ choices: [], ...usage(1) }, { choices: [], ...usage(9) }), 9)
-    assert.strictEqual(inputOf({ choices: [], ...usage(9) }, { choices: [], usage: null }), 9)
-  })
-
-  it("has the name of the model that answered, if the provider sends it", () => {
-    assert.strictEqual(ok(whole({ content: "x" })).model, "m-1")
-    assert.notProperty(ok(decode({ choices: [{ message: { content: "x" } }] })), "model")
-  })
 })
 
 describe("text and reasoning", () => {
-  it("reads a list of text parts as their text", () => {
-    assert.strictEqual(Message.textOf(ok(whole({ content: [{ type: "text", text: "a" }, { text: "b" }, 5] }))), "ab")
+  const thought = (data: string, text: string) => ({
+    type: "reasoning",
+    text,
+    opaque: { provider: "openai", data }
   })
-
-  it("keeps reasoning among the parts of the content, as Mistral has it, whole and streamed [P1414]", () => {
-    const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }], closed: true })
-    const expected: Message.Reply["content"] = [
-      { type: "reasoning", text: "so, hm", opaque: { provider: "openai", data: "content" } },
-      { type: "text", text: "4!" }
+  const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }], closed: true })
+  const spoken = ["reasoning_content", "reasoning"].flatMap((field) => {
+    const pieces = [{ [field]: "so" }, { [field]: ", hm" }, { content: "4" }, { content: "!" }]
+    const alone = thought(field, "so, hm")
+    return [
+      [`${field}, with its provider and name`, { [field]: "so, hm", content: "4!" }, pieces, alone, Message.text("4!")],
+      [`${field} alone`, { [field]: "so, hm" }, pieces.slice(0, 2), alone]
+    ] as const
+  })
+  type Row = readonly [what: string, message: object, pieces: ReadonlyArray<object>, ...content: ReadonlyArray<unknown>]
+  const rows: ReadonlyArray<Row> = [
+    ["a list of texts", { content: [{ type: "text", text: "a" }, { text: "b" }, 5] }, [], Message.text("ab")],
+    ["an empty text", { content: "" }, []],
+    ["no text", { content: null }, []],
+    ...spoken,
+    [
+      "reasoning among the parts, as Mistral has it",
+      { content: [thinking("so, hm"), { type: "text", text: "4!" }] },
+      [[thinking("so")], [thinking(", hm")], [{ type: "text", text: "4" }], "!"].map((content) => ({ content })),
+      thought("content", "so, hm"),
+      Message.text("4!")
     ]
-    assert.deepStrictEqual(ok(whole({ content: [thinking("so, hm"), { type: "text", text: "4!" }] })).content, expected)
-    const pieces = [[thinking("so")], [thinking(", hm")], [{ type: "text", text: "4" }], "!"]
-    const streamed = ok(decodeStream([...pieces.map((content) => chunk({ content })), "[DONE]"]))
-    assert.deepStrictEqual(streamed.content, expected)
-    const together = chunk({ content: [thinking("so, hm"), { type: "text", text: "4!" }] })
-    assert.deepStrictEqual(ok(decodeStream([together, "[DONE]"])).content, expected)
-  })
-
-  it("has no part for an empty or absent text", () => {
-    for (const content of ["", null, undefined]) assert.deepStrictEqual(ok(whole({ content })).content, [])
-  })
+  ]
+  for (const [what, message, pieces, ...content] of rows) {
+    it(`are read whole and streamed, in any pieces [A114 P1414]: ${what}`, () => {
+      const repeated = { choices: [{ index: 0, delta: {}, message, finish_reason: "stop" }] }
+      for (const result of [
+        ...both(message),
+        decodeStream([...pieces.map((piece) => chunk(piece)), repeated, "[DONE]"])
+      ]) {
+        assert.deepStrictEqual<unknown>(ok(result).content, content)
+      }
+    })
+  }
 
   it("takes thoughts out of a text only if the dialect has them there, and has no empty text beside them", () => {
     const content = "<think>hm</think>"
@@ -164,47 +214,6 @@ describe("text and reasoning", () => {
       { type: "reasoning", text: "hm" }
     ])
   })
-
-  it("keeps a reply of reasoning alone, or of a refusal alone", () => {
-    const thinking = { reasoning_content: "hm" }
-    const repeated = { choices: [{ index: 0, delta: {}, message: thinking, finish_reason: "length" }] }
-    for (const end of [[], [repeated]]) {
-      assert.deepStrictEqual(ok(decodeStream([chunk(thinking), ...end, "[DONE]"])).content, [
-        { type: "reasoning", text: "hm", opaque: { provider: "openai", data: "reasoning_content" } }
-      ])
-    }
-    failed(decodeStream([chunk({ refusal: "No." }), "[DONE]"]), LlmError.ContentFilteredError)
-  })
-
-  it("has the name of the model from the first piece that has it", () => {
-    const { choices } = chunk({ content: "a" })
-    const reply = ok(decodeStream([{ choices }, chunk({ content: "b" }), { choices }, " [DONE] "]))
-    assert.strictEqual(reply.model, "m-1")
-    assert.strictEqual(Message.textOf(reply), "aba")
-  })
-
-  for (const field of ["reasoning_content", "reasoning"]) {
-    it(`keeps ${field} with the mark of its provider and its name, whole and streamed`, () => {
-      const expected: Message.Reply["content"] = [
-        { type: "reasoning", text: "so, hm", opaque: { provider: "openai", data: field } },
-        { type: "text", text: "4!" }
-      ]
-      assert.deepStrictEqual(ok(whole({ [field]: "so, hm", content: "4!" })).content, expected)
-      const events = [
-        chunk({ [field]: "so" }),
-        chunk({ [field]: ", hm" }),
-        chunk({ content: "4" }),
-        chunk({ content: "!" }),
-        "[DONE]"
-      ]
-      assert.deepStrictEqual(ok(decodeStream(events)).content, expected)
-    })
-  }
-})
-
-it("a stream without any reply in it is an UnknownLlmError, also if it ends well [T8]", () => {
-  failed(decodeStream(["[DONE]"]), LlmError.UnknownLlmError)
-  failed(decodeStream([{ choices: [], usage: { prompt_tokens: 1 } }, "[DONE]"]), LlmError.UnknownLlmError)
 })
 
 describe("fields beside the message", () => {
@@ -223,15 +232,5 @@ describe("fields beside the message", () => {
     assert.deepStrictEqual(costs({ cost_in_usd_ticks: 37_756_000 }), [0.0037756, 0.0037756])
     assert.deepStrictEqual(costs({ cost_in_usd_ticks: 0 }), [undefined, undefined])
     assert.isFalse("cost" in ok(whole({ content: "a" })))
-  })
-
-  it("an end by a filter, a failure or overload has our message", () => {
-    const detailOf = (reason: string) => {
-      const result = whole({ content: "a" }, { finish_reason: reason })
-      return Result.isFailure(result) ? (result.failure.detail ?? "") : undefined
-    }
-    assert.include(detailOf("content_filter"), "a content filter cut the reply off")
-    assert.include(detailOf("error"), "the model broke off")
-    assert.include(detailOf("insufficient_system_resource"), "the answer was broken off by load")
   })
 })

@@ -1,90 +1,33 @@
 /** The tool calls of replies, whole and in pieces. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
-import * as Usage from "@kintsugi/core/Usage"
-import { Result } from "effect"
-import { answer, chunk, codec, decodeStream, ok, whole, wireCall } from "./_support/replies.ts"
+import type { Schema } from "effect"
+import { chunk, decodeStream, ok, whole, wireCall } from "./_support/replies.ts"
 
-describe("calls", () => {
-  const streamed = (...pieces: ReadonlyArray<object>) =>
-    ok(decodeStream([...pieces.map((piece) => chunk({ tool_calls: [piece] })), chunk({}, "tool_calls"), "[DONE]"]))
-
-  const raw = ['{"a":1}', '{"city": "Oslo", "unit": ', "", "nonsense", '{"a":1,}', "{}", '"text"', " "]
-  for (const text of raw) {
-    it(`gives the raw text ${JSON.stringify(text)} back unchanged, whole and streamed in any pieces [A114]`, () => {
-      const expected: Message.Reply["content"] = [{ type: "tool-call", id: "c1", name: "f", arguments: text }]
-      assert.deepStrictEqual(ok(whole({ tool_calls: [wireCall("c1", "f", text)] })).content, expected)
-      const first = { index: 0, id: "c1", function: { name: "f", arguments: "" } }
-      const pieces = Array.from(text, (character) => ({ index: 0, function: { arguments: character } }))
-      assert.deepStrictEqual(streamed(first, ...pieces).content, expected)
-      assert.deepStrictEqual(streamed({ index: 0, ...wireCall("c1", "f", text) }).content, expected)
-    })
-  }
-
-  it("keeps absent arguments absent, and an object an object, whole and streamed [A114]", () => {
-    for (const [args, expected] of [
-      [undefined, null],
-      [null, null],
-      [{ a: 1 }, { a: 1 }]
-    ] as const) {
-      const content: Message.Reply["content"] = [{ type: "tool-call", id: "c1", name: "f", arguments: expected }]
-      assert.deepStrictEqual(ok(whole({ tool_calls: [wireCall("c1", "f", args)] })).content, content)
-      assert.deepStrictEqual(streamed({ index: 0, ...wireCall("c1", "f", args) }).content, content)
-    }
-  })
-
-  it("keys the pieces of a stream by index, interleaved or not, and orders the calls by it", () => {
-    const { content } = streamed(
-      { index: 1, id: "b", function: { name: "g", arguments: "[" } },
-      { index: 0, id: "a", function: { name: "f", arguments: "{" } },
-      { index: 1, id: null, function: { name: null, arguments: "]" } },
-      { index: 0, function: { arguments: "}" } }
-    )
-    assert.deepStrictEqual(content, [
-      { type: "tool-call", id: "a", name: "f", arguments: "{}" },
-      { type: "tool-call", id: "b", name: "g", arguments: "[]" }
+it("calls are read as they came, whole and streamed in any pieces, and get what they lack [A114]", () => {
+  const texts = ['{"a":1}', '{"city": "Oslo", "unit": ', "", "nonsense", '{"a":1,}', '"text"', " "]
+  const args: ReadonlyArray<readonly [sent: Schema.Json | undefined, read: Schema.Json]> = [
+    ...texts.map((text) => [text, text] as const),
+    [undefined, null],
+    [null, null],
+    [{ a: 1 }, { a: 1 }]
+  ]
+  const expected = args.map(([, read], at) => ({ type: "tool-call", id: `c${at}`, name: "f", arguments: read }))
+  const sent = args.map(([sent], at) => wireCall(`c${at}`, "f", sent))
+  const nameless = ["call_0", "call_1"].map((id) => ({ type: "tool-call", id, name: "", arguments: null }))
+  const streamed = (pieces: ReadonlyArray<object>) =>
+    ok(decodeStream([...pieces.map((piece) => chunk({ tool_calls: [piece] })), "[DONE]"])).content
+  assert.deepStrictEqual<unknown>(ok(whole({ tool_calls: sent })).content, expected)
+  assert.deepStrictEqual<unknown>(streamed(sent.map((call, index) => ({ index, ...call }))), expected)
+  const inPieces = sent
+    .slice(0, texts.length)
+    .flatMap((call, index) => [
+      { index, id: call.id, function: { name: "f", arguments: "" } },
+      ...Array.from(texts[index] ?? "", (character) => ({ index, function: { arguments: character } }))
     ])
-  })
-
-  it("distinguishes calls without index by their ids", () => {
-    const { content } = streamed(
-      { id: "a", function: { name: "f", arguments: "{" } },
-      { function: { arguments: "}" } },
-      { id: "b", function: { name: "g", arguments: "[]" } }
-    )
-    assert.deepStrictEqual(
-      Message.callsOf({ content, finish: "tool-calls", usage: Usage.empty }).map((call) => [call.id, call.arguments]),
-      [
-        ["a", "{}"],
-        ["b", "[]"]
-      ]
-    )
-  })
-
-  it("gives a call without id one that is unique in its reply, and one without name an empty one", () => {
-    const { content } = ok(whole({ tool_calls: [{ function: { name: "f" } }, {}, null] }))
-    assert.deepStrictEqual(
-      Message.callsOf({ content, finish: "stop", usage: Usage.empty }).map((call) => [
-        call.id,
-        call.name,
-        call.arguments
-      ]),
-      [
-        ["call_0", "f", null],
-        ["call_1", "", null],
-        ["call_2", "", null]
-      ]
-    )
-  })
-
-  it("hands no call over before the stream has ended well [P506]", () => {
-    const decoder = codec.decoder(answer(""))
-    const start = decoder.push(JSON.stringify(chunk({ tool_calls: [{ index: 0, ...wireCall("c", "f", "{}") }] })))
-    assert.deepStrictEqual(start, Result.succeed([]))
-    assert.strictEqual(decoder.state(), "open")
-    assert.deepStrictEqual(decoder.push(JSON.stringify(chunk({}, "tool_calls"))), Result.succeed([]))
-    assert.strictEqual(decoder.state(), "complete")
-  })
+  assert.deepStrictEqual<unknown>(streamed(inPieces), expected.slice(0, texts.length))
+  assert.deepStrictEqual<unknown>(ok(whole({ tool_calls: [{}, null] })).content, nameless)
+  assert.deepStrictEqual<unknown>(streamed([{ index: 0 }, { index: 1 }]), nameless)
 })
 
 describe("calls that careless servers cut into pieces", () => {
@@ -98,36 +41,120 @@ describe("calls that careless servers cut into pieces", () => {
       ok(decodeStream([...pieces.map((one) => chunk({ tool_calls: [one] })), chunk({}, "tool_calls")]))
     ).map(({ arguments: args, id, name }) => [id, name, args])
 
-  it("belong to the call of their id or index, else to the last one, unless a name begins another", () => {
-    assert.deepStrictEqual(callsOf(piece("a", "f", "{"), piece("b", "g", "{"), piece("a", undefined, "}")), [
-      ["a", "f", "{}"],
-      ["b", "g", "{"]
-    ])
-    assert.deepStrictEqual(callsOf(piece("a", "f", "{}"), piece("a", "f", "{}")), [
-      ["a", "f", "{}"],
-      ["a_1", "f", "{}"]
-    ])
-    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{"), piece(undefined, undefined, "}")), [
-      ["call_0", "f", "{}"]
-    ])
-    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{"), piece(undefined, "f", "}")), [["call_0", "f", "{}"]])
-    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{}"), piece(undefined, "f", "{}")), [
-      ["call_0", "f", "{}"],
-      ["call_1", "f", "{}"]
-    ])
-    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{"), piece(undefined, "g", "{}")), [
-      ["call_0", "f", "{"],
-      ["call_1", "g", "{}"]
-    ])
-    assert.deepStrictEqual(callsOf(piece("a", "f", "{}", 0), piece(undefined, "f", " ", 0)), [["a", "f", "{} "]])
-    assert.deepStrictEqual(
-      callsOf(piece("a", "f", "{", 0), piece("b", "g", "{", 0), piece(undefined, undefined, "}", 0)),
+  const cuts: Readonly<Record<string, readonly [pieces: ReadonlyArray<object>, calls: ReadonlyArray<unknown>]>> = {
+    "by their id": [
+      [piece("a", "f", "{"), piece("b", "g", "{"), piece("a", undefined, "}")],
       [
-        ["a", "f", "{"],
+        ["a", "f", "{}"],
+        ["b", "g", "{"]
+      ]
+    ],
+    "by their index, interleaved, and null says nothing": [
+      [
+        piece("b", "g", "[", 1),
+        piece("a", "f", "{", 0),
+        { index: 1, id: null, function: { name: null, arguments: "]" } },
+        piece(undefined, undefined, "}", 0)
+      ],
+      [
+        ["a", "f", "{}"],
+        ["b", "g", "[]"]
+      ]
+    ],
+    "by their index, where all have one id": [
+      [piece("x", "v", "{}", 1), piece("x", "w", "{}", 0)],
+      [
+        ["x", "w", "{}"],
+        ["x_1", "v", "{}"]
+      ]
+    ],
+    "by id and index, and without an index by id": [
+      [piece("a", "f", "{}", 1), piece("a", "f", "{", 2), piece("a", undefined, " ", 1), piece("a", undefined, "}")],
+      [
+        ["a", "f", "{} "],
+        ["a_1", "f", "{}"]
+      ]
+    ],
+    "to the call of their index that began last, though a piece of another came in between": [
+      [
+        piece("a", "f", "{", 0),
+        piece("b", "g", "{", 0),
+        piece("a", undefined, "}", 0),
+        piece(undefined, undefined, "}", 0)
+      ],
+      [
+        ["a", "f", "{}"],
         ["b", "g", "{}"]
       ]
-    )
-  })
+    ],
+    "to the last call, where they have neither": [
+      [piece(undefined, "f", "{}"), piece("b", "g", '{"b"'), piece(undefined, undefined, ":1}")],
+      [
+        ["call_0", "f", "{}"],
+        ["b", "g", '{"b":1}']
+      ]
+    ],
+    "though an id, a name or nothing at all comes after their arguments": [
+      [
+        piece(undefined, undefined, "{", 0),
+        piece("a", undefined, "}", 0),
+        piece(undefined, "f", undefined, 0),
+        { index: 0 }
+      ],
+      [["a", "f", "{}"]]
+    ],
+    "though their name comes after arguments without an index": [
+      [piece(undefined, undefined, "{"), piece(undefined, "f", "}")],
+      [["call_0", "f", "{}"]]
+    ],
+    "though a name is repeated before the arguments are whole, or without any": [
+      [piece(undefined, "f", "{"), piece(undefined, "f", "}"), piece(undefined, "f", "")],
+      [["call_0", "f", "{}"]]
+    ],
+    "though a name is repeated with the index, or with index and id, after whole arguments": [
+      [piece("a", "f", "{}", 0), piece(undefined, "f", " ", 0), piece("a", "f", "\n", 0)],
+      [["a", "f", "{} \n"]]
+    ],
+    "unless another name begins another call": [
+      [piece(undefined, "f", "{"), piece(undefined, "g", "{}")],
+      [
+        ["call_0", "f", "{"],
+        ["call_1", "g", "{}"]
+      ]
+    ],
+    "unless a name is repeated after whole arguments": [
+      [piece("", "f", "{}"), piece(undefined, "f", "{}"), piece("a", "f", "{}"), piece("a", "f", "{}")],
+      [
+        ["call_0", "f", "{}"],
+        ["call_1", "f", "{}"],
+        ["a", "f", "{}"],
+        ["a_3", "f", "{}"]
+      ]
+    ],
+    "and the id `undefined` is not that of a call whose first piece had none": [
+      [piece(undefined, "f", "{", 0), piece("b", undefined, "}", 0), piece("undefined", "h", "{}", 0)],
+      [
+        ["b", "f", "{}"],
+        ["undefined", "h", "{}"]
+      ]
+    ],
+    "and arguments that are null are none": [
+      [piece("a", "f", null), piece("a", undefined, "{"), piece("a", undefined, null), piece("a", undefined, "}")],
+      [["a", "f", "{}"]]
+    ],
+    "in the order of their indices, and one without an index comes after those before it": [
+      [piece("a", "f", "{}", 5), piece("b", "g", "{}", 2), piece("c", "h", "{}"), piece("d", "i", "{}", 0)],
+      [
+        ["d", "i", "{}"],
+        ["b", "g", "{}"],
+        ["a", "f", "{}"],
+        ["c", "h", "{}"]
+      ]
+    ]
+  }
+  for (const [how, [pieces, calls]] of Object.entries(cuts)) {
+    it(`belong to their call [A114]: ${how}`, () => assert.deepStrictEqual<unknown>(callsOf(...pieces), calls))
+  }
 
   it("have whole arguments after the brace that closes their first object, and nothing but blanks behind it", () => {
     for (const whole of [
@@ -164,63 +191,5 @@ describe("calls that careless servers cut into pieces", () => {
     assert.deepStrictEqual(callsOf(named("{}"), named(""), piece(undefined, undefined, ",x"), named("{}")), [
       ["call_0", "f", "{},x{}"]
     ])
-  })
-
-  it("belong by their index to the call that began last, though another call of this index came in between", () => {
-    assert.deepStrictEqual(
-      callsOf(
-        piece("a", "f", "{", 0),
-        piece("b", "g", "{", 0),
-        piece("a", undefined, "}", 0),
-        piece(undefined, undefined, "}", 0)
-      ),
-      [
-        ["a", "f", "{}"],
-        ["b", "g", "{}"]
-      ]
-    )
-    assert.deepStrictEqual(
-      callsOf(
-        piece("a", "f", "{}", 1),
-        piece("a", "f", "{", 2),
-        piece("a", undefined, " ", 1),
-        piece("a", undefined, "}")
-      ),
-      [
-        ["a", "f", "{} "],
-        ["a_1", "f", "{}"]
-      ]
-    )
-  })
-
-  it("with the id `undefined` are not those of a call whose first piece had no id", () => {
-    assert.deepStrictEqual(
-      callsOf(piece(undefined, "f", "{", 0), piece("b", undefined, "}", 0), piece("undefined", "h", "{}", 0)),
-      [
-        ["b", "f", "{}"],
-        ["undefined", "h", "{}"]
-      ]
-    )
-  })
-
-  it("keep their order by index, stated or counted", () => {
-    assert.deepStrictEqual(
-      callsOf(piece("a", "f", "{}", 5), piece("b", "g", "{}", 2), piece("c", "h", "{}")).map(([id]) => id),
-      ["b", "a", "c"]
-    )
-  })
-
-  it("take arguments as text or as an object, and null as absent", () => {
-    assert.deepStrictEqual(
-      callsOf(
-        piece("a", "f", null),
-        piece("a", undefined, "{"),
-        piece("a", undefined, null),
-        piece("a", undefined, "}")
-      ),
-      [["a", "f", "{}"]]
-    )
-    assert.deepStrictEqual(callsOf(piece("a", "f", { q: 1 })), [["a", "f", { q: 1 }]])
-    assert.deepStrictEqual(callsOf(piece("a", "f", undefined)), [["a", "f", null]])
   })
 })
