@@ -256,7 +256,7 @@ describe("replies that are none", () => {
     ] as const) {
       const used = Usage.make({ inputTokens: 10, outputTokens: 7, reasoningTokens: 4 })
       for (const result of [streamed(codec, events), whole(codec, { usageMetadata: usage, ...events.at(-1) })]) {
-        assert.deepInclude(failed(result, type), { detail, status, usage: used })
+        assert.deepInclude(failed<LlmError.LlmError>(result, type), { detail, status, usage: used })
       }
     }
   })
