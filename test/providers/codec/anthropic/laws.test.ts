@@ -1,5 +1,5 @@
 /** Laws that the codec of Anthropic's Messages keeps on anything that a server may send, and on any transcript. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import { Predicate, Result, Schema } from "effect"
@@ -153,39 +153,30 @@ const blocks: fc.Arbitrary<ReadonlyArray<Block>> = fc.array(
 
 const reasons = fc.constantFrom("end_turn", "tool_use", "max_tokens", "pause_turn", "never_seen")
 
-describe("whole and streamed [A114]", () => {
-  it("one message is one reply, whole and in pieces of any length [A114]", () => {
-    fc.assert(
-      fc.property(blocks, reasons, fc.integer({ min: 1, max: 9 }), (content, reason, size) => {
-        assert.deepStrictEqual(decodeEvents(streamed(content, reason, size)), decode(message(content, reason)))
-      })
+it("one message is one reply, whole and in pieces of any length, and goes back as it came, block by block [A114]", () => {
+  const retained = blocks.map((content) =>
+    content.filter(({ text, signature, type }) =>
+      type === "tool_use"
+        ? false
+        : text === undefined
+          ? signature !== ""
+          : Predicate.isString(text) && text.trim() !== ""
     )
-  })
-
-  it("what the provider sent goes back to it, block by block: calls with their arguments, thoughts with their signatures", () => {
-    const retained = blocks.map((content) =>
-      content.filter(({ text, signature, type }) =>
-        type === "tool_use"
-          ? false
-          : text === undefined
-            ? signature !== ""
-            : Predicate.isString(text) && text.trim() !== ""
-      )
-    )
-    fc.assert(
-      fc.property(retained, (content) => {
-        const sent = Message.settle(ok(decode(message(content, "pause_turn"))), [])
-        const body = JSON.parse(codec.encode({ messages: [sent], tools: [], toolChoice: "auto" }, "whole"))
-        // texts without sources are one
-        const joined: Array<Block> = []
-        for (const block of content) {
-          const last = joined.at(-1)
-          if (block["type"] === "text" && last?.["type"] === "text" && !("citations" in last)) {
-            joined[joined.length - 1] = { ...block, text: `${String(last["text"])}${String(block["text"])}` }
-          } else joined.push(block)
-        }
-        assert.deepStrictEqual(body.messages, joined.length === 0 ? [] : [{ role: "assistant", content: joined }])
-      })
-    )
-  })
+  )
+  fc.assert(
+    fc.property(blocks, reasons, fc.integer({ min: 1, max: 9 }), retained, (any, reason, size, content) => {
+      assert.deepStrictEqual(decodeEvents(streamed(any, reason, size)), decode(message(any, reason)))
+      const sent = Message.settle(ok(decode(message(content, "pause_turn"))), [])
+      const body = JSON.parse(codec.encode({ messages: [sent], tools: [], toolChoice: "auto" }, "whole"))
+      // texts without sources are one
+      const joined: Array<Block> = []
+      for (const block of content) {
+        const last = joined.at(-1)
+        if (block["type"] === "text" && last?.["type"] === "text" && !("citations" in last)) {
+          joined[joined.length - 1] = { ...block, text: `${String(last["text"])}${String(block["text"])}` }
+        } else joined.push(block)
+      }
+      assert.deepStrictEqual(body.messages, joined.length === 0 ? [] : [{ role: "assistant", content: joined }])
+    })
+  )
 })
