@@ -166,21 +166,22 @@ describe("replies", () => {
     })
   })
 
-  it("counts reasoning apart, and the counts at the end replace earlier ones if the provider repeats them", () => {
+  it("counts reasoning apart, and keeps each count and the finish reason until the provider repeats them", () => {
     const thinking = { output_tokens: 9, output_tokens_details: { thinking_tokens: 6 } }
     const whole = message([], "end_turn", { usage: { input_tokens: 1, ...thinking } })
     assert.deepStrictEqual(ok(decode(whole)).usage, Usage.make({ inputTokens: 1, outputTokens: 9, reasoningTokens: 6 }))
     const begun = { type: "message_start", message: message([], null, { usage: thinking }) }
-    const repeated = { input_tokens: 11, cache_read_input_tokens: null, output_tokens: 8 }
-    for (const [events, counts] of [
-      [[begun], { outputTokens: 7, reasoningTokens: 6 }],
-      [[start], { inputTokens: 16, outputTokens: 7, cachedInputTokens: 4, cacheWriteTokens: 2 }],
-      [
-        [start, { type: "message_delta", delta: {}, usage: repeated }],
-        { inputTokens: 17, outputTokens: 7, cachedInputTokens: 4, cacheWriteTokens: 2 }
-      ]
+    const counted = (usage: object) => ({ type: "message_delta", delta: {}, usage })
+    const repeated = counted({ input_tokens: 11, cache_read_input_tokens: null, output_tokens: 8 })
+    const cached = { cachedInputTokens: 4, cacheWriteTokens: 2 }
+    for (const [events, finish, counts] of [
+      [[begun, ended("end_turn")], "stop", { outputTokens: 7, reasoningTokens: 6 }],
+      [[begun, counted({ input_tokens: 3 })], "stop", { inputTokens: 3, outputTokens: 9, reasoningTokens: 6 }],
+      [[start, ended("end_turn")], "stop", { inputTokens: 16, outputTokens: 7, ...cached }],
+      [[start, ended("max_tokens"), repeated], "length", { inputTokens: 17, outputTokens: 8, ...cached }]
     ] as const) {
-      assert.deepStrictEqual(ok(decodeEvents([...events, ended("end_turn"), stop])).usage, Usage.make(counts))
+      const reply = ok(decodeEvents([...events, stop]))
+      assert.deepStrictEqual([reply.finish, reply.usage], [finish, Usage.make(counts)])
     }
   })
 })
@@ -287,7 +288,7 @@ describe("streams", () => {
   it("emits no usage where none came before the first block", () => {
     const decoder = codec.decoder(answer(200, ""))
     const begun = (index: number) => ({ type: "content_block_start", index, content_block: text("a") })
-    assert.deepStrictEqual(
+    assert.deepStrictEqual<unknown>(
       [{ type: "message_start", message: {} }, begun(0), begun(1)].map((event) => decoder.push(JSON.stringify(event))),
       [[], [{ type: "text-delta", text: "a" }], [{ type: "text-delta", text: "a" }]].map(Result.succeed)
     )
@@ -327,23 +328,28 @@ describe("errors within a success", () => {
     }
     const counted = { ...usage, outputTokens: 1 }
     const said = [start, ...eventsOf(text("I"), 0, 9)]
-    for (const [read, type, error] of [
-      [decode(message([], "refusal", details)), "ContentFilteredError", { detail: "It was blocked.", usage }],
+    for (const [read, _tag, detail, used, requestId] of [
+      [decode(message([], "refusal", details)), "ContentFilteredError", "It was blocked.", usage, undefined],
       [
         decodeEvents([...said, ended("refusal", details), stop]),
         "ContentFilteredError",
-        { detail: "It was blocked.", usage }
+        "It was blocked.",
+        usage,
+        undefined
       ],
-      [decode(message([], "refusal")), "ContentFilteredError", { detail: undefined, usage }],
-      [decodeEvents([start, ended("refusal"), stop]), "ContentFilteredError", { detail: undefined, usage }],
-      [decode(message([], "refusal", { type: "other" })), "ContentFilteredError", { usage: undefined }],
-      [decodeEvents([overloaded]), "ModelOverloadedError", { detail: "Overloaded", requestId: "r", usage: undefined }],
-      [decodeEvents([...said, overloaded]), "ModelOverloadedError", { detail: "Overloaded", usage: counted }],
-      [decodeEvents([start, { type: "error" }]), "ServerError", { detail: undefined, usage: counted }]
+      [decode(message([], "refusal")), "ContentFilteredError", undefined, usage, undefined],
+      [decodeEvents([start, ended("refusal"), stop]), "ContentFilteredError", undefined, usage, undefined],
+      [decode(message([], "refusal", { type: "other" })), "ContentFilteredError", undefined, undefined, undefined],
+      [decodeEvents([overloaded]), "ModelOverloadedError", "Overloaded", undefined, "r"],
+      [decodeEvents([...said, overloaded]), "ModelOverloadedError", "Overloaded", counted, "r"],
+      [decodeEvents([start, { type: "error" }]), "ServerError", undefined, counted, undefined]
     ] as const) {
       assert(Result.isFailure(read))
-      const { detail, requestId, usage: used, _tag } = read.failure
-      assert.deepInclude({ _tag, detail, requestId, usage: used }, { _tag: type, ...error })
+      const { failure } = read
+      assert.deepStrictEqual(
+        [failure._tag, failure.detail, failure.usage, failure.requestId],
+        [_tag, detail, used, requestId]
+      )
     }
   })
 })

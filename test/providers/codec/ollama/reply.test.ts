@@ -55,7 +55,8 @@ describe("replies", () => {
       line({ tool_calls: calls.slice(0, 1) }),
       line({ content: "me see" }),
       line({ tool_calls: calls.slice(1) }),
-      line({}, done())
+      // the model is that of the last line that names one
+      { message: {}, ...done() }
     ]
     assert.deepStrictEqual(ok(streamed(codec, [...lines, "nonsense"])), reply)
     assert.deepStrictEqual(streamed(codec, lines.slice(0, -1)), Result.succeed(undefined))
