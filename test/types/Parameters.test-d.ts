@@ -43,6 +43,10 @@ test("options are those of their wire [P1416]", () => {
   Perplexity.model("m", { serviceTier: "flex" })
   // @ts-expect-error the effort says it there
   Anthropic.model("m", { verbosity: "low" })
+  // @ts-expect-error it has no seed
+  Anthropic.model("m", { seed: 7 })
+  // @ts-expect-error its cache has no key
+  Anthropic.model("m", { promptCache: { key: "k" } })
   // @ts-expect-error the marks of OpenAI last otherwise
   OpenAi.model("m", { promptCache: { ttl: "1h" } })
   // @ts-expect-error Converse has no mark that moves by itself

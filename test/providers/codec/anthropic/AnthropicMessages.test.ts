@@ -2,24 +2,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import type { Schema } from "effect"
+import { refusesOwn } from "../_support/ownFields.ts"
 import { answered, call, encode, said, source } from "./_support/requests.ts"
 
 const png = Message.image("image/png", { data: "AQID" })
 
 describe("the codec", () => {
-  it("takes images in results, unless the model takes none", () => {
-    assert.isTrue(AnthropicMessages.make(source).takes?.(png))
-    assert.isTrue(AnthropicMessages.make(source, {}, { images: ["data"] }).takes?.(png))
-    assert.isUndefined(AnthropicMessages.make(source, {}, { images: [] }).takes)
-  })
-
-  it("binds thoughts to the tools of the provider", () => {
+  it("takes images in results, unless the model takes none, and binds thoughts to the tools of the provider", () => {
     const providerTools = [{ type: "web_search_20260209", name: "web_search" }]
-    assert.deepStrictEqual(AnthropicMessages.make(source).bindsThoughts, [])
-    const codec = AnthropicMessages.make(source, { providerTools })
-    assert.deepStrictEqual(codec.bindsThoughts, providerTools)
-    assert.deepStrictEqual([codec.providerTools, AnthropicMessages.make(source).providerTools], [true, false])
+    for (const [parameters, able, says] of [
+      [{}, {}, [true, [], false]],
+      [{}, { images: ["data"] }, [true, [], false]],
+      [{ providerTools }, { images: [] }, [undefined, providerTools, true]]
+    ] as const) {
+      const codec = AnthropicMessages.make(source, parameters, able)
+      assert.deepStrictEqual<unknown>([codec.takes?.(png), codec.bindsThoughts, codec.providerTools], says)
+    }
   })
 
   it("continues a message of the model where nothing speaks against it", () => {
@@ -52,27 +50,21 @@ describe("the codec", () => {
   })
 })
 
-describe("further fields of the body", () => {
-  it("are no fields that the library writes: the refusal says what to use instead", () => {
-    const instead = {
+it("the fields that the library writes are no further fields: the refusal says what to use instead; `output_config` is merged", () => {
+  refusesOwn((extra) => AnthropicMessages.make(source, { extra }), {
+    written: {
       messages: "the messages of the request",
       model: "the option model",
       stream: "Model.stream or a streamed run",
       system: "the prompt of the agent",
       tool_choice: "the options toolChoice and parallelToolCalls",
       tools: "the tools of the agent, or the option providerTools"
-    }
-    for (const [field, words] of Object.entries(instead)) {
-      const make = () => AnthropicMessages.make(source, { extra: { [field]: "x" } })
-      assert.throws(make, RangeError, `the library writes the field '${field}': use ${words}`)
-    }
+    },
+    merged: { output_config: "an object" },
+    single: []
   })
-
-  it("are merged with its own where both are objects", () => {
-    const of = (extra: Record<string, Schema.Json>) => encode({}, { reasoning: "low", extra }).output_config
-    assert.deepStrictEqual(of({ output_config: { a: 1 } }), { effort: "low", a: 1 })
-    assert.throws(() => of({ output_config: "x" }), RangeError, "the field 'output_config' has to be an object")
-  })
+  const { output_config } = encode({}, { reasoning: "low", extra: { output_config: { a: 1 } } })
+  assert.deepStrictEqual(output_config, { effort: "low", a: 1 })
 })
 
 describe("the check for stored files", () => {

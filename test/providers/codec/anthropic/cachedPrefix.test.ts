@@ -43,42 +43,31 @@ const checkPrefixes = (requests: ReadonlyArray<Model.Request>, fresh: boolean) =
 const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
   Agent.make("worker", { prompt: "Work.", skills: [Skill.make("work", { description: "Works.", tools })] })
 
-describe("the cached prefix [P1110]", () => {
-  it.run("told errors, bad arguments and unknown tools leave it as it was [P1110]", (run) =>
-    Effect.gen(function* () {
-      const failing = scripted("failing", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("ok"))
-      const model = yield* ScriptedModel.make(
-        batch("failing"),
-        ScriptedModel.calls(ScriptedModel.call("failing", '{"n": "no number"}', "functions.failing:0")),
-        batch("missing", "failing"),
-        ScriptedModel.calls(ScriptedModel.call("failing", "nonsense", "functions.failing:0")),
-        batch("failing"),
-        done
-      )
-      const agent = agentWith(failing.tool).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
-      yield* run(agent, "go").pipe(Effect.provide(model.layer))
-      assert.isAbove(model.requests.length, 4)
-      for (const fresh of [false, true]) checkPrefixes(model.requests, fresh)
-    })
-  )
-
-  it.run("a repair leaves it as it was [P1110]", (run) =>
-    Effect.gen(function* () {
-      const tool = play("mended", {}, [Effect.succeed("one"), Effect.succeed("two")])
-      const mend = fixer(Effect.succeed('{"n": 1}'))
-      const model = yield* ScriptedModel.make(
-        ScriptedModel.calls(ScriptedModel.call("mended", "{n = 1", "c1")),
-        batch("mended"),
-        done
-      )
-      const agent = agentWith(tool.tool).pipe(Agent.onToolError({ mended: { InvalidArgs: Recovery.fix(mend.agent) } }))
-      yield* run(agent, "go").pipe(Effect.provide(model.layer))
-      assert.strictEqual(mend.inputs.length, 1)
-      assert.strictEqual(model.requests.length, 3)
-      for (const fresh of [false, true]) checkPrefixes(model.requests, fresh)
-    })
-  )
-})
+it.run("told errors, bad arguments, unknown tools and a repair leave the cached prefix as it was [P1110]", (run) =>
+  Effect.gen(function* () {
+    const failing = scripted("failing", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("ok"))
+    const mended = play("mended", {}, [Effect.succeed("one"), Effect.succeed("two")])
+    const mend = fixer(Effect.succeed('{"n": 1}'))
+    const model = yield* ScriptedModel.make(
+      batch("failing"),
+      ScriptedModel.calls(ScriptedModel.call("failing", '{"n": "no number"}', "functions.failing:0")),
+      batch("missing", "failing"),
+      ScriptedModel.calls(ScriptedModel.call("mended", "{n = 1", "c1")),
+      ScriptedModel.calls(ScriptedModel.call("failing", "nonsense", "functions.failing:0")),
+      batch("mended"),
+      batch("failing"),
+      done
+    )
+    const agent = agentWith(failing.tool, mended.tool).pipe(
+      Agent.toolDefaults({ orElse: Recovery.tell() }),
+      Agent.onToolError({ mended: { InvalidArgs: Recovery.fix(mend.agent) } })
+    )
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.strictEqual(mend.inputs.length, 1)
+    assert.strictEqual(model.requests.length, 8)
+    for (const fresh of [false, true]) checkPrefixes(model.requests, fresh)
+  })
+)
 
 describe("marks", () => {
   const tool: Message.ToolSpec = { name: "t", description: "", parameters: { type: "object" } }
@@ -87,25 +76,26 @@ describe("marks", () => {
   const body = (promptCache: Cache, more: Partial<Model.Request> = {}) =>
     JSON.parse(encoder(promptCache)({ ...request, ...more }))
   const ephemeral = { type: "ephemeral" }
+  const wire = { name: "t", input_schema: { type: "object" } }
 
-  it("are after the system text and after the last block, and only on request [P1110]", () => {
-    assert.notInclude(encoder(undefined)(request), "cache_control")
-    const { messages, system, tools } = body({})
-    assert.deepStrictEqual(system, [{ type: "text", text: "s", cache_control: ephemeral }])
-    assert.deepStrictEqual(messages[0].content[1], { type: "text", text: "b", cache_control: ephemeral })
-    assert.notProperty(messages[0].content[0], "cache_control")
-    assert.notProperty(tools[1], "cache_control")
-  })
-
-  it("are at the requested breakpoints, with the given lifetime [P1110]", () => {
-    const cachedIn = (cache: Cache) => {
-      const { messages, system } = body(cache)
-      return [system[0].cache_control, messages[0].content[1].cache_control]
-    }
+  it("are at the requested breakpoints with the given lifetime, by default after the system text and the last block [P1110]", () => {
     const long = { type: "ephemeral", ttl: "1h" }
-    assert.deepStrictEqual(cachedIn({ breakpoints: ["system"], ttl: "1h" }), [long, undefined])
-    assert.deepStrictEqual(cachedIn({ breakpoints: ["conversation"] }), [undefined, ephemeral])
-    assert.deepStrictEqual(cachedIn({ breakpoints: [] }), [undefined, undefined])
+    for (const [cache, ofSystem, ofConversation] of [
+      [undefined, undefined, undefined],
+      [{}, ephemeral, ephemeral],
+      [{ breakpoints: ["system"], ttl: "1h" }, long, undefined],
+      [{ breakpoints: ["conversation"] }, undefined, ephemeral],
+      [{ breakpoints: [] }, undefined, undefined]
+    ] as const) {
+      const marked = (block: object, mark?: object) => (mark === undefined ? block : { ...block, cache_control: mark })
+      const { messages, system, tools } = body(cache)
+      assert.deepStrictEqual(system, [marked({ type: "text", text: "s" }, ofSystem)])
+      assert.deepStrictEqual(messages[0].content, [
+        { type: "text", text: "a" },
+        marked({ type: "text", text: "b" }, ofConversation)
+      ])
+      assert.deepStrictEqual(tools, [wire, wire])
+    }
   })
 
   it("are after the tools if there is no system text, unless the user set one [P1110]", () => {

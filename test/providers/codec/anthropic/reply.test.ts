@@ -37,26 +37,39 @@ const search: Block = { type: "server_tool_use", id: "s1", name: "web_search", i
 const use = (id: string, input: Block): Block => ({ type: "tool_use", id, name: "search", input })
 
 describe("replies", () => {
-  it("holds texts, thoughts and calls in their order, with all tokens of the prompt [A114]", () => {
+  it("holds texts with their sources, thoughts and calls in their order, with all tokens of the prompt [A114]", () => {
+    const thinking = (thinking: string, signature: string): Block => ({ type: "thinking", thinking, signature })
+    const citations = [{ type: "web_search_result_location", url: "https://example.org", encrypted_index: "E" }]
     const reply = both(
       [
-        { type: "thinking", thinking: "hm, let me see", signature: "c2ln" },
+        thinking("hm, let me see", "c2ln"),
         { type: "redacted_thinking", data: "EmwK" },
-        text("I'll look."),
+        thinking("", "only-signed"),
+        thinking("a", ""),
+        text("As of "),
+        text("2025, "),
+        { ...text("it is 4."), citations },
+        text(" So?"),
         use("c1", { q: "a", deep: [1, { b: null }] }),
         use("c2", {})
       ],
       "tool_use"
     )
-    assert.deepStrictEqual(reply, {
+    const reasoning = (text: string, data: string | null) => ({ type: "reasoning", text, opaque: { provider, data } })
+    assert.deepStrictEqual<unknown>(reply, {
       content: [
-        { type: "reasoning", text: "hm, let me see", opaque: { provider, data: "c2ln" } },
+        reasoning("hm, let me see", "c2ln"),
         {
           type: "provider-item",
           kind: "redacted_thinking",
           opaque: { provider, data: { type: "redacted_thinking", data: "EmwK" } }
         },
-        Message.text("I'll look."),
+        // thoughts that are not shown are kept, and unsigned ones are distinct
+        reasoning("", "only-signed"),
+        reasoning("a", null),
+        Message.text("As of 2025, it is 4."),
+        { type: "provider-item", kind: "citations", opaque: { provider, data: citations } },
+        Message.text(" So?"),
         { type: "tool-call", id: "c1", name: "search", arguments: { q: "a", deep: [1, { b: null }] } },
         { type: "tool-call", id: "c2", name: "search", arguments: {} }
       ],
@@ -67,50 +80,33 @@ describe("replies", () => {
     })
   })
 
-  it("keeps thoughts that are not shown, and distinguishes unsigned ones", () => {
-    const thinking = (thinking: string, signature: string): Block => ({ type: "thinking", thinking, signature })
-    const reply = both([thinking("", "only-signed"), thinking("a", ""), thinking("b", "sig-b")])
-    assert.deepStrictEqual(reply.content, [
-      { type: "reasoning", text: "", opaque: { provider, data: "only-signed" } },
-      { type: "reasoning", text: "a", opaque: { provider, data: null } },
-      { type: "reasoning", text: "b", opaque: { provider, data: "sig-b" } }
-    ])
-  })
-
-  it("keeps the sources of a text right behind it, and texts without any as one", () => {
-    const citations = [{ type: "web_search_result_location", url: "https://example.org", encrypted_index: "E" }]
-    const reply = both([text("As of "), text("2025, "), { ...text("it is 4."), citations }, text(" So?")])
-    assert.deepStrictEqual(reply.content, [
-      Message.text("As of 2025, it is 4."),
-      { type: "provider-item", kind: "citations", opaque: { provider, data: citations } },
-      Message.text(" So?")
-    ])
-  })
-
-  it("keeps the text of arguments that make up no object, as the model wrote them [P404]", () => {
-    const begun = { type: "content_block_start", index: 0, content_block: use("c1", {}) }
-    const piece = (partial_json: string) => ({
-      type: "content_block_delta",
-      index: 0,
-      delta: { type: "input_json_delta", partial_json }
-    })
-    const argumentsOf = (...pieces: ReadonlyArray<string>) => {
+  it("has the arguments of a call as an object, or as the text that the model wrote [P404]", () => {
+    const argumentsOf = (begun: Block, ...pieces: ReadonlyArray<string>) => {
       const events = [
         start,
-        begun,
-        ...pieces.map(piece),
+        { type: "content_block_start", index: 0, content_block: begun },
+        ...pieces.map((partial_json) => ({
+          type: "content_block_delta",
+          index: 0,
+          delta: { type: "input_json_delta", partial_json }
+        })),
         { type: "content_block_stop", index: 0 },
         ended("tool_use"),
         stop
       ]
       return Message.callsOf(ok(decodeEvents(events))).map(({ arguments: args }) => args)
     }
-    assert.deepStrictEqual(argumentsOf('{"a": 1', ",}"), ['{"a": 1,}'])
-    assert.deepStrictEqual(argumentsOf("[", "1]"), ["[1]"])
-    assert.deepStrictEqual(argumentsOf('"text"'), ['"text"'])
-    assert.deepStrictEqual(argumentsOf(), [{}])
-    assert.deepStrictEqual(argumentsOf(""), [{}])
-    assert.deepStrictEqual(argumentsOf("", '{"a"', ':"é🙂"}'), [{ a: "é🙂" }])
+    for (const [pieces, args] of [
+      [['{"a": 1', ",}"], '{"a": 1,}'],
+      [[" [", "1] "], " [1] "],
+      [['"text"'], '"text"'],
+      [[], {}],
+      [[""], {}],
+      [["", '{"a"', ':"é🙂"}'], { a: "é🙂" }]
+    ] as const) {
+      assert.deepStrictEqual<unknown>(argumentsOf(use("c1", {}), ...pieces), [args])
+    }
+    assert.deepStrictEqual(argumentsOf(use("c1", { q: 1 }), " \n"), [{ q: 1 }])
   })
 
   it("provider-side items go back unchanged, also a call that a program made", () => {
@@ -170,18 +166,23 @@ describe("replies", () => {
     })
   })
 
-  it("counts reasoning tokens apart from text", () => {
-    const counts = { input_tokens: 1, output_tokens: 9, output_tokens_details: { thinking_tokens: 6 } }
-    assert.deepStrictEqual(
-      ok(decode(message([], "end_turn", { usage: counts }))).usage,
-      Usage.make({ inputTokens: 1, outputTokens: 9, reasoningTokens: 6 })
-    )
-  })
-
-  it("keeps the reasoning count if later counts lack it", () => {
-    const counts = { output_tokens: 7, output_tokens_details: { thinking_tokens: 6 } }
-    const begun = { type: "message_start", message: message([], null, { usage: counts }) }
-    assert.strictEqual(ok(decodeEvents([begun, ended("end_turn"), stop])).usage.reasoningTokens, 6)
+  it("counts reasoning apart, and keeps each count and the finish reason until the provider repeats them", () => {
+    const thinking = { output_tokens: 9, output_tokens_details: { thinking_tokens: 6 } }
+    const whole = message([], "end_turn", { usage: { input_tokens: 1, ...thinking } })
+    assert.deepStrictEqual(ok(decode(whole)).usage, Usage.make({ inputTokens: 1, outputTokens: 9, reasoningTokens: 6 }))
+    const begun = { type: "message_start", message: message([], null, { usage: thinking }) }
+    const counted = (usage: object) => ({ type: "message_delta", delta: {}, usage })
+    const repeated = counted({ input_tokens: 11, cache_read_input_tokens: null, output_tokens: 8 })
+    const cached = { cachedInputTokens: 4, cacheWriteTokens: 2 }
+    for (const [events, finish, counts] of [
+      [[begun, ended("end_turn")], "stop", { outputTokens: 7, reasoningTokens: 6 }],
+      [[begun, counted({ input_tokens: 3 })], "stop", { inputTokens: 3, outputTokens: 9, reasoningTokens: 6 }],
+      [[start, ended("end_turn")], "stop", { inputTokens: 16, outputTokens: 7, ...cached }],
+      [[start, ended("max_tokens"), repeated], "length", { inputTokens: 17, outputTokens: 8, ...cached }]
+    ] as const) {
+      const reply = ok(decodeEvents([...events, stop]))
+      assert.deepStrictEqual([reply.finish, reply.usage], [finish, Usage.make(counts)])
+    }
   })
 })
 
@@ -222,14 +223,6 @@ describe("streams", () => {
       { type: "finish", finish: "stop", usage, model: "claude-x-1", rawFinish: "end_turn" }
     ])
     assert.strictEqual(decoder.state(), "done")
-  })
-
-  it("a call that never closed was cut off, with any stop reason [P403]", () => {
-    const [begun, , , piece] = eventsOf(use("c1", { q: "long" }), 0, 4)
-    const reply = ok(decodeEvents([start, begun, piece, ended("tool_use"), stop]))
-    assert.strictEqual(reply.finish, "length")
-    assert.deepStrictEqual(Message.callsOf(reply)[0]?.arguments, '{"q"')
-    assert.strictEqual(ok(decodeEvents([start, begun, ended("tool_use"), stop])).finish, "length")
   })
 
   it("a stream that begins with a piece of a block is a reply, with each signature and source of it", () => {
@@ -278,7 +271,7 @@ describe("streams", () => {
     assert.deepStrictEqual<unknown>(sources(delta({ type: "text_delta", text: "so" }), later), cited([two]))
   })
 
-  it("blocks that never closed are closed in their order, however they came", () => {
+  it("blocks that never closed are closed in their order, and a call among them was cut off, with any stop reason [P403]", () => {
     const begun = (index: number) => ({ type: "content_block_start", index, content_block: use(`c${index}`, {}) })
     const indexes = [2, 0, 10, 1]
     const reply = ok(decodeEvents([start, ...indexes.map(begun), ended("end_turn"), stop]))
@@ -286,37 +279,18 @@ describe("streams", () => {
       Message.callsOf(reply).map(({ id }) => id),
       ["c0", "c1", "c2", "c10"]
     )
+    assert.strictEqual(reply.finish, "length")
+    const [call, , , piece] = eventsOf(use("c1", { q: "long" }), 0, 4)
+    const cut = ok(decodeEvents([start, call, piece, ended("tool_use"), stop]))
+    assert.deepStrictEqual([cut.finish, Message.callsOf(cut)[0]?.arguments], ["length", '{"q"'])
   })
 
-  it("arguments in blanks are none, and what the model wrote keeps its blanks where it is no object", () => {
-    const begun = { type: "content_block_start", index: 0, content_block: use("c1", { q: 1 }) }
-    const of = (partial_json: string) =>
-      Message.callsOf(
-        ok(
-          decodeEvents([
-            start,
-            begun,
-            { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } },
-            { type: "content_block_stop", index: 0 },
-            ended("tool_use"),
-            stop
-          ])
-        )
-      )[0]?.arguments
-    assert.deepStrictEqual(of(" \n"), { q: 1 })
-    assert.strictEqual(of(" [1] "), " [1] ")
-  })
-
-  it("counts nothing if no usage came before the first block", () => {
+  it("emits no usage where none came before the first block", () => {
     const decoder = codec.decoder(answer(200, ""))
-    const pushed = [
-      { type: "message_start", message: {} },
-      { type: "content_block_start", index: 0, content_block: text("a") },
-      { type: "content_block_start", index: 1, content_block: text("b") }
-    ].map((event) => decoder.push(JSON.stringify(event)))
-    assert.deepStrictEqual(
-      pushed.map((step) => ("success" in step ? step.success : step.failure)),
-      [[], [{ type: "text-delta", text: "a" }], [{ type: "text-delta", text: "b" }]]
+    const begun = (index: number) => ({ type: "content_block_start", index, content_block: text("a") })
+    assert.deepStrictEqual<unknown>(
+      [{ type: "message_start", message: {} }, begun(0), begun(1)].map((event) => decoder.push(JSON.stringify(event))),
+      [[], [{ type: "text-delta", text: "a" }], [{ type: "text-delta", text: "a" }]].map(Result.succeed)
     )
   })
 
@@ -342,51 +316,40 @@ describe("streams", () => {
     failed(decode("{}"), LlmError.UnknownLlmError)
     failed(decode("nonsense"), LlmError.UnknownLlmError)
   })
-
-  it("the counts at the end replace those at the beginning, if the provider repeats them", () => {
-    const repeated = {
-      type: "message_delta",
-      delta: {},
-      usage: { input_tokens: 11, cache_read_input_tokens: null, output_tokens: 9 }
-    }
-    assert.deepStrictEqual(
-      ok(decodeEvents([start, repeated, ended("end_turn"), stop])).usage,
-      Usage.make({ inputTokens: 17, outputTokens: 7, cachedInputTokens: 4, cacheWriteTokens: 2 })
-    )
-  })
 })
 
 describe("errors within a success", () => {
-  const details = { type: "refusal", category: "cyber", explanation: "It was blocked." }
-
-  it("a refusal is a ContentFilteredError, with its words and what it used up, whole and streamed [T8]", () => {
-    const whole = failed(decode(message([], "refusal", { stop_details: details })), LlmError.ContentFilteredError)
-    const events = [start, ...eventsOf(text("I"), 0, 9), ended("refusal", { stop_details: details }), stop]
-    for (const error of [whole, failed(decodeEvents(events), LlmError.ContentFilteredError)]) {
-      assert.strictEqual(error.detail, "It was blocked.")
-      assert.deepStrictEqual(error.usage, usage)
-    }
-  })
-
-  it("a refusal and an error of no words have none, whole and streamed [T8]", () => {
-    assert.isUndefined(failed(decode(message([], "refusal")), LlmError.ContentFilteredError).detail)
-    assert.isUndefined(failed(decodeEvents([start, ended("refusal"), stop]), LlmError.ContentFilteredError).detail)
-    assert.isUndefined(failed(decodeEvents([start, { type: "error" }]), LlmError.ServerError).detail)
-    const counted = failed(decode(message([], "refusal", { type: "other" })), LlmError.ContentFilteredError)
-    assert.isUndefined(counted.usage)
-  })
-
-  it("an error event is its own error, at any point, with the usage so far [T8]", () => {
+  it("is a refusal, or an error event at any point, with its words and what it used up [T8]", () => {
+    const details = { stop_details: { type: "refusal", category: "cyber", explanation: "It was blocked." } }
     const overloaded = {
       type: "error",
       error: { details: null, type: "overloaded_error", message: "Overloaded" },
       request_id: "r"
     }
-    const first = failed(decodeEvents([overloaded]), LlmError.ModelOverloadedError)
-    assert.isUndefined(first.usage)
-    assert.strictEqual(first.requestId, "r")
-    const later = failed(decodeEvents([start, ...eventsOf(text("a"), 0, 1), overloaded]), LlmError.ModelOverloadedError)
-    assert.deepStrictEqual(later.usage, { ...usage, outputTokens: 1 })
-    failed(decodeEvents([start, { type: "error" }]), LlmError.ServerError)
+    const counted = { ...usage, outputTokens: 1 }
+    const said = [start, ...eventsOf(text("I"), 0, 9)]
+    for (const [read, _tag, detail, used, requestId] of [
+      [decode(message([], "refusal", details)), "ContentFilteredError", "It was blocked.", usage, undefined],
+      [
+        decodeEvents([...said, ended("refusal", details), stop]),
+        "ContentFilteredError",
+        "It was blocked.",
+        usage,
+        undefined
+      ],
+      [decode(message([], "refusal")), "ContentFilteredError", undefined, usage, undefined],
+      [decodeEvents([start, ended("refusal"), stop]), "ContentFilteredError", undefined, usage, undefined],
+      [decode(message([], "refusal", { type: "other" })), "ContentFilteredError", undefined, undefined, undefined],
+      [decodeEvents([overloaded]), "ModelOverloadedError", "Overloaded", undefined, "r"],
+      [decodeEvents([...said, overloaded]), "ModelOverloadedError", "Overloaded", counted, "r"],
+      [decodeEvents([start, { type: "error" }]), "ServerError", undefined, counted, undefined]
+    ] as const) {
+      assert(Result.isFailure(read))
+      const { failure } = read
+      assert.deepStrictEqual(
+        [failure._tag, failure.detail, failure.usage, failure.requestId],
+        [_tag, detail, used, requestId]
+      )
+    }
   })
 })

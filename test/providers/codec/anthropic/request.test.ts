@@ -11,57 +11,47 @@ const tool: Message.ToolSpec = {
 }
 
 describe("messages", () => {
-  it("writes the text of the system at the top, and the messages in turns", () => {
-    const body = encode({
-      messages: [Message.system("be brief"), Message.user("hi"), Message.assistant("hello"), Message.user("bye")]
-    })
-    assert.deepStrictEqual(body, {
+  it("are turns of adjacent messages of one side, any text of them as JSON, below the texts of the system; blank ones are left out", () => {
+    const odd = 'a"\\\n\u0000\u2028🙂\ud800'
+    const messages = [
+      Message.system("be brief"),
+      Message.user(odd),
+      Message.user([Message.text("b"), Message.text(" \n")]),
+      Message.system(" \n"),
+      Message.user(""),
+      Message.assistant("c"),
+      Message.assistant("d"),
+      Message.assistant(""),
+      Message.system("be kind"),
+      Message.user("e")
+    ]
+    const body = {
       model: "claude-x",
       max_tokens: 8192,
-      system: [text("be brief")],
       messages: [
-        { role: "user", content: [text("hi")] },
-        { role: "assistant", content: [text("hello")] },
-        { role: "user", content: [text("bye")] }
-      ]
-    })
-  })
-
-  it("writes each system text separately, and leaves out blank ones", () => {
-    const systemOf = (...texts: ReadonlyArray<string>) =>
-      encode({ messages: [...texts.map((text) => Message.system(text)), Message.user("hi")] }).system
-    assert.deepStrictEqual(systemOf("be brief", " \n", "be kind"), [text("be brief"), text("be kind")])
-    assert.isUndefined(systemOf("", " "))
-  })
-
-  it("joins adjacent messages of one side, and leaves out blank ones", () => {
-    assert.deepStrictEqual(
-      messagesOf(
-        Message.user("a"),
-        Message.user([Message.text("b"), Message.text(" \n")]),
-        Message.user(""),
-        Message.assistant("c"),
-        Message.assistant("d"),
-        Message.assistant(""),
-        Message.user("e")
-      ),
-      [
-        { role: "user", content: [text("a"), text("b")] },
+        { role: "user", content: [text(odd), text("b")] },
         { role: "assistant", content: [text("c"), text("d")] },
         { role: "user", content: [text("e")] }
       ]
-    )
+    }
+    assert.deepStrictEqual(encode({ messages }), { ...body, system: [text("be brief"), text("be kind")] })
+    const unruled = messages.filter(({ role }) => role !== "system")
+    assert.deepStrictEqual(encode({ messages: [Message.system(""), ...unruled] }), body)
   })
 
-  it("writes the results of all calls into one turn of the user, before any text, failures with their flag [C1]", () => {
+  it("have the results of all calls in one turn of the user, before any text, each but a result with its flag and words [C1 C2]", () => {
+    const kinds = ["told", "denied", "interrupted", "truncated", "unknown"] as const
+    const failed = { content: "The call failed.", is_error: true }
+    const rows = [
+      [call("c1", { q: 1 }), "result", "one", { content: "one" }],
+      [call("c2", '{"q":2}'), "told", "two failed", { content: "two failed", is_error: true }],
+      [call("c3"), "result", "", { content: "" }],
+      ...kinds.map((kind) => [call(kind), kind, " ", failed] as const)
+    ] as const
     assert.deepStrictEqual(
       messagesOf(
         Message.user("go"),
-        said(
-          Message.text("let me see"),
-          answered(call("c1", { q: 1 }), "result", "one"),
-          answered(call("c2", '{"q":2}'), "told", "two failed")
-        ),
+        said(Message.text("let me see"), ...rows.map(([call, kind, text]) => answered(call, kind, text))),
         Message.user("and?")
       ),
       [
@@ -70,30 +60,23 @@ describe("messages", () => {
           role: "assistant",
           content: [
             text("let me see"),
-            { type: "tool_use", id: "c1", name: "search", input: { q: 1 } },
-            { type: "tool_use", id: "c2", name: "search", input: { q: 2 } }
+            ...rows.map(([{ id }], at) => ({
+              type: "tool_use",
+              id,
+              name: "search",
+              input: [{ q: 1 }, { q: 2 }][at] ?? {}
+            }))
           ]
         },
         {
           role: "user",
           content: [
-            { type: "tool_result", tool_use_id: "c1", content: "one" },
-            { type: "tool_result", tool_use_id: "c2", content: "two failed", is_error: true },
+            ...rows.map(([{ id }, , , result]) => ({ type: "tool_result", tool_use_id: id, ...result })),
             text("and?")
           ]
         }
       ]
     )
-  })
-
-  it("every settlement but a result carries the flag, and words [C2]", () => {
-    const resultOf = (kind: Message.Settlement["kind"], text: string) =>
-      messagesOf(said(answered(call("c1"), kind, text)))[1].content[0]
-    for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
-      assert.deepInclude(resultOf(kind, "no rows"), { content: "no rows", is_error: true })
-      assert.deepInclude(resultOf(kind, ""), { content: "The call failed.", is_error: true })
-    }
-    assert.deepStrictEqual(resultOf("result", ""), { type: "tool_result", tool_use_id: "c1", content: "" })
   })
 
   it("sends arguments back as an object, and a text that makes up none under a name of its own", () => {
@@ -123,11 +106,6 @@ describe("messages", () => {
     const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`
     assert.include(sent(deep), deep)
     assert.include(sent(JSON.parse(deep)), "nested too deeply")
-  })
-
-  it("writes any text as JSON, lone surrogates too", () => {
-    const value = 'a"\\\n\u0000\u2028🙂\ud800'
-    assert.strictEqual(messagesOf(Message.user(value))[0].content[0].text, value)
   })
 })
 
@@ -182,26 +160,24 @@ describe("images and files", () => {
 })
 
 describe("tools", () => {
-  it("writes them in the form of the recorded requests, beside those of the provider", () => {
+  it("are written in the form of the recorded requests, each schema as an object's, beside those of the provider", () => {
     const search = { type: "web_search_20250305", name: "web_search" }
-    assert.deepStrictEqual(encode({ tools: [tool] }, { providerTools: [search] }).tools, [
+    const $defs = { "a/b": { type: "object", properties: {} } }
+    const named = { name: "n", description: "", parameters: { $ref: "#/$defs/a~1b", $defs } }
+    const tools = [tool, { name: "t", description: "", parameters: {} }, named]
+    assert.deepStrictEqual(encode({ tools }, { providerTools: [search] }).tools, [
       {
         name: "weather",
         description: "Gets current weather for a location",
         input_schema: { type: "object", properties: { latitude: { type: "string" } }, required: ["latitude"] }
       },
+      { name: "t", input_schema: { type: "object" } },
+      // a named schema is taken out of the definitions
+      { name: "n", input_schema: { ...$defs["a/b"], $defs } },
       search
     ])
     assert.deepStrictEqual(encode({}, { providerTools: [search] }).tools, [search])
     assert.notProperty(encode({}), "tools")
-  })
-
-  it("writes that every schema is an object's, and takes a named one out of the definitions", () => {
-    const schemaOf = (parameters: Message.ToolSpec["parameters"]) =>
-      encode({ tools: [{ name: "t", description: "", parameters }] }).tools[0]
-    assert.deepStrictEqual(schemaOf({}), { name: "t", input_schema: { type: "object" } })
-    const $defs = { "a/b": { type: "object", properties: {} } }
-    assert.deepStrictEqual(schemaOf({ $ref: "#/$defs/a~1b", $defs }).input_schema, { ...$defs["a/b"], $defs })
   })
 
   it("writes a choice only where there are tools to choose from", () => {
@@ -221,7 +197,7 @@ describe("tools", () => {
 })
 
 describe("the rest of the body", () => {
-  it("sends the given parameters, under the names of the wire", () => {
+  it("has the given parameters under the names of the wire, and how much to think, as a recorded budget or an effort [P1410]", () => {
     const { messages: _, ...body } = encode(
       {},
       {
@@ -243,9 +219,6 @@ describe("the rest of the body", () => {
       metadata: { user_id: "u" }
     })
     assert.isTrue(encode({}, {}, "streamed").stream)
-  })
-
-  it("writes how much to think: as a recorded budget, or as an effort", () => {
     const asked = (parameters: Parameters<typeof AnthropicMessages.make>[1], request: Partial<Model.Request> = {}) => {
       const { max_tokens, output_config, thinking } = encode(request, parameters)
       return { max_tokens, output_config, thinking }
@@ -259,6 +232,11 @@ describe("the rest of the body", () => {
       output_config: { effort: "high" },
       thinking: { type: "adaptive" }
     })
+    // the table of families decides what a model takes
+    const foreign = [Message.user("go"), said(answered(call("c1")))]
+    for (const request of [{ toolChoice: "required" as const }, { messages: foreign }]) {
+      assert.deepStrictEqual(asked({ reasoning: { maxTokens: 1024 } }, { tools: [tool], ...request }).thinking, budget)
+    }
     const off = { ...none, max_tokens: 8192, thinking: { type: "disabled" } }
     assert.deepStrictEqual(asked({ reasoning: "none" }), off)
     assert.deepStrictEqual(asked({ reasoning: { maxTokens: 0 } }), off)
@@ -275,14 +253,6 @@ describe("the rest of the body", () => {
       assert.deepStrictEqual(of({ maxTokens: 1024 }), { ...budget, display })
       assert.deepStrictEqual(of("none"), { type: "disabled" })
       assert.deepStrictEqual(of(), includeThoughts ? { type: "adaptive", display } : undefined)
-    }
-  })
-
-  it("writes the thinking that it is given: the table of families decides what a model takes [P1410]", () => {
-    const foreign = [Message.user("go"), said(answered(call("c1")))]
-    for (const request of [{ toolChoice: "required" as const }, { messages: foreign }]) {
-      const { thinking } = encode({ tools: [tool], ...request }, { reasoning: { maxTokens: 1024 } })
-      assert.deepStrictEqual(thinking, { type: "enabled", budget_tokens: 1024 })
     }
   })
 
@@ -325,12 +295,5 @@ describe("the rest of the body", () => {
       [{ ...said(thought("hm", "s")), paused: true }, foreign]
     ]
     for (const messages of thoughtful) assert.isFalse(answers(...messages), JSON.stringify(messages))
-  })
-
-  it("parameters that this format lacks do not compile", () => {
-    // @ts-expect-error there is no seed
-    AnthropicMessages.make(source, { seed: 7 })
-    // @ts-expect-error the cache has no key
-    AnthropicMessages.make(source, { promptCache: { key: "k" } })
   })
 })

@@ -22,7 +22,7 @@ const found: Block = { type: "web_search_tool_result", tool_use_id: "s1", conten
 const other: Block = { type: "mcp_tool_use", id: "s2", name: "look" }
 const text: Block = { type: "text", text: "so" }
 
-it("a call waits until its own result came", () => {
+it("a call waits until its own result came, and beside calls of tools or words only as far as the stop reason says", () => {
   assert.strictEqual(kindOf([search], "tool_use"), "server_tool_use")
   assert.isUndefined(kindOf([search, found], "tool_use"))
   assert.strictEqual(kindOf([search, other], "tool_use"), "server_tool_use")
@@ -32,9 +32,6 @@ it("a call waits until its own result came", () => {
   // two calls without an id are one
   const { id: _, ...nameless } = search
   assert.strictEqual(kindOf([nameless, { ...other, type: "x_tool_use", id: "" }], "tool_use"), "x_tool_use")
-})
-
-it("beside calls of tools or words, a message waits only as far as its stop reason says", () => {
   assert.isUndefined(kindOf([search], "tool_use", { calls: true }))
   const endings = [undefined, "end_turn", "stop_sequence", "never_seen"]
   for (const reason of endings) {

@@ -77,7 +77,7 @@ describe("parts", () => {
     assert.strictEqual(finish, "tool-calls")
   })
 
-  it("generates ids that are unique within a reply and differ from those of other replies", () => {
+  it("generates ids that are unique within a reply, and have of its id what every provider takes in the ids of calls", () => {
     const call = (id?: string) => ({ functionCall: { ...(id === undefined ? {} : { id }), name: "f" } })
     const ids = Message.callsOf(both([call(), call(), call("x"), call("x"), call("call_r-1_4"), call()])).map(
       ({ id }) => id
@@ -85,16 +85,14 @@ describe("parts", () => {
     assert.deepStrictEqual(ids, ["call_r-1_0", "call_r-1_1", "x", "call_r-1_3", "call_r-1_4", "call_r-1_5"])
     const taken = Message.callsOf(both([call("call_r-1_1"), call(), call()])).map(({ id }) => id)
     assert.deepStrictEqual(taken, ["call_r-1_1", "call_r-1_2", "call_r-1_3"])
-  })
-
-  it("keeps of a reply's id what every provider takes in the ids of calls, and not too much of it", () => {
-    const call = { functionCall: { name: "f" } }
-    const idFor = (responseId: unknown) =>
-      Message.callsOf(ok(whole(codec, chunk([call], "STOP", {}, { responseId }))))[0]?.id
-    assert.strictEqual(idFor("a/b.c-d_e"), "call_abc-d_e_0")
-    assert.strictEqual(idFor("x".repeat(30)), `call_${"x".repeat(24)}_0`)
-    assert.strictEqual(idFor("///"), "call_0")
-    assert.strictEqual(idFor(undefined), "call_0")
+    for (const [responseId, id] of [
+      ["a/b.c-d_e", "call_abc-d_e_0"],
+      ["x".repeat(30), `call_${"x".repeat(24)}_0`],
+      ["///", "call_0"],
+      [undefined, "call_0"]
+    ] as const) {
+      assert.strictEqual(Message.callsOf(ok(whole(codec, chunk([call()], "STOP", {}, { responseId }))))[0]?.id, id)
+    }
   })
 
   it("a call without a name or arguments is one of no name, and nothing is Gemini's own in it", () => {
@@ -125,150 +123,141 @@ describe("parts", () => {
     assert.deepStrictEqual(both(interrupted).content, [{ type: "reasoning", text: "hm", ...opaque({}) }])
   })
 
-  it("emits the metadata beside the content at the end, in a fixed order", () => {
-    const remarks = {
+  it("passes on the work that Gemini did on its side, and at the end what it says beside the content, in a fixed order", () => {
+    const code = { executableCode: { language: "PYTHON", code: "1" } }
+    const image = { inlineData: { mimeType: "image/png", data: "aGk=" } }
+    const beside = {
       citationMetadata: { citationSources: [{ uri: "https://example.org" }] },
       groundingMetadata: { webSearchQueries: ["x"] },
-      urlContextMetadata: { urlMetadata: [] }
+      urlContextMetadata: { urlMetadata: [] },
+      logprobsResult: { chosenCandidates: [{ token: "1" }] }
     }
-    assert.deepStrictEqual(
-      both([{ text: "a" }], "STOP", remarks).content.slice(1),
-      (["groundingMetadata", "urlContextMetadata", "citationMetadata"] as const).map((kind) => ({
-        type: "provider-item",
-        kind,
-        ...opaque(remarks[kind])
-      }))
-    )
-  })
-
-  it("passes on the work that Gemini did on its side, and its sources at the end", () => {
-    const code = { executableCode: { language: "PYTHON", code: "1" } }
-    const { content } = both([code, { text: "1" }, { inlineData: { mimeType: "image/png", data: "aGk=" } }], "STOP", {
-      groundingMetadata: { webSearchQueries: ["x"] },
-      citationMetadata: {}
-    })
-    assert.deepStrictEqual(content, [
+    const kinds = ["logprobsResult", "groundingMetadata", "urlContextMetadata", "citationMetadata"] as const
+    assert.deepStrictEqual(both([code, { text: "1" }, image], "STOP", beside).content, [
       { type: "provider-item", kind: "executableCode", ...opaque(code) },
       { type: "text", text: "1" },
-      {
-        type: "provider-item",
-        kind: "inlineData",
-        ...opaque({ inlineData: { mimeType: "image/png", data: "aGk=" } })
-      },
-      { type: "provider-item", kind: "groundingMetadata", ...opaque({ webSearchQueries: ["x"] }) }
+      { type: "provider-item", kind: "inlineData", ...opaque(image) },
+      ...kinds.map((kind) => ({ type: "provider-item" as const, kind, ...opaque(beside[kind]) }))
     ])
+    const empty = { citationMetadata: {}, groundingMetadata: null, urlContextMetadata: "x" }
+    assert.deepStrictEqual(both([{ text: "1" }], "STOP", empty).content, [{ type: "text", text: "1" }])
   })
+})
 
-  it("reads a reply without content, and one whose limit was used up by thoughts", () => {
-    assert.deepStrictEqual(ok(whole(codec, chunk(undefined, "STOP"))).content, [])
-    assert.deepStrictEqual(ok(whole(codec, { candidates: [{ finishReason: "STOP" }] })).content, [])
-    const unended = ok(whole(codec, chunk([{ text: "a" }])))
-    assert.deepStrictEqual([unended.content, unended.finish], [[{ type: "text", text: "a" }], "stop"])
-    const top = { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 5, totalTokenCount: 15 } }
-    const cut = ok(whole(codec, chunk(undefined, "MAX_TOKENS", {}, top)))
-    assert.strictEqual(cut.finish, "length")
-    assert.deepStrictEqual(cut.content, [])
-    assert.strictEqual(cut.usage.outputTokens, 5)
-    assert.strictEqual(both([{ text: "hm", thought: true }], "MAX_TOKENS").finish, "length")
-  })
-
-  it("a call beside the end of the limit is no call that could run [A114]", () => {
-    assert.strictEqual(both([{ functionCall: { name: "f", args: {} } }], "MAX_TOKENS").finish, "length")
-  })
-
-  it("maps unknown finish reasons to `other`", () => {
-    for (const reason of ["OTHER", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"]) {
-      assert.strictEqual(both([{ text: "a" }], reason).finish, "other")
+describe("the end", () => {
+  it("has Gemini's reason, `other` for an unknown one; calls beside the end of the limit are none that could run", () => {
+    const [text, call] = [{ text: "a" }, { functionCall: { name: "f", args: {} } }]
+    for (const [reason, part, finish] of [
+      ["STOP", text, "stop"],
+      ["STOP", call, "tool-calls"],
+      ["MAX_TOKENS", { text: "hm", thought: true }, "length"],
+      ["MAX_TOKENS", call, "length"],
+      ["OTHER", text, "other"],
+      ["TOO_MANY_TOOL_CALLS", call, "other"],
+      ["constructor", text, "other"]
+    ] as const) {
+      const reply = both([part], reason)
+      assert.deepStrictEqual([reply.finish, reply.rawFinish], [finish, reason])
     }
+  })
+
+  it("may come without content, and a whole reply without a reason is one all the same", () => {
+    const top = { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 5, totalTokenCount: 15 } }
+    const text = { type: "text", text: "a" } as const
+    for (const [body, content, finish, outputTokens] of [
+      [chunk(undefined, "STOP"), [], "stop", 0],
+      [{ candidates: [{ finishReason: "STOP" }] }, [], "stop", 0],
+      [chunk([{ text: "a" }]), [text], "stop", 0],
+      [chunk(undefined, "MAX_TOKENS", {}, top), [], "length", 5]
+    ] as const) {
+      const reply = ok(whole(codec, body))
+      assert.deepStrictEqual<unknown>(
+        [reply.content, reply.finish, reply.usage.outputTokens],
+        [content, finish, outputTokens]
+      )
+    }
+  })
+
+  it("of a stream is its finish reason, in any chunk, and never `[DONE]`, which some gateways add [P504]", () => {
+    const [a, b] = [chunk([{ text: "a" }]), chunk([{ text: "b" }], "STOP")]
+    for (const [events, text] of [
+      [[a, b, " [DONE] \n"], "ab"],
+      [[chunk([{ text: "a" }], "STOP"), b], "ab"],
+      [[[a, b]], "ab"],
+      [[a], undefined],
+      [[a, "[DONE]"], undefined],
+      [[chunk([{ text: "a" }], "FINISH_REASON_UNSPECIFIED")], undefined]
+    ] as const) {
+      const read = Result.map(streamed(codec, events), (reply) => reply && Message.textOf(reply))
+      assert.deepStrictEqual(read, Result.succeed(text), JSON.stringify(events))
+    }
+    assert.strictEqual(Message.textOf(ok(whole(codec, [a, b]))), "ab")
   })
 })
 
 describe("usage", () => {
-  it("counts thoughts as output, what came from the cache and what tools of Gemini read as input", () => {
-    const usageMetadata = { ...usage, cachedContentTokenCount: 6, toolUsePromptTokenCount: 2 }
-    assert.deepStrictEqual(ok(whole(codec, chunk([{ text: "a" }], "STOP", {}, { usageMetadata }))).usage, {
-      inputTokens: 12,
-      outputTokens: 7,
-      cachedInputTokens: 6,
-      cacheWriteTokens: 0,
-      reasoningTokens: 4
-    })
-  })
-
-  it("emits the usage so far with each piece, for a stream that is cut off [P703]", () => {
+  it("comes with each piece, for a stream that is cut off, and at the end by the last counts [P703]", () => {
     const decoder = codec.decoder(answerOf(""))
     const pushed = (chunk: object) => {
       const pushed = decoder.push(JSON.stringify(chunk))
       return Result.isSuccess(pushed) ? pushed.success : pushed.failure
     }
-    const push = (promptTokenCount: number, reason?: string) =>
-      pushed(chunk([{ text: "a" }], reason, {}, { usageMetadata: { promptTokenCount } }))
-    const alone = pushed(chunk([], undefined, {}, { usageMetadata: { promptTokenCount: 2 } }))
-    assert.deepStrictEqual(alone, [{ type: "usage", usage: Usage.make({ inputTokens: 2 }) }])
-    assert.deepStrictEqual(pushed(chunk([{ text: "a" }])), [{ type: "text-delta", text: "a" }])
-    assert.deepStrictEqual(push(3), [
-      { type: "text-delta", text: "a" },
-      { type: "usage", usage: Usage.make({ inputTokens: 3 }) }
+    const counted = (usageMetadata: object) => [undefined, {}, { usageMetadata }] as const
+    const a = { type: "text-delta", text: "a" }
+    assert.deepStrictEqual(pushed(chunk([], ...counted({ promptTokenCount: 2 }))), [
+      { type: "usage", usage: Usage.make({ inputTokens: 2 }) }
     ])
-    assert.deepStrictEqual(push(4, "STOP"), [{ type: "text-delta", text: "a" }])
-  })
-
-  it("takes the fields of the last chunk, also after the end", () => {
-    const early = { usageMetadata: { promptTokenCount: 1 } }
-    const chunks = [chunk([{ text: "a" }], "STOP", {}, early), { usageMetadata: usage }]
-    assert.strictEqual(ok(streamed(codec, chunks)).usage.inputTokens, 10)
-  })
-})
-
-describe("streams", () => {
-  it("an end of the stream that some gateways add is no chunk, blanks around it or not", () => {
-    const chunks = [chunk([{ text: "a" }]), chunk(undefined, "STOP"), " [DONE] \n"]
-    assert.deepStrictEqual(ok(streamed(codec, chunks)).content, [{ type: "text", text: "a" }])
-  })
-
-  it("without a finish reason there is no end, after any other chunk [P504]", () => {
-    for (const events of [
-      [chunk([{ text: "a" }])],
-      [chunk([{ text: "a" }]), "[DONE]"],
-      [chunk([{ text: "a" }], "FINISH_REASON_UNSPECIFIED")]
-    ]) {
-      const result = streamed(codec, events)
-      assert(Result.isSuccess(result))
-      assert.isUndefined(result.success)
-    }
-  })
-
-  it("reads on where every chunk names a reason, and lists of chunks", () => {
-    const chunks = [chunk([{ text: "a" }], "STOP"), chunk([{ text: "b" }], "STOP")]
-    assert.strictEqual(Message.textOf(ok(streamed(codec, chunks))), "ab")
-    assert.strictEqual(Message.textOf(ok(whole(codec, chunks))), "ab")
-  })
-
-  it("an error chunk is its error, with the usage so far [T8]", () => {
-    const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }
-    const result = streamed(codec, [chunk([{ text: "a" }], undefined, {}, { usageMetadata: usage }), error])
-    const overloaded = failed(result, LlmError.ModelOverloadedError)
-    assert.strictEqual(overloaded.usage?.inputTokens, 10)
-    assert.strictEqual(overloaded.status, 503)
+    assert.deepStrictEqual<unknown>(pushed(chunk([{ text: "a" }])), [a])
+    // what Gemini's tools read is input, and thoughts are output
+    const counts = { ...usage, cachedContentTokenCount: 6, toolUsePromptTokenCount: 2 }
+    const read = { inputTokens: 12, outputTokens: 7, cachedInputTokens: 6, cacheWriteTokens: 0, reasoningTokens: 4 }
+    assert.deepStrictEqual<unknown>(pushed(chunk([{ text: "a" }], ...counted(counts))), [
+      a,
+      { type: "usage", usage: read }
+    ])
+    const early = { usageMetadata: { promptTokenCount: 13 } }
+    assert.deepStrictEqual<unknown>(pushed(chunk([{ text: "a" }], "STOP", {}, early)), [a])
+    assert.deepStrictEqual(pushed({ usageMetadata: { promptTokenCount: 14 } }), [])
+    assert.deepStrictEqual(
+      decoder.end(),
+      Result.succeed([
+        {
+          type: "finish",
+          finish: "stop",
+          usage: { ...read, inputTokens: 14 },
+          model: "gemini-2.5-flash",
+          responseId: "r-1",
+          rawFinish: "STOP"
+        }
+      ])
+    )
   })
 })
 
 describe("replies that are none", () => {
-  it("a filter's end is a ContentFilteredError, with its usage [T8]", () => {
-    for (const reason of ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]) {
-      const end = chunk(undefined, reason, {}, { usageMetadata: usage })
-      for (const result of [whole(codec, end), streamed(codec, [chunk([{ text: "a" }]), end])]) {
-        assert.strictEqual(failed(result, LlmError.ContentFilteredError).usage?.outputTokens, 7)
+  it("a filter's end, a blocked prompt and an error chunk are their errors, with what was used and Gemini's words or its reason [T8]", () => {
+    const filters = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]
+    const blocked = (more: object) => ({ promptFeedback: { blockReason: "OTHER", ...more }, usageMetadata: usage })
+    const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }
+    const counted = chunk([{ text: "a" }], undefined, {}, { usageMetadata: usage })
+    for (const [events, type, status, detail] of [
+      ...filters.map(
+        (reason) =>
+          [
+            [counted, chunk(undefined, reason)],
+            LlmError.ContentFilteredError,
+            200,
+            `the reply ended with ${reason}`
+          ] as const
+      ),
+      [[blocked({})], LlmError.ContentFilteredError, 200, "the prompt was blocked: OTHER"],
+      [[blocked({ blockReasonMessage: "not this" })], LlmError.ContentFilteredError, 200, "not this"],
+      [[counted, error], LlmError.ModelOverloadedError, 503, "The model is overloaded."]
+    ] as const) {
+      const used = Usage.make({ inputTokens: 10, outputTokens: 7, reasoningTokens: 4 })
+      for (const result of [streamed(codec, events), whole(codec, { usageMetadata: usage, ...events.at(-1) })]) {
+        assert.deepInclude(failed<LlmError.LlmError>(result, type), { detail, status, usage: used })
       }
-    }
-  })
-
-  it("a blocked prompt has no candidates [T8]", () => {
-    const blocked = { promptFeedback: { blockReason: "JAILBREAK" }, usageMetadata: { promptTokenCount: 12 } }
-    for (const result of [whole(codec, blocked), streamed(codec, [blocked])]) {
-      const error = failed(result, LlmError.ContentFilteredError)
-      assert.include(error.detail, "JAILBREAK")
-      assert.strictEqual(error.usage?.inputTokens, 12)
     }
   })
 
@@ -304,20 +293,5 @@ describe("replies that are none", () => {
     assert.deepStrictEqual(quoted(`default_api.f(a="it's)", b=(1)) + 2`), ["f", `a="it's)", b=(1)`])
     assert.deepStrictEqual(quoted("default_api.f(a=(1"), ["f", "a=(1"])
     assert.deepStrictEqual(quoted("mydefault_api.f(1) default_api.g(2)"), ["g", "2"])
-  })
-
-  it("an end without a message has its reason as text, a blocked prompt Gemini's message or its reason [T8]", () => {
-    const textOf = (body: unknown) => failed(whole(codec, body), LlmError.ContentFilteredError).detail ?? ""
-    assert.include(textOf(chunk(undefined, "SAFETY")), "the reply ended with SAFETY")
-    const blocked = (more: object) => ({ promptFeedback: { blockReason: "OTHER", ...more } })
-    assert.include(textOf(blocked({})), "the prompt was blocked: OTHER")
-    assert.include(textOf(blocked({ blockReasonMessage: "not this" })), "not this")
-  })
-
-  it("what cannot be read is an UnknownLlmError [T8]", () => {
-    for (const body of ["", "<html>", "null", "[]", "{}", '{"candidates":[]}', '{"candidates":[{}]}', '"x"']) {
-      failed(whole(codec, body), LlmError.UnknownLlmError)
-    }
-    failed(streamed(codec, ["nonsense"]), LlmError.UnknownLlmError)
   })
 })

@@ -73,91 +73,86 @@ describe("messages", () => {
     }
   })
 
-  it("writes messages of user and model as contents, and those of the system as its instruction", () => {
+  it("are contents of user and model, or the instruction of the system; nothing else is sent that is not given", () => {
+    const foreign = said({ type: "reasoning", text: "hm", opaque: { provider: "anthropic", data: "s" } })
     const messages = [
       Message.system("be brief"),
-      Message.user([Message.text("a"), Message.text("b")]),
+      Message.user([
+        Message.text("a"),
+        Message.image("image/png", { data: "aGk=" }),
+        Message.image("image/png", { url: "https://example.org/a.png" }),
+        Message.file("application/pdf", { data: "aGk=" }, "a.pdf"),
+        Message.file("application/pdf", { url: "https://example.org/a.pdf" })
+      ]),
       Message.assistant("hello"),
-      Message.system("be kind")
+      foreign,
+      said(),
+      Message.assistant(""),
+      Message.system("be kind"),
+      Message.user([])
     ]
-    assert.deepStrictEqual(encode({ messages }), {
-      contents: [
-        { role: "user", parts: [{ text: "a" }, { text: "b" }] },
-        { role: "model", parts: [{ text: "hello" }] }
-      ],
-      systemInstruction: { parts: [{ text: "be brief" }, { text: "be kind" }] }
-    })
-  })
-
-  it("leaves out a message of which nothing is left, and writes an empty one of a user as an empty text", () => {
-    const foreign = said({ type: "reasoning", text: "hm", opaque: { provider: "anthropic", data: "s" } })
-    assert.deepStrictEqual(contentsOf([Message.user([]), foreign, said(), Message.assistant("")]), [
-      { role: "user", parts: [{ text: "" }] }
-    ])
-  })
-
-  it("writes images and files, by their bytes or their address", () => {
-    const user = Message.user([
-      Message.image("image/png", { data: "aGk=" }),
-      Message.image("image/png", { url: "https://example.org/a.png" }),
-      Message.file("application/pdf", { data: "aGk=" }, "a.pdf"),
-      Message.file("application/pdf", { url: "https://example.org/a.pdf" })
-    ])
-    assert.deepStrictEqual(contentsOf([user])[0].parts, [
-      { inlineData: { mimeType: "image/png", data: "aGk=" } },
-      { fileData: { mimeType: "image/png", fileUri: "https://example.org/a.png" } },
-      { inlineData: { mimeType: "application/pdf", data: "aGk=" } },
-      { fileData: { mimeType: "application/pdf", fileUri: "https://example.org/a.pdf" } }
-    ])
-    assert.isUndefined(GeminiContent.make(source).refuses?.({ ...plain, messages: [user], toolChoice: "required" }))
+    const { encode, refuses } = GeminiContent.make(source)
+    for (const mode of ["whole", "streamed"] as const) {
+      assert.deepStrictEqual(JSON.parse(encode({ ...plain, messages }, mode)), {
+        contents: [
+          {
+            role: "user",
+            parts: [
+              { text: "a" },
+              { inlineData: { mimeType: "image/png", data: "aGk=" } },
+              { fileData: { mimeType: "image/png", fileUri: "https://example.org/a.png" } },
+              { inlineData: { mimeType: "application/pdf", data: "aGk=" } },
+              { fileData: { mimeType: "application/pdf", fileUri: "https://example.org/a.pdf" } }
+            ]
+          },
+          { role: "model", parts: [{ text: "hello" }] },
+          { role: "user", parts: [{ text: "" }] }
+        ],
+        systemInstruction: { parts: [{ text: "be brief" }, { text: "be kind" }] }
+      })
+    }
+    assert.isUndefined(refuses?.({ ...plain, messages, toolChoice: "required" }))
   })
 })
 
 describe("settled calls", () => {
-  it("writes one response per call in a turn of the user, an error under the name of one [C1 C2]", () => {
+  it("writes one response per call in a turn of the user, as an error unless it is a result, with an id that Gemini gave [C1 C2]", () => {
+    const kinds = ["told", "denied", "interrupted", "truncated", "unknown"] as const
+    const foreign = { provider: "openai", data: { id: "c1", thoughtSignature: "s" } }
     const assistant = said(
       Message.text("let me see"),
       answered(call("c1", '{"q":1}'), "result", "one"),
-      answered(call("c2", { q: 2 }), "told", "two failed")
+      answered(call("fc-2", { q: 2 }, signed("s", "fc-2")), "result", "two"),
+      answered(call("c3", {}, foreign), "result", "three"),
+      ...kinds.map((kind) => answered(call(kind, null), kind, `it was ${kind}`))
     )
+    const made = (args: object, more: object = {}) => ({ functionCall: { ...more, name: "search", args } })
+    const response = (response: object, more: object = {}) => ({
+      functionResponse: { ...more, name: "search", response }
+    })
     assert.deepStrictEqual(contentsOf([Message.user("go"), assistant, Message.user("and?")]), [
       { role: "user", parts: [{ text: "go" }] },
       {
         role: "model",
         parts: [
           { text: "let me see" },
-          { functionCall: { name: "search", args: { q: 1 } } },
-          { functionCall: { name: "search", args: { q: 2 } } }
+          made({ q: 1 }),
+          { ...made({ q: 2 }, { id: "fc-2" }), thoughtSignature: "s" },
+          made({}),
+          ...kinds.map(() => made({}))
         ]
       },
       {
         role: "user",
         parts: [
-          { functionResponse: { name: "search", response: { output: "one" } } },
-          { functionResponse: { name: "search", response: { error: "two failed" } } }
+          response({ output: "one" }),
+          response({ output: "two" }, { id: "fc-2" }),
+          response({ output: "three" }),
+          ...kinds.map((kind) => response({ error: `it was ${kind}` }))
         ]
       },
       { role: "user", parts: [{ text: "and?" }] }
     ])
-  })
-
-  it("every settlement that is no result is an error [C2]", () => {
-    for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
-      const [, responses] = contentsOf([said(answered(call("c1", null), kind, "x"))])
-      assert.deepStrictEqual(responses.parts[0].functionResponse.response, { error: "x" })
-    }
-  })
-
-  it("sends back the ids that Gemini gave, in call and response, and none of any other origin", () => {
-    const [own, ownResponse] = contentsOf([said(answered(call("fc-1", {}, signed("s", "fc-1")), "result", "x"))])
-    assert.strictEqual(own.parts[0].functionCall.id, "fc-1")
-    assert.strictEqual(ownResponse.parts[0].functionResponse.id, "fc-1")
-    const foreign = { provider: "openai", data: { id: "c1", thoughtSignature: "s" } }
-    for (const made of [call("c1", {}), call("c1", {}, foreign)]) {
-      const [model, response] = contentsOf([said(answered(made, "result", "x"))])
-      assert.deepStrictEqual(model.parts, [{ functionCall: { name: "search", args: {} } }])
-      assert.notProperty(response.parts[0].functionResponse, "id")
-    }
   })
 
   it("writes any arguments as an object", () => {
@@ -184,17 +179,25 @@ describe("data that Gemini demands back", () => {
     opaque: { provider, data }
   })
 
-  it("sends signatures back on their part, and to no other provider [P1002]", () => {
+  it("sends signatures back on their part and its own items as they are, without the metadata, and none to others [P1002]", () => {
+    const code = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "s0" }
+    const result = { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } }
     const assistant = said(
+      item("executableCode", code),
+      item("codeExecutionResult", result),
       { type: "reasoning", text: "hmm", opaque: { provider: "gemini", data: { thoughtSignature: "s1" } } },
       { type: "reasoning", text: "so", opaque: { provider: "gemini", data: {} } },
       Message.text("first last"),
       item("thoughtSignature", { thoughtSignature: "s2", length: 4 }),
       Message.text("more"),
       item("thoughtSignature", { thoughtSignature: "s3", length: 0 }),
-      answered(call("c1", {}, signed("s4")), "result", "x")
+      answered(call("c1", {}, signed("s4")), "result", "x"),
+      item("groundingMetadata", { webSearchQueries: ["x"] }),
+      item("web_search_call", { type: "web_search_call" }, "openai")
     )
     const parts = [
+      code,
+      result,
       { text: "hmm", thought: true, thoughtSignature: "s1" },
       { text: "so", thought: true },
       { text: "first " },
@@ -204,62 +207,28 @@ describe("data that Gemini demands back", () => {
       { functionCall: { name: "search", args: {} }, thoughtSignature: "s4" }
     ]
     assert.deepStrictEqual(contentsOf([assistant])[0].parts, parts)
-    const elsewhere = JSON.stringify(contentsOf([assistant], { ...source, provider: "vertex" }))
-    assert.notInclude(elsewhere, "s1")
-    assert.notInclude(elsewhere, "thoughtSignature")
-    assert.notInclude(elsewhere, "hmm")
-  })
-
-  it("sends provider-side items back unchanged, but not the metadata beside the content", () => {
-    const code = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "s" }
-    const result = { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } }
-    const assistant = said(
-      item("executableCode", code),
-      item("codeExecutionResult", result),
-      Message.text("1"),
-      item("groundingMetadata", { webSearchQueries: ["x"] }),
-      item("web_search_call", { type: "web_search_call" }, "openai")
-    )
-    assert.deepStrictEqual(contentsOf([assistant])[0].parts, [code, result, { text: "1" }])
-  })
-
-  it("marks the first of another model's calls, for the models that refuse calls without a signature [P1002]", () => {
-    const assistant = said(answered(call("c1", {}), "result", "x"), answered(call("c2", {}), "result", "y"))
-    const signatures = (from: Provider.Source) =>
-      contentsOf([assistant], from)[0].parts.map((part: object) => Reflect.get(part, "thoughtSignature"))
-    assert.deepStrictEqual(signatures(third), ["skip_thought_signature_validator", undefined])
-    assert.deepStrictEqual(signatures(source), [undefined, undefined])
-    const own = said(answered(call("c1", {}, signed("real")), "result", "x"))
-    assert.strictEqual(contentsOf([own], third)[0].parts[0].thoughtSignature, "real")
+    assert.deepStrictEqual(contentsOf([assistant], { ...source, provider: "vertex" })[0].parts, [
+      { text: "first last" },
+      { text: "more" },
+      { functionCall: { name: "search", args: {} } }
+    ])
   })
 })
 
 describe("tools", () => {
-  it("knows the generations that take tools and a schema together by their names", () => {
-    const output = { name: "answer", schema: { type: "object" } }
-    const isShaped = (model: string) =>
-      "generationConfig" in encode({ output, tools: [tool] }, {}, { ...source, model })
-    assert.deepStrictEqual(
-      ["gemini-2.5-pro", "gemini-3-pro", "models/gemini-4", "gemini-10-pro", "my-gemini-3", "gemini-1"].map(isShaped),
-      [false, true, true, true, false, false]
-    )
-  })
-
-  it("declares them by their JSON Schema, the provider's own beside them", () => {
-    assert.deepStrictEqual(encode({ tools: [tool] }, { providerTools: [{ googleSearch: {} }] }).tools, [
+  it("declares them by their JSON Schema, a named one taken out of the definitions, the provider's own beside them", () => {
+    const $defs = { Query: { type: "object", properties: { q: { type: "string" } } } }
+    const named = { ...tool, name: "ask", parameters: { $ref: "#/$defs/Query", $defs } }
+    assert.deepStrictEqual(encode({ tools: [tool, named] }, { providerTools: [{ googleSearch: {} }] }).tools, [
       {
-        functionDeclarations: [{ name: "search", description: "Searches.", parametersJsonSchema: { type: "object" } }]
+        functionDeclarations: [
+          { name: "search", description: "Searches.", parametersJsonSchema: { type: "object" } },
+          { name: "ask", description: "Searches.", parametersJsonSchema: { ...$defs.Query, $defs } }
+        ]
       },
       { googleSearch: {} }
     ])
     assert.notProperty(encode({}), "tools")
-  })
-
-  it("takes the schema of a tool's parameters out of the definitions", () => {
-    const $defs = { Query: { type: "object", properties: { q: { type: "string" } } } }
-    const named = { ...tool, parameters: { $ref: "#/$defs/Query", $defs } }
-    const { tools } = encode({ tools: [named] })
-    assert.deepStrictEqual(tools[0].functionDeclarations[0].parametersJsonSchema, { ...$defs.Query, $defs })
   })
 
   it("writes a choice among them, only where there are any", () => {
@@ -280,21 +249,46 @@ describe("the output", () => {
   const output: Model.OutputSpec = { name: "report", schema: { type: "object", properties: {} } }
   const config = { responseMimeType: "application/json", responseJsonSchema: output.schema }
 
-  it("goes as a JSON Schema, beside tools only where the model takes both [P301]", () => {
+  it("goes as a JSON Schema, beside tools only from the third generation on, which refuses calls without a signature [P301 P1002]", () => {
     assert.deepStrictEqual(encode({ output }, { temperature: 0 }).generationConfig, { temperature: 0, ...config })
-    assert.notProperty(encode({ output, tools: [tool] }), "generationConfig")
-    assert.deepStrictEqual(encode({ output, tools: [tool] }, {}, third).generationConfig, config)
+    const two = said(answered(call("c1", {}), "result", "x"), answered(call("c2", {}), "result", "y"))
+    const own = said(answered(call("c1", {}, signed("real")), "result", "x"))
+    const sent = (model: string) => {
+      const body = encode({ messages: [two, own], output, tools: [tool] }, {}, { ...source, model })
+      const [others, , ours] = body.contents
+      return [
+        body.generationConfig,
+        ...[...others.parts, ...ours.parts].map((part: object) => Reflect.get(part, "thoughtSignature"))
+      ]
+    }
+    for (const model of ["gemini-3-pro", "models/gemini-4", "gemini-10-pro"]) {
+      // the first of another model's calls has the mark that Google documents
+      assert.deepStrictEqual(sent(model), [config, "skip_thought_signature_validator", undefined, "real"], model)
+    }
+    for (const model of ["gemini-2.5-pro", "my-gemini-3", "gemini-1"]) {
+      assert.deepStrictEqual(sent(model), [undefined, undefined, undefined, "real"], model)
+    }
+  })
+
+  it("is left to a user who set a schema, with no text for it", () => {
+    const sent = (generationConfig: Record<string, Schema.Json>) => {
+      const body = encode({ output, tools: [tool] }, { extra: { generationConfig } })
+      return ["systemInstruction" in body, body.generationConfig]
+    }
+    assert.deepStrictEqual(sent({}), [true, undefined])
+    for (const name of ["responseSchema", "responseJsonSchema"]) {
+      assert.deepStrictEqual(sent({ [name]: { type: "array" } }), [false, { [name]: { type: "array" } }])
+      const alone = encode({ output }, { extra: { generationConfig: { [name]: { type: "array" } } } })
+      assert.deepStrictEqual(alone.generationConfig, {
+        responseMimeType: "application/json",
+        [name]: { type: "array" }
+      })
+    }
   })
 })
 
 describe("the rest of the body", () => {
-  it("sends no parameter that is not given, whole and streamed", () => {
-    const body = { contents: [{ role: "user", parts: [{ text: "hi" }] }] }
-    assert.deepStrictEqual(encode({}), body)
-    assert.deepStrictEqual(JSON.parse(GeminiContent.make(source).encode(plain, "streamed")), body)
-  })
-
-  it("sends the given parameters, under the names of the wire", () => {
+  it("has the given parameters under the names of the wire, and how much to think in the words of the model", () => {
     const body = encode(
       {},
       {
@@ -320,22 +314,8 @@ describe("the rest of the body", () => {
       },
       safetySettings: []
     })
-  })
-
-  it("leaves the output schema to a user who set one, and adds no text for it", () => {
-    const output = { name: "answer", schema: { type: "object" } }
-    const words = (generationConfig: Record<string, Schema.Json>) =>
-      JSON.stringify(encode({ output, tools: [tool] }, { extra: { generationConfig } }).systemInstruction ?? "none")
-    assert.notStrictEqual(words({}), JSON.stringify("none"))
-    for (const name of ["responseSchema", "responseJsonSchema"]) {
-      assert.strictEqual(words({ [name]: { type: "object" } }), JSON.stringify("none"))
-    }
-  })
-
-  it("writes how much to think in the words of the model", () => {
     const thinkingOf = (parameters: Parameters<typeof GeminiContent.make>[1], from = source) =>
       encode({}, parameters, from).generationConfig.thinkingConfig
-    assert.deepStrictEqual(thinkingOf({ reasoning: { maxTokens: 9 } }), { thinkingBudget: 9, includeThoughts: true })
     assert.deepStrictEqual(thinkingOf({ reasoning: "high" }, third), { thinkingLevel: "high", includeThoughts: true })
     assert.deepStrictEqual(thinkingOf({ reasoning: "none" }), { thinkingBudget: 0 })
     assert.deepStrictEqual(thinkingOf({ includeThoughts: true }), { includeThoughts: true })
@@ -343,15 +323,5 @@ describe("the rest of the body", () => {
       thinkingLevel: "low",
       includeThoughts: false
     })
-  })
-})
-
-describe("the cached encoding", () => {
-  it("a later turn begins with the contents of the one before [P1110]", () => {
-    const codec = GeminiContent.make(source)
-    const messages = [Message.user("b"), said(answered(call("c1", "{}"), "told", "no"))]
-    const first = codec.encode({ ...plain, messages }, "whole")
-    const second = codec.encode({ ...plain, messages: [...messages, Message.assistant("c")] }, "whole")
-    assert.isTrue(second.startsWith(first.slice(0, -2)))
   })
 })

@@ -41,13 +41,6 @@ describe("a prompt", () => {
     )
   })
 
-  it("is not judged by a count of zero, or by usage that is not sound [P1410]", () => {
-    const asked = { numCtx: 4096, request: request(Message.user(text(99_999))) }
-    assert.deepStrictEqual(read(0, asked), Result.succeed([]))
-    assert.deepStrictEqual(read(4096, asked, { outputTokens: -1 }), Result.succeed([]))
-    assert.deepStrictEqual(read(NaN, asked), Result.succeed([]))
-  })
-
   it("of half the context is cut if it has more than 8 bytes a token, and may be cut if it has more than 7 [P1410]", () => {
     const half = (bytes: number) => read(2048, { numCtx: 4096, request: request(Message.user(text(bytes))) })
     const suspected = (prompt_bytes: number) =>
@@ -56,11 +49,10 @@ describe("a prompt", () => {
     assert.deepStrictEqual<unknown>(half(8 * 2048), suspected(8 * 2048))
     assert.deepStrictEqual<unknown>(half(7 * 2048 + 1), suspected(7 * 2048 + 1))
     assert.deepStrictEqual(half(7 * 2048), Result.succeed([]))
-  })
-
-  it("of less than half the context is not judged by its length [P1410]", () => {
-    const asked = { numCtx: 4096, request: request(Message.user(text(99_999))) }
-    assert.deepStrictEqual(read(2030, asked), Result.succeed([]))
+    // a count of less than half, or of zero, and usage that is not sound say nothing of it
+    const long = { numCtx: 4096, request: request(Message.user(text(99_999))) }
+    for (const count of [2030, 0, NaN]) assert.deepStrictEqual(read(count, long), Result.succeed([]))
+    assert.deepStrictEqual(read(4096, long, { outputTokens: -1 }), Result.succeed([]))
   })
 
   it("counts the arguments of calls, as text or as JSON, and the texts of their results [P1410]", () => {

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
@@ -37,122 +36,91 @@ const tool: Message.ToolSpec = { name: "search", description: "Searches.", param
 const png = Message.image("image/png", { data: "aGk=" })
 
 describe("messages", () => {
-  it("writes system, user and assistant messages in order, images beside the text, and no empty message", () => {
-    const messages = [
-      Message.system("be brief"),
-      Message.user([Message.text("look"), png, Message.text("here")]),
-      Message.assistant("hello"),
-      Message.user([png]),
-      said()
-    ]
-    assert.deepStrictEqual(messagesOf(...messages), [
-      { role: "system", content: "be brief" },
-      { role: "user", content: "look\nhere", images: ["aGk="] },
-      { role: "assistant", content: "hello" },
-      { role: "user", content: "", images: ["aGk="] }
-    ])
-  })
-
-  it("writes one result per call, right after the message that made them, errors in their text [C1 C2]", () => {
-    const assistant = said(
-      Message.text("let me see"),
-      answered(call("c1", '{"q":1}'), "result", "one"),
-      answered(call("c2", { q: 2 }), "told", "two failed"),
-      answered(call("c3", null), "told", "transient: three; safe to retry")
-    )
-    assert.deepStrictEqual(messagesOf(assistant, Message.user("and?")), [
-      {
-        role: "assistant",
-        content: "let me see",
-        tool_calls: [
-          { id: "c1", function: { name: "search", arguments: { q: 1 } } },
-          { id: "c2", function: { name: "search", arguments: { q: 2 } } },
-          { id: "c3", function: { name: "search", arguments: {} } }
-        ]
-      },
-      { role: "tool", content: "one", tool_name: "search", tool_call_id: "c1" },
-      { role: "tool", content: "ERROR: two failed", tool_name: "search", tool_call_id: "c2" },
-      { role: "tool", content: "transient: three; safe to retry", tool_name: "search", tool_call_id: "c3" },
-      { role: "user", content: "and?" }
-    ])
-  })
-
-  it("writes arguments as an object, also those that are none", () => {
-    const argumentsOf = (args: Message.ToolCall["arguments"]) =>
-      messagesOf(said(answered(call("c1", args), "told", "x")))[0].tool_calls[0].function.arguments
-    for (const [args, wire] of [
-      ['{"a": 1,}', { arguments: '{"a": 1,}' }],
-      ["nonsense", { arguments: "nonsense" }],
-      ["null", { arguments: "null" }],
-      ["", {}],
-      ['{"__proto__":1}', JSON.parse('{"__proto__":1}')]
-    ] as const) {
-      assert.deepStrictEqual(argumentsOf(args), wire)
-    }
-  })
-
-  it("sends thoughts back to the server that had them, and drops what others thought or did [P1002]", () => {
-    const thinking = (provider: string) =>
+  it("are those of system, user and assistant in order, images beside the text, thoughts of the same server, and no empty ones [P1002]", () => {
+    const did = (provider: string) =>
       said({ type: "reasoning", text: "hmm", opaque: { provider, data: "thinking" } }, Message.text("4"), {
         type: "provider-item",
         kind: "truncated_prompt",
         opaque: { provider, data: {} }
       })
-    assert.deepStrictEqual(messagesOf(thinking("ollama"), thinking("deepseek")), [
-      { role: "assistant", content: "4", thinking: "hmm" },
-      { role: "assistant", content: "4" }
-    ])
+    const messages = [
+      Message.system("be brief"),
+      Message.user([Message.text("look"), png, Message.text("here")]),
+      Message.assistant("hello"),
+      Message.user([png]),
+      said(),
+      did("ollama"),
+      did("deepseek")
+    ]
+    for (const mode of ["whole", "streamed"] as const) {
+      // no other parameter is sent that is not given, but messages are not to be dropped silently
+      assert.deepStrictEqual(encode({ messages }, {}, mode), {
+        model: "llama3",
+        truncate: false,
+        messages: [
+          { role: "system", content: "be brief" },
+          { role: "user", content: "look\nhere", images: ["aGk="] },
+          { role: "assistant", content: "hello" },
+          { role: "user", content: "", images: ["aGk="] },
+          { role: "assistant", content: "4", thinking: "hmm" },
+          { role: "assistant", content: "4" }
+        ],
+        stream: mode === "streamed"
+      })
+    }
   })
 
-  it("refuses what it cannot express before anything is sent", () => {
-    const { refuses } = OllamaChat.make(source)
-    const refusalOf = (...content: Message.UserContent) => refuses?.({ ...plain, messages: [Message.user(content)] })
-    const url = { url: "https://example.org/a" }
-    assert(refusalOf(Message.image("image/png", url)) instanceof LlmError.CapabilityMismatchError)
-    assert(refusalOf(Message.file("application/pdf", { data: "aGk=" })) instanceof LlmError.CapabilityMismatchError)
-    assert.isUndefined(refusalOf(png))
-    for (const toolChoice of ["required", { tool: "search" }] as const) {
-      const refusal = refuses?.({ ...plain, tools: [tool], toolChoice })
-      assert(refusal instanceof LlmError.CapabilityMismatchError)
-      assert.strictEqual(refusal.capability, "toolChoice")
-    }
+  it("have one result per call right behind them, errors in its text, and arguments as an object [C1 C2]", () => {
+    const rows: ReadonlyArray<
+      readonly [Message.ToolCall["arguments"], object, Message.Settlement["kind"], string, string]
+    > = [
+      ['{"q":1}', { q: 1 }, "result", "one", "one"],
+      [{ q: 2 }, { q: 2 }, "told", "two failed", "ERROR: two failed"],
+      [null, {}, "told", "transient: three; safe to retry", "transient: three; safe to retry"],
+      ['{"a": 1,}', { arguments: '{"a": 1,}' }, "result", "", ""],
+      ["nonsense", { arguments: "nonsense" }, "denied", "no", "ERROR: no"],
+      ["null", { arguments: "null" }, "result", "4", "4"],
+      ["", {}, "result", "5", "5"],
+      ['{"__proto__":1}', JSON.parse('{"__proto__":1}'), "result", "6", "6"]
+    ]
+    const calls = rows.map(([args, , kind, text], at) => answered(call(`c${at}`, args), kind, text))
+    assert.deepStrictEqual(messagesOf(said(Message.text("let me see"), ...calls), Message.user("and?")), [
+      {
+        role: "assistant",
+        content: "let me see",
+        tool_calls: rows.map(([, args], at) => ({ id: `c${at}`, function: { name: "search", arguments: args } }))
+      },
+      ...rows.map(([, , , , content], at) => ({
+        role: "tool",
+        content,
+        tool_name: "search",
+        tool_call_id: `c${at}`
+      })),
+      { role: "user", content: "and?" }
+    ])
   })
 })
 
 describe("tools and output", () => {
-  const output: Model.OutputSpec = { name: "report", schema: { type: "object", properties: {} } }
-
-  it("offers tools, and none where none may be called", () => {
-    assert.deepStrictEqual(encode({ tools: [tool] }).tools, [
-      { type: "function", function: { name: "search", description: "Searches.", parameters: { type: "object" } } }
-    ])
-    assert.notProperty(encode({ tools: [tool], toolChoice: "none" }), "tools")
-    assert.notProperty(encode({}), "tools")
-  })
-
-  it("takes the schema of a tool's parameters out of the definitions", () => {
+  it("tools are offered unless none may be called, and the schema of an output is sent where no tools are offered [P301]", () => {
     const $defs = { Query: { type: "object", properties: { q: { type: "string" } } } }
-    const { tools } = encode({ tools: [{ ...tool, parameters: { $ref: "#/$defs/Query", $defs } }] })
-    assert.deepStrictEqual(tools[0].function.parameters, { ...$defs.Query, $defs })
-  })
-
-  it("sends the schema of an output where no tools are offered [P301]", () => {
-    assert.deepStrictEqual(encode({ output }).format, output.schema)
-    assert.deepStrictEqual(encode({ output, tools: [tool], toolChoice: "none" }).format, output.schema)
-    assert.notProperty(encode({ output, tools: [tool] }), "format")
-    assert.notProperty(encode({}), "format")
+    const tools = [tool, { ...tool, name: "ask", parameters: { $ref: "#/$defs/Query", $defs } }]
+    const output: Model.OutputSpec = { name: "report", schema: { type: "object", properties: {} } }
+    const sent = (request: Partial<Model.Request>) => {
+      const { format, tools } = encode(request)
+      return { format, tools }
+    }
+    const offered = [tool, { ...tool, name: "ask", parameters: { ...$defs.Query, $defs } }]
+    const wire = offered.map((spec) => ({ type: "function", function: spec }))
+    assert.deepStrictEqual(sent({}), { format: undefined, tools: undefined })
+    assert.deepStrictEqual(sent({ output }), { format: output.schema, tools: undefined })
+    assert.deepStrictEqual(sent({ output, tools }), { format: undefined, tools: wire })
+    assert.deepStrictEqual(sent({ output, tools, toolChoice: "none" }), { format: output.schema, tools: undefined })
   })
 })
 
 describe("the rest of the body", () => {
-  it("sends whether to stream, and not to drop messages silently; no other parameter that is not given", () => {
-    const body = { model: "llama3", truncate: false, messages: [{ role: "user", content: "hi" }] }
-    assert.deepStrictEqual(encode({}), { ...body, stream: false })
-    assert.deepStrictEqual(encode({}, {}, "streamed"), { ...body, stream: true })
-    assert.isTrue(encode({}, { truncate: true }).truncate)
-  })
-
-  it("sends the given parameters, under the names of the wire", () => {
+  it("has the given parameters under the names of the wire, and one word for no thoughts", () => {
     const body = encode(
       {},
       {
@@ -177,12 +145,10 @@ describe("the rest of the body", () => {
       messages: [{ role: "user", content: "hi" }],
       stream: false
     })
-  })
-
-  it("knows one word for no thoughts", () => {
     assert.isFalse(encode({}, { reasoning: "none" }).think)
     assert.isFalse(encode({}, { reasoning: false }).think)
     assert.isTrue(encode({}, { reasoning: true }).think)
+    assert.isTrue(encode({}, { truncate: true }).truncate)
     assert.strictEqual(encode({}, { keepAlive: 0 }).keep_alive, 0)
   })
 })
