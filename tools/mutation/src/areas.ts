@@ -43,9 +43,11 @@ export const areaOf = (path: string): Area | undefined =>
     ? areas.find(({ name }) => path.startsWith(`packages/${name}/src/`))
     : undefined
 
-/** The area whose tests are in a folder or file. */
-export const areaOfTests = (path: string): Area | undefined =>
-  areas.find(({ tests }) => tests.some((folder) => path === folder || path.startsWith(`${folder}/`)))
+/** The area whose tests are in a folder or file: the one of this name, or else the first that runs them. */
+export const areaOfTests = (path: string): Area | undefined => {
+  const isIn = (folder: string) => path === folder || path.startsWith(`${folder}/`)
+  return areas.find(({ name }) => isIn(`test/${name}`)) ?? areas.find(({ tests }) => tests.some(isIn))
+}
 
 /** Test files of other folders that are about what a source makes once, when its module is loaded: tables, texts, schemas. */
 export const tablesOf = (source: string): ReadonlyArray<string> => {

@@ -1,5 +1,6 @@
 /** Which mutants are tried for a test that may find out nothing, and what is said of it. */
 import { describe, expect, it } from "vitest"
+import { areaOfTests } from "../src/areas.ts"
 import { huntsOf, testsResults, writtenOf } from "../src/idle.ts"
 import type { Measured } from "../src/protocol.ts"
 
@@ -93,5 +94,17 @@ describe("what is said of a file of tests", () => {
     const [result] = testsResults(new Map(), writtenOf(tests), files, new Set(), "abc")
     expect(result).toMatchObject({ idle: ["b", "c"], explained: ["a"] })
     expect(testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), "abc")[0]?.explained).toEqual([])
+  })
+})
+
+describe("the package of a test", () => {
+  it("is that of its folder, also where another one runs it too, or else the first one that runs it", () => {
+    const nameOf = (path: string) => areaOfTests(path)?.name
+    expect(["test/core", "test/providers/service/background.test.ts"].map(nameOf)).toEqual(["core", "providers"])
+    expect(["test/laws/algebra.test.ts", "test/corer", "test/examples"].map(nameOf)).toEqual([
+      "core",
+      undefined,
+      undefined
+    ])
   })
 })
