@@ -12,6 +12,8 @@ export interface TestsResult {
   /** What the test file was then. */
   readonly hash: string
   readonly commit: string
+  /** Which share of the mutants had been tried by then, from 0 to 1. */
+  readonly share: number
   readonly tests: number
   /** The titles of those that found out nothing, and have no reason. */
   readonly idle: ReadonlyArray<string>
@@ -82,7 +84,7 @@ export const testsResults = (
   written: ReadonlyArray<Written>,
   files: ReadonlyArray<File>,
   useful: ReadonlySet<string>,
-  commit: string
+  { commit, share }: Pick<TestsResult, "commit" | "share">
 ): ReadonlyArray<TestsResult> =>
   files.map(({ path, text }) => {
     const own = written.filter(({ file }) => file === path)
@@ -92,6 +94,7 @@ export const testsResults = (
       file: path,
       hash: hashes.get(path) ?? "",
       commit,
+      share,
       tests: own.length,
       idle: titles(found.filter(({ line }) => !isExplained(text, line))),
       explained: titles(found.filter(({ line }) => isExplained(text, line))),

@@ -57,11 +57,11 @@ const table = (name: string, more: ReadonlyArray<string>, rows: ReadonlyArray<st
   return [`| ${names.join(" | ")} |`, `| ${names.map((_, at) => (at === 0 ? "---" : "---:")).join(" | ")} |`, ...rows]
 }
 
-/** Tests of a file that has changed since have a dagger. */
+/** Tests whose search has ended. Those of a file that has changed since have a dagger. */
 const namesOf = (results: ReadonlyArray<TestsResult>, files: ReadonlyArray<File>): ReadonlyArray<string> => {
   const today = new Map(files.map(({ path, text }) => [path, hashOf(text)]))
-  return results.flatMap(({ file, hash, idle }) =>
-    idle.map((title) => `- \`${file}\`${today.get(file) === hash ? "" : " †"}: ${title}`)
+  return results.flatMap(({ file, hash, idle, share }) =>
+    (share < 1 ? [] : idle).map((title) => `- \`${file}\`${today.get(file) === hash ? "" : " †"}: ${title}`)
   )
 }
 
@@ -69,17 +69,20 @@ const testsTable = (results: ReadonlyArray<TestsResult>, files: ReadonlyArray<Fi
   "## Tests that find out nothing",
   "",
   "A test finds something out when it finds out a mutant that fewer than two other tests find out. `--idle` seeks the others:",
-  "they are named below the table, if no comment explains them. What is said of a file that has changed since (†) is older than",
-  "the file. Tests that come by no mutant are about types, pages, or what is loaded once.",
+  "once all mutants were tried, they are named below the table, if no comment explains them. What is said of a file that has changed",
+  "since (†) is older than the file. Tests that come by no mutant are about types, pages, or what is loaded once. While a search",
+  "goes on, what few tests come by is tried first: some that found out nothing so far may still do, and their names are in",
+  "`tools/mutation/results/tests.jsonl`.",
   "",
-  "| tests of | tried | find out nothing | explained | come by no mutant | files |",
-  "| --- | ---: | ---: | ---: | ---: | ---: |",
+  "| tests of | tried | mutants tried, % | found out nothing | explained | come by no mutant | files |",
+  "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
   ...areas.flatMap((area) => {
     const own = results.filter(({ file }) => areaOfTests(file) === area)
     if (own.length === 0) return []
     const sum = (count: (one: TestsResult) => number) => own.reduce((total, one) => total + count(one), 0)
     const cells = [
       sum((one) => one.tests),
+      Math.floor(100 * Math.min(...own.map(({ share }) => share))),
       sum(({ explained, idle }) => idle.length + explained.length),
       sum(({ explained }) => explained.length),
       sum(({ apart }) => apart.length),

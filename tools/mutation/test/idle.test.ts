@@ -70,11 +70,23 @@ describe("what is said of a file of tests", () => {
       test("fails", {}, { passed: false })
     ]
     const files = [{ path: "a.test.ts", text: "" }]
-    const results = testsResults(new Map([["a.test.ts", "h"]]), writtenOf(tests), files, new Set(["b"]), "abc")
+    const results = testsResults(new Map([["a.test.ts", "h"]]), writtenOf(tests), files, new Set(["b"]), {
+      commit: "abc",
+      share: 0.5
+    })
     expect(results).toEqual([
-      { file: "a.test.ts", hash: "h", commit: "abc", tests: 3, idle: ["a"], explained: [], apart: ["types"] }
+      {
+        file: "a.test.ts",
+        hash: "h",
+        commit: "abc",
+        share: 0.5,
+        tests: 3,
+        idle: ["a"],
+        explained: [],
+        apart: ["types"]
+      }
     ])
-    const [unfound] = testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), "abc")
+    const [unfound] = testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), { commit: "abc", share: 0.5 })
     expect(unfound?.idle).toEqual(["b 1"])
   })
 
@@ -91,9 +103,11 @@ describe("what is said of a file of tests", () => {
     ].join("\n")
     const tests = [test("a", { 1: 1 }, { line: 3 }), test("b", { 1: 1 }, { line: 6 }), test("c", { 1: 1 }, { line: 8 })]
     const files = [{ path: "a.test.ts", text }]
-    const [result] = testsResults(new Map(), writtenOf(tests), files, new Set(), "abc")
+    const [result] = testsResults(new Map(), writtenOf(tests), files, new Set(), { commit: "abc", share: 0.5 })
     expect(result).toMatchObject({ idle: ["b", "c"], explained: ["a"] })
-    expect(testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), "abc")[0]?.explained).toEqual([])
+    expect(
+      testsResults(new Map(), writtenOf(tests), files, new Set(["a"]), { commit: "abc", share: 0.5 })[0]?.explained
+    ).toEqual([])
   })
 })
 

@@ -40,7 +40,7 @@ describe("a run", () => {
 })
 
 describe("the page", () => {
-  const measured = { hash: hashOf("as it was"), commit: "abc" }
+  const measured = { hash: hashOf("as it was"), commit: "abc", share: 1 }
   const lines = page(
     [result("a", 90, { timeouts: 5, survived: 5, unexplained: ["1: `x` for y"], of: 400 }), result("b", 100)],
     [file("a"), file("b", "changed"), file("c")],
@@ -53,7 +53,8 @@ describe("the page", () => {
         explained: ["z"],
         apart: ["x", "y"]
       },
-      { ...measured, file: "test/view/b.test.ts", tests: 1, idle: ["did nothing"], explained: [], apart: [] }
+      { ...measured, file: "test/view/b.test.ts", tests: 1, idle: ["did nothing"], explained: [], apart: [] },
+      { ...measured, file: "test/view/c.test.ts", share: 0.559, tests: 2, idle: ["may do"], explained: [], apart: [] }
     ],
     [
       { path: "test/core/a.test.ts", text: "as it was" },
@@ -68,10 +69,12 @@ describe("the page", () => {
     expect(lines).toContain("| view | 0 | 0 | 0 | 0 | 0 | 0 | – | 0 of 0 |")
   })
 
-  it("counts the tests that find out nothing, and names them, those of files that have changed since with a mark", () => {
-    expect(lines).toContain("| core | 7 | 2 | 1 | 2 | 1 |")
+  it("counts the tests that find out nothing, and names them once the search has ended, those of files that have changed since with a mark", () => {
+    expect(lines).toContain("| core | 7 | 100 | 2 | 1 | 2 | 1 |")
+    expect(lines).toContain("| view | 3 | 55 | 2 | 0 | 0 | 2 |")
     expect(lines).toContain("- `test/core/a.test.ts`: does nothing")
     expect(lines).toContain("- `test/view/b.test.ts` †: did nothing")
+    expect(lines.join("\n")).not.toContain("may do")
   })
 
   it("says how much was tried", () => {
