@@ -50,7 +50,8 @@ describe("a reply of Converse", () => {
   const redacted = { reasoningContent: { redactedContent: "eHl6" } }
   const call = { type: "tool-call", id: "c", name: "look", arguments: { at: 1 } }
 
-  it("is the same whole and streamed: thoughts, redacted ones, sources, tools of the server, and calls [P1414]", () => {
+  it("is the same whole and streamed: thoughts, redacted ones, sources, tools of the server, calls, its tier and its routed model [P1414]", () => {
+    const facts = { serviceTier: { type: "flex" }, trace: { promptRouter: { invokedModelId: "arn:m" } } }
     const one = whole(
       [
         { reasoningContent: { reasoningText: { text: "hm", signature: "sig" } } },
@@ -60,7 +61,8 @@ describe("a reply of Converse", () => {
         { citationsContent: { content: [{ text: "It rains." }], citations: [source] } },
         { toolUse: { toolUseId: "c", name: "look", input: { at: 1 } } }
       ],
-      "tool_use"
+      "tool_use",
+      facts
     )
     const other = streamed([
       { messageStart: { role: "assistant" } },
@@ -89,7 +91,8 @@ describe("a reply of Converse", () => {
       delta(5, { toolUse: { input: '{"at"' } }),
       delta(5, { toolUse: { input: ":1}" } }),
       { contentBlockStop: { contentBlockIndex: 5 } },
-      ...ending("tool_use")
+      { messageStop: { stopReason: "tool_use" } },
+      { metadata: { usage, ...facts } }
     ])
     assert.deepStrictEqual<unknown>(one.content, [
       { type: "reasoning", text: "hm", opaque: { provider: "bedrock", data: "sig" } },
@@ -101,7 +104,7 @@ describe("a reply of Converse", () => {
       call
     ])
     assert.deepStrictEqual(other, one)
-    assert.deepInclude(one, { finish: "tool-calls", rawFinish: "tool_use" })
+    assert.deepInclude(one, { finish: "tool-calls", rawFinish: "tool_use", model: "arn:m", serviceTier: "flex" })
     assert.deepStrictEqual(one.usage, {
       inputTokens: 15,
       outputTokens: 2,
@@ -133,16 +136,6 @@ describe("a reply of Converse", () => {
       assert.deepInclude(streamed([delta(0, { text: "a" }), ...ending(reason)]), { finish, rawFinish: reason })
     })
   }
-
-  it("has the tier, and the model that a router has chosen [P1414]", () => {
-    const trace = { promptRouter: { invokedModelId: "arn:m" } }
-    const facts = { serviceTier: { type: "flex" }, trace }
-    const expected = { model: "arn:m", serviceTier: "flex" }
-    assert.deepInclude(whole([{ text: "a" }], "end_turn", facts), expected)
-    const stop = { messageStop: { stopReason: "end_turn" } }
-    const reply = streamed([delta(0, { text: "a" }), stop, { metadata: { usage, ...facts } }])
-    assert.deepInclude(reply, { ...expected, rawFinish: "end_turn" })
-  })
 
   it("has nothing for an empty block or text, and gives a call without id or name its own [P1414]", () => {
     const thought = { reasoningContent: { reasoningText: { text: "", signature: "sig" } } }

@@ -38,7 +38,7 @@ const result = (text: string): Message.Settlement => ({ kind: "result", text })
 const failed = (text: string): Message.Settlement => ({ kind: "told", text })
 
 describe("a request of Converse", () => {
-  it("has instructions, a conversation whose sides alternate, and nothing that is not set [P1414]", () => {
+  it("has instructions, a conversation whose sides alternate, and its options merged with those of extra [P1414]", () => {
     const messages = [
       Message.system("be brief"),
       Message.user("one"),
@@ -48,37 +48,27 @@ describe("a request of Converse", () => {
       Message.assistant("yes"),
       Message.user("three")
     ]
-    assert.deepStrictEqual(body({ messages }), {
+    const sent = {
       system: [{ text: "be brief" }],
       messages: [
         { role: "user", content: [{ text: "one" }, { text: "two" }] },
         { role: "assistant", content: [{ text: "yes" }] },
         { role: "user", content: [{ text: "three" }] }
       ]
-    })
-  })
-
-  it("has its options under their names on the wire, and merges those of extra [P1414]", () => {
-    const sent = body(
-      {},
-      {
-        temperature: 0.5,
-        topP: 0.9,
-        maxTokens: 100,
-        stop: ["END"],
-        extra: {
-          guardrailConfig: { guardrailIdentifier: "g" },
-          inferenceConfig: { maxTokens: 1 },
-          additionalModelRequestFields: { top_k: 5 }
-        }
-      }
-    )
-    assert.deepStrictEqual(sent, {
-      guardrailConfig: { guardrailIdentifier: "g" },
+    }
+    assert.deepStrictEqual(body({ messages }), sent)
+    const guardrailConfig = { guardrailIdentifier: "g" }
+    const additionalModelRequestFields = { top_k: 5 }
+    const extra = { guardrailConfig, inferenceConfig: { maxTokens: 1 }, additionalModelRequestFields }
+    assert.deepStrictEqual(body({ messages }, { temperature: 0.5, topP: 0.9, maxTokens: 100, stop: ["END"], extra }), {
+      ...sent,
+      guardrailConfig,
       inferenceConfig: { maxTokens: 1, temperature: 0.5, topP: 0.9, stopSequences: ["END"] },
-      additionalModelRequestFields: { top_k: 5 },
-      messages: [{ role: "user", content: [{ text: "hi" }] }]
+      additionalModelRequestFields
     })
+    const output = { name: "answer", schema: { type: "object", properties: {} } } as const
+    const [brief, schema] = body({ messages, output }).system
+    assert.include([brief, schema].map((part) => part?.text).join(""), JSON.stringify(output.schema))
   })
 
   it("offers tools, and forces a call [P1414]", () => {
@@ -145,20 +135,6 @@ describe("a request of Converse", () => {
     assert.deepStrictEqual(names, ["a", "b", "a 2", "a 3", "a 2 2", "a 4", "document"])
   })
 
-  it("is refused for the first part that cannot be sent, in any message [P1414]", () => {
-    const bmp = Message.image("image/bmp", { data: "AQID" })
-    const zip = Message.file("application/zip", { data: "AQID" })
-    for (const [part, capability] of [
-      [bmp, "vision"],
-      [zip, "files"]
-    ] as const) {
-      const refused = refusal({ messages: [Message.user("hi"), Message.assistant("ho"), Message.user([part, bmp])] })
-      assert(refused instanceof LlmError.CapabilityMismatchError)
-      assert.strictEqual(refused.capability, capability)
-    }
-    assert.isUndefined(refusal({ messages: [Message.user("hi"), Message.assistant("ho"), Message.user("so")] }))
-  })
-
   it("carries in results what has bytes, and images only for some models [P1414]", () => {
     const takes = (name: string, part: Attachment) => BedrockConverse.make(source(name)).takes?.(part)
     const png = (data: string) => Message.image("image/png", { data })
@@ -173,6 +149,9 @@ describe("a request of Converse", () => {
       assert.isFalse(takes(name, Message.file("application/pdf", { url: "s3://b/k" })), name)
       assert.isFalse(takes(name, Message.file("application/zip", { data: "AQID" })), name)
     }
+    // unless the layer says that the model takes none
+    assert.isUndefined(BedrockConverse.make(source(), {}, { images: [] }).takes)
+    assert.isDefined(BedrockConverse.make(source(), {}, { images: ["data"] }).takes)
   })
 
   it("has images and documents as bytes or from S3, each document with a name and beside a text [P1414]", () => {
@@ -211,11 +190,6 @@ describe("a request of Converse", () => {
     assert.deepStrictEqual(sent, Object.values(formats))
   })
 
-  it("has no images in results if the layer says that the model takes none [P1414]", () => {
-    assert.isUndefined(BedrockConverse.make(source(), {}, { images: [] }).takes)
-    assert.isDefined(BedrockConverse.make(source(), {}, { images: ["data"] }).takes)
-  })
-
   it("has no further fields that the library writes: the refusal says what to use instead", () => {
     refusesOwn((extra) => BedrockConverse.make(source(), { extra }), {
       written: {
@@ -229,19 +203,23 @@ describe("a request of Converse", () => {
     })
   })
 
-  const unsendable = [
-    [Message.image("image/png", { url: "https://a.test/a.png" }), "only an address of S3"],
-    [Message.image("image/tiff", { data: "AAAA" }), "image/tiff is not taken"],
-    [Message.file("application/zip", { data: "AAAA" }), "application/zip is not taken"]
-  ] as const
-  for (const [part, detail] of unsendable) {
-    it(`is refused with ${part.mediaType} ${"url" in part ? "by its address" : "as bytes"} [P1414]`, () => {
-      const error = refusal({ messages: [Message.user([part])] })
-      assert(error instanceof LlmError.CapabilityMismatchError)
-      assert.include(error.message, detail)
-      assert.strictEqual(error.capability, part.type === "image" ? "vision" : "files")
-    })
-  }
+  it("is refused for the first part that cannot be sent, in any message [P1414]", () => {
+    const bmp = Message.image("image/bmp", { data: "AQID" })
+    const before = [Message.user("hi"), Message.assistant("ho")]
+    for (const [part, capability, detail] of [
+      [Message.image("image/png", { url: "https://a.test/a.png" }), "vision", "only an address of S3"],
+      [Message.image("image/tiff", { data: "AAAA" }), "vision", "image/tiff is not taken"],
+      [Message.file("application/zip", { data: "AAAA" }), "files", "application/zip is not taken"]
+    ] as const) {
+      for (const messages of [[Message.user([part])], [...before, Message.user([part, bmp])]]) {
+        const error = refusal({ messages })
+        assert(error instanceof LlmError.CapabilityMismatchError)
+        assert.strictEqual(error.capability, capability)
+        assert.include(error.message, detail)
+      }
+    }
+    assert.isUndefined(refusal({ messages: [...before, Message.user("so")] }))
+  })
 
   const own = (data: string | null) => ({ provider: "bedrock", data })
   it("has signed thoughts of this provider, and none at the end of a message [P1414]", () => {
@@ -297,10 +275,5 @@ describe("a request of Converse", () => {
     const bare = body({ tools: [weather] }, { promptCache: { breakpoints: ["system"], ttl: "1h" } })
     assert.deepStrictEqual(bare.toolConfig.tools[1], { cachePoint: { type: "default", ttl: "1h" } })
     assert.deepStrictEqual(bare.messages[0].content, [{ text: "hi" }])
-  })
-
-  it("says the schema of an output in its instructions [P1414]", () => {
-    const output = { name: "answer", schema: { type: "object", properties: {} } } as const
-    assert.include(body({ output }).system[0].text, JSON.stringify(output.schema))
   })
 })

@@ -37,49 +37,50 @@ const agent = Agent.make("finder", {
   skills: [Skill.make("find", { description: "Finds.", tools: [search] })]
 })
 
-it.run("an agent thinks, calls tools, and answers; its thoughts go back before their calls [P1002]", (run) =>
-  Effect.gen(function* () {
-    const thought = reasoning("rs_1", "I look.")
-    const calls = [call("a", '{"q":"cranes","limit":null}'), call("b", '{"q":"frogs","limit":2}')]
-    const answer = message('{"count":3,"note":null}')
-    const { bodies, model, sent } = playing(run.isStreamed, [response([thought, ...calls]), response([answer])])
-    assert.deepStrictEqual(yield* run(agent, "go").pipe(Effect.provide(model)), { count: 3 })
-    assert.deepStrictEqual(
-      sent.map(({ url }) => url),
-      ["https://api.openai.com/v1/responses", "https://api.openai.com/v1/responses"]
-    )
-    const [first, second] = bodies()
-    assert.isTrue(first.tools[0].strict)
-    assert.deepStrictEqual(first.tools[0].parameters.required, ["q", "limit"])
-    assert.isTrue(first.text.format.strict)
-    assert.deepStrictEqual(second.input.slice(first.input.length), [
-      thought,
-      {
-        type: "function_call",
-        id: "fc_a",
-        call_id: "call_a",
-        name: "search",
-        arguments: '{"q":"cranes","limit":null}'
-      },
-      { type: "function_call", id: "fc_b", call_id: "call_b", name: "search", arguments: '{"q":"frogs","limit":2}' },
-      { type: "function_call_output", call_id: "call_a", output: "all of cranes" },
-      { type: "function_call_output", call_id: "call_b", output: "2 of frogs" }
-    ])
-  })
-)
-
-it.run("a call that was cut off is not run, and goes back with its result", (run) =>
-  Effect.gen(function* () {
-    const cut = response([call("a", '{"q":"cra', { status: "incomplete" })], {
-      status: "incomplete",
-      incomplete_details: { reason: "max_output_tokens" }
+it.run(
+  "an agent thinks, calls tools, and answers: its thoughts go back before their calls, and a call that was cut off is not run [P1002]",
+  (run) =>
+    Effect.gen(function* () {
+      const thought = reasoning("rs_1", "I look.")
+      const calls = [call("a", '{"q":"cranes","limit":null}'), call("b", '{"q":"frogs","limit":2}')]
+      const answer = message('{"count":3,"note":null}')
+      const cut = response([call("c", '{"q":"cra', { status: "incomplete" })], {
+        status: "incomplete",
+        incomplete_details: { reason: "max_output_tokens" }
+      })
+      const { bodies, model, sent } = playing(run.isStreamed, [cut, response([thought, ...calls]), response([answer])])
+      assert.deepStrictEqual(yield* run(agent, "go").pipe(Effect.provide(model)), { count: 3 })
+      assert.deepStrictEqual(
+        sent.map(({ url }) => url),
+        Array.from({ length: 3 }, () => "https://api.openai.com/v1/responses")
+      )
+      const [first, second, third] = bodies()
+      assert.isTrue(first.tools[0].strict)
+      assert.deepStrictEqual(first.tools[0].parameters.required, ["q", "limit"])
+      assert.isTrue(first.text.format.strict)
+      const [called, { output, ...result }, ...none] = second.input.slice(first.input.length)
+      assert.deepStrictEqual(
+        [called, result, ...none],
+        [
+          { type: "function_call", id: "fc_c", call_id: "call_c", name: "search", arguments: '{"q":"cra' },
+          { type: "function_call_output", call_id: "call_c" }
+        ]
+      )
+      assert.match(output, /^ERROR: .*was not run/)
+      assert.deepStrictEqual(third.input.slice(second.input.length), [
+        thought,
+        {
+          type: "function_call",
+          id: "fc_a",
+          call_id: "call_a",
+          name: "search",
+          arguments: '{"q":"cranes","limit":null}'
+        },
+        { type: "function_call", id: "fc_b", call_id: "call_b", name: "search", arguments: '{"q":"frogs","limit":2}' },
+        { type: "function_call_output", call_id: "call_a", output: "all of cranes" },
+        { type: "function_call_output", call_id: "call_b", output: "2 of frogs" }
+      ])
     })
-    const { bodies, model } = playing(run.isStreamed, [cut, response([message('{"count":0}')])])
-    assert.deepStrictEqual(yield* run(agent, "go").pipe(Effect.provide(model)), { count: 0 })
-    const [called, result] = bodies()[1].input.slice(-2)
-    assert.strictEqual(called.arguments, '{"q":"cra')
-    assert.match(result.output, /^ERROR: .*was not run/)
-  })
 )
 
 it.effect("a model by its name needs nothing but the environment", () =>

@@ -32,16 +32,14 @@ describe("the item with the id of a reply", () => {
     return last.opaque.data as Schema.JsonObject // the item above has an object
   }
 
-  it("has the id, four characters of the account, and the schema of the output as a digest [P1416]", () => {
+  it("has the id, four characters of the account, and the schema of the output as a digest; there is none without an id, an end, words, or a store [P1416]", () => {
     const { account, id, output, reply } = dataOf(replyTo([message("fine")]))
     assert.deepStrictEqual([id, output], ["resp_1", ""])
     assert.match(String(account), /^[\da-z]{4}$/)
     assert.match(String(reply), /^[\da-z]{5,}$/)
     const asked = { ...plain, output: { name: "list", schema: { type: "array" } } }
     assert.match(String(dataOf(replyTo([message("fine")], asked))["output"]), /^[\da-z]{5,}$/)
-  })
 
-  it("is absent without an id, an end, words, or a store of the provider [P1416]", () => {
     const isNamed = (body: Item, options?: Schema.JsonObject) =>
       Result.getOrThrow(
         chain.around(codec).decode(answer(200, body), options === undefined ? plain : { ...plain, options })
@@ -74,7 +72,7 @@ describe("a request", () => {
     assert.isUndefined(linkIn(more))
   })
 
-  it("continues no reply whose words, items or calls have changed, or that is incomplete [P1416]", () => {
+  it("continues no reply that has changed or is incomplete, of another account, or beside another output [P1416]", () => {
     const others = changed(replied, (part) => {
       switch (part.type) {
         case "text":
@@ -98,9 +96,7 @@ describe("a request", () => {
     assert.lengthOf(others, 6)
     for (const other of others) assert.isUndefined(linkIn(other, more), JSON.stringify(other))
     assert.isUndefined(linkIn({ ...replied, incomplete: true }, more))
-  })
 
-  it("continues no reply of another account, or beside another output [P1416]", () => {
     const output = { name: "list", schema: { type: "array" } }
     assert.isUndefined(chainOf("sk-two").linkIn({ messages: [replied, more] }))
     assert.isUndefined(chain.linkIn({ messages: [replied, more], output }))

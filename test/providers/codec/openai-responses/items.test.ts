@@ -2,16 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import { withoutIds } from "../../../../packages/providers/src/codec/openai-responses/items.ts"
-import { call, type Item, message, reasoning, response } from "./_support/responses.ts"
+import { call, type Item, message, reasoning } from "./_support/responses.ts"
 import { encode, inputOf, result, said, answered } from "./_support/requests.ts"
 
 describe("what goes back", () => {
   const [first, second] = [reasoning("rs_1", "Hm. ", "Well."), reasoning("rs_2")]
 
-  it("reasoning, with the item that followed it, in order and unchanged [P1002]", () => {
-    const output = [first, call("a", "{}"), second, message("Done.", { phase: "final_answer" })]
+  it("reasoning, with the item that followed it, in order and unchanged, and none without that item [P1002]", () => {
+    const output = [first, second, call("a", "{}"), second, message("Done.", { phase: "final_answer" }), first]
     assert.deepStrictEqual(inputOf(said(output, result("ok"))), [
       first,
+      second,
       { type: "function_call", id: "fc_a", call_id: "call_a", name: "search", arguments: "{}" },
       second,
       {
@@ -24,14 +25,13 @@ describe("what goes back", () => {
       },
       { type: "function_call_output", call_id: "call_a", output: "ok" }
     ])
-  })
-
-  it("no reasoning without the item that followed it [P1002]", () => {
-    assert.deepStrictEqual(inputOf(Message.user("go"), said([first, second])), [{ role: "user", content: "go" }])
-    const silent = message("", { phase: "final_answer" })
-    assert.deepStrictEqual(inputOf(Message.user("go"), said([first, silent])), [{ role: "user", content: "go" }])
-    assert.deepStrictEqual(inputOf(said([message("Well."), first])), [{ role: "assistant", content: "Well." }])
-    assert.deepStrictEqual(inputOf(said([first, second, call("a", "{}")], result("ok"))).slice(0, 2), [first, second])
+    for (const [output, sent] of [
+      [[first, second], []],
+      [[first, message("", { phase: "final_answer" })], []],
+      [[message("Well."), first], [{ role: "assistant", content: "Well." }]]
+    ] as const) {
+      assert.deepStrictEqual(inputOf(Message.user("go"), said(output)), [{ role: "user", content: "go" }, ...sent])
+    }
   })
 
   it("no reasoning that the provider has neither kept nor sent whole, nor the name of what followed it [P1002]", () => {
@@ -49,12 +49,17 @@ describe("what goes back", () => {
     assert.deepStrictEqual(inputOf(said([plainReasoning, message("4")]))[0], plainReasoning)
   })
 
-  it("what the provider did on its own side, and the sources of a text [P1002]", () => {
+  it("what the provider did on its own side, and the sources of a text, among the words in their order [P1002]", () => {
     const search = { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "q" } }
     const annotations = [{ type: "url_citation", url: "https://example.org", start_index: 0, end_index: 3 }]
     const content = [{ type: "output_text", text: "Two.", annotations }]
-    const { output } = response([first, search, { ...message("Two."), content }])
-    assert.deepStrictEqual(inputOf(said(output as ReadonlyArray<Item>)), output)
+    const output: ReadonlyArray<Item> = [first, search, { ...message("Two."), content }]
+    assert.deepStrictEqual(inputOf(said(output)), output)
+    assert.deepStrictEqual(inputOf(said([message("I look."), search, message("Found.")])), [
+      { role: "assistant", content: "I look." },
+      search,
+      { role: "assistant", content: "Found." }
+    ])
   })
 
   it("no call without an answer, and no reasoning before it", () => {
@@ -121,17 +126,6 @@ describe("what goes back", () => {
       { role: "assistant", content: "4" },
       { type: "function_call", call_id: "toolu_1", name: "search", arguments: "{}" },
       { type: "function_call_output", call_id: "toolu_1", output: "ok" }
-    ])
-  })
-
-  it("words and items in the order in which they were said", () => {
-    const data = { type: "web_search_call", id: "ws_1", status: "completed" }
-    const searched = { type: "provider-item", kind: "web_search_call", opaque: { provider: "openai", data } } as const
-    const content = [Message.text("I look."), searched, Message.text("Found.")]
-    assert.deepStrictEqual(inputOf({ role: "assistant", content }), [
-      { role: "assistant", content: "I look." },
-      data,
-      { role: "assistant", content: "Found." }
     ])
   })
 })

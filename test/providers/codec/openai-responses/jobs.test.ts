@@ -11,50 +11,45 @@ const jobs = codec.jobs ?? assert.fail("no jobs")
 
 const background = (more: Item = {}): Item => ({ id: "resp_1", background: true, status: "queued", ...more })
 
-it("a response names its job, with the number of the event if it came in a stream", () => {
+it("a response names its job, with the number of the event if it came in a stream, and pauses with the tokens so far", () => {
   const named = (after?: number) => JobItem.make("openai", { id: "resp_1", ...(after === undefined ? {} : { after }) })
-  for (const status of ["queued", "in_progress"]) {
-    assert.deepStrictEqual(Jobs.jobIn(source, background({ status })), named())
+  for (const [more, event, item] of [
+    [{}, undefined, named()],
+    [{ status: "in_progress" }, undefined, named()],
+    [{}, { sequence_number: 3 }, named(3)],
+    [{}, {}, named(0)],
+    [{ background: false }, {}, undefined],
+    [{ status: "completed" }, {}, undefined],
+    [{ status: "cancelled" }, {}, undefined],
+    ...[null, "", "a/b", "/a", "a?"].map((id) => [{ id }, {}, undefined] as const)
+  ] as const) {
+    assert.deepStrictEqual(Jobs.jobIn(source, background(more), event), item, JSON.stringify(more))
   }
-  assert.deepStrictEqual(Jobs.jobIn(source, background(), { sequence_number: 3 }), named(3))
-  assert.deepStrictEqual(Jobs.jobIn(source, background(), {}), named(0))
-  for (const more of [
-    { background: false },
-    { status: "completed" },
-    { status: "cancelled" },
-    { id: null },
-    { id: "" },
-    { id: "a/b" },
-    { id: "/a" },
-    { id: "a?" }
-  ]) {
-    assert.isUndefined(Jobs.jobIn(source, background(more)), JSON.stringify(more))
-  }
-})
-
-it("the reply that names a job is paused, with the tokens so far", () => {
-  const { usage } = response([])
-  const paused = Result.getOrThrow(decode(background(usage === undefined ? {} : { usage })))
-  assert.deepStrictEqual(paused, {
-    content: [JobItem.make("openai", { id: "resp_1" })],
+  const { usage = null } = response([])
+  assert.deepStrictEqual(Result.getOrThrow(decode(background({ usage }))), {
+    content: [named()],
     finish: "paused",
     usage: { inputTokens: 30, outputTokens: 9, cachedInputTokens: 20, cacheWriteTokens: 0, reasoningTokens: 4 }
   })
 })
 
 it("a request asks for the first job of its last message that has a safe id", () => {
-  const of = (...content: ReadonlyArray<Message.Assistant["content"][number]>) =>
-    jobs.of({
-      messages: [Message.user("go"), { role: "assistant", paused: true, content }],
-      tools: [],
-      toolChoice: "auto"
-    })
+  const asking = (...messages: Message.Transcript) => jobs.of({ messages, tools: [], toolChoice: "auto" })
+  const paused = (...content: Message.Assistant["content"]): Message.Assistant => ({
+    role: "assistant",
+    paused: true,
+    content
+  })
+  const of = (...content: Message.Assistant["content"]) => asking(Message.user("go"), paused(...content))
   const unsafe = JobItem.make("openai", { id: "a/b", after: 1 })
   const foreign = JobItem.make("azure", { id: "r0" })
   const own = JobItem.make("openai", { id: "r1", after: 7 })
   assert.deepStrictEqual(of(Message.text("hm"), unsafe, foreign, own), { id: "r1", after: 7 })
   assert.deepStrictEqual(of(JobItem.make("openai", { id: "r2" })), { id: "r2", after: undefined })
   assert.isUndefined(of(unsafe, foreign))
+  assert.isUndefined(asking(paused(own), Message.user("go")))
+  assert.isUndefined(asking({ role: "assistant", content: [own] }))
+  assert.deepStrictEqual(of(own, JobItem.make("openai", { id: "r2" })), { id: "r1", after: 7 })
 })
 
 it("the body about a job says whether it is at work, cancelled or over", () => {
