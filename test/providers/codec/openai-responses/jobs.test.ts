@@ -34,21 +34,21 @@ it("a response names its job, with the number of the event if it came in a strea
 })
 
 it("a request asks for the first job of its last message that has a safe id", () => {
-  const asking = (...messages: Message.Transcript) => jobs.of({ messages, tools: [], toolChoice: "auto" })
+  const jobIn = (...messages: Message.Transcript) => jobs.of({ messages, tools: [], toolChoice: "auto" })
   const paused = (...content: Message.Assistant["content"]): Message.Assistant => ({
     role: "assistant",
     paused: true,
     content
   })
-  const of = (...content: Message.Assistant["content"]) => asking(Message.user("go"), paused(...content))
+  const of = (...content: Message.Assistant["content"]) => jobIn(Message.user("go"), paused(...content))
   const unsafe = JobItem.make("openai", { id: "a/b", after: 1 })
   const foreign = JobItem.make("azure", { id: "r0" })
   const own = JobItem.make("openai", { id: "r1", after: 7 })
   assert.deepStrictEqual(of(Message.text("hm"), unsafe, foreign, own), { id: "r1", after: 7 })
   assert.deepStrictEqual(of(JobItem.make("openai", { id: "r2" })), { id: "r2", after: undefined })
   assert.isUndefined(of(unsafe, foreign))
-  assert.isUndefined(asking(paused(own), Message.user("go")))
-  assert.isUndefined(asking({ role: "assistant", content: [own] }))
+  assert.isUndefined(jobIn(paused(own), Message.user("go")))
+  assert.isUndefined(jobIn({ role: "assistant", content: [own] }))
   assert.deepStrictEqual(of(own, JobItem.make("openai", { id: "r2" })), { id: "r1", after: 7 })
 })
 

@@ -239,7 +239,7 @@ describe("streams", () => {
     assert.isTrue(Result.isFailure(decoder.end()))
   })
 
-  it("has the whole reply, whatever its events leave out: pieces, begins and ends of items, indexes, or the output at the end", () => {
+  it("has the whole reply where its events leave something out: pieces, begins and ends of items, indexes, or the output at the end", () => {
     const several = response([reasoning("rs_1", "Hm. ", "Well."), message("Hello, world.")])
     const said = response([message("Hello."), call("a", '{"q":"x"}')])
     const without = (whole: Item, ...types: ReadonlyArray<string>) =>
