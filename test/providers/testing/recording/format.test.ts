@@ -29,8 +29,8 @@ it("a file that is broken is refused with the fields that are wrong", () => {
     [file({ ...exchange, request: { method: "GET" } }), "exchanges[0].request.path", /path/],
     [file(exchange, response({ status: 99 })), "exchanges[1].response.status", /status/],
     [file(response({ layout: "wide" })), "exchanges[0].response.layout", /layout/],
-    [file(response({ chunks: [{ base64: 5 }] })), "exchanges[0].response.chunks[0]", /base64|string/i],
-    [file(response({ chunks: [{}] })), "exchanges[0].response.chunks[0]", /base64|string/i],
+    [file(response({ chunks: [{ base64: 5 }] })), "exchanges[0].response.chunks[0].base64", /base64|string/i],
+    [file(response({ chunks: [{}] })), "exchanges[0].response.chunks[0].base64", /base64|string/i],
     [file({ ...exchange, end: "never" }), "exchanges[0].end", /complete/],
     [file({ ...exchange, failure: [{ name: "Error" }] }), "exchanges[0].failure[0].message", /message/],
     [file({ ...exchange, failure: [{ name: "Error", message: "m", code: 5 }] }), "exchanges[0].failure[0].code", /code/]
