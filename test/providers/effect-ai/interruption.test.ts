@@ -13,7 +13,7 @@ import * as Script from "./_support/scriptedLanguageModel.ts"
 import { apiKey, handlers, ways } from "./_support/weatherChat.ts"
 
 /** Interrupts a program as soon as it waits for `part`, which must be interrupted with it. */
-const reaches = <E>(program: (part: Effect.Effect<never>) => Effect.Effect<unknown, E>) =>
+const reaches = <E, R>(program: (part: Effect.Effect<never>) => Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
     const begun = yield* Deferred.make<void>()
     const stopped = yield* Deferred.make<void>()

@@ -137,9 +137,9 @@ describe("tools of ours as a toolkit", () => {
         { result: 3, isFailure: false, encoded: 3 }
       ])
       const telling = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
-      const told = new EffectAi.TextResult({ kind: "told", text: "closed: a" })
+      const textResult = new EffectAi.TextResult({ kind: "told", text: "closed: a" })
       assert.deepStrictEqual(yield* ask(EffectAi.toToolkit([telling]), { shop: "a" }), [
-        { result: told, isFailure: false, encoded: "closed: a" }
+        { result: textResult, isFailure: false, encoded: "closed: a" }
       ])
       assert.deepStrictEqual(
         yield* Effect.flip(ask(EffectAi.toToolkit([shop(closed)]), { shop: "a" })),
