@@ -4,7 +4,7 @@ import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
 import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
-import { Deferred, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { Chat, LanguageModel } from "effect/ai"
 import { apiKey, handlers, ways } from "./_support/weatherChat.ts"
 
@@ -85,23 +85,6 @@ describe("Chat of effect/ai on our providers", () => {
     )
   }
 
-  for (const [way, ask] of ways) {
-    it.live(`interruption reaches the server (${way}) [P1107]`, () =>
-      Effect.gen(function* () {
-        const begun = yield* Deferred.make<void>()
-        const server = yield* LoopbackServer.make(
-          AnyWire.handler(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
-        )
-        const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
-        const modelCall = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
-        const fiber = yield* Effect.forkChild(Effect.provide(modelCall, [layer, handlers]))
-        yield* Deferred.await(begun)
-        yield* Fiber.interrupt(fiber)
-        assert.strictEqual((yield* server.nextAbort).number, 1)
-      })
-    )
-  }
-
   it.live("the AiError has the wait of the server [P801 P1107]", () =>
     Effect.gen(function* () {
       const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
@@ -109,20 +92,6 @@ describe("Chat of effect/ai on our providers", () => {
       const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
       const error = yield* Effect.flip(Effect.provide(LanguageModel.generateText({ prompt: "hi" }), layer))
       assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
-    })
-  )
-
-  it.live("a stream that is cut off is an error, where effect/ai would take it for the whole [P504 P1107]", () =>
-    Effect.gen(function* () {
-      const cut = Fault.cut(300, "end")
-      const server = yield* LoopbackServer.make(Fault.inFront([cut], AnyWire.handler(brain)))
-      const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
-      const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(
-        Stream.runDrain,
-        Effect.flip,
-        Effect.provide(layer)
-      )
-      assert.strictEqual(error.reason._tag, "NetworkError")
     })
   )
 })

@@ -1,13 +1,11 @@
-/** `effect/ai`'s own `LanguageModel` on models of ours: scripted ones, and one behind a wire. */
+/** `effect/ai`'s own `LanguageModel` on models of ours: scripted ones. */
 import { assert, describe, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Gemini } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { Effect, Layer, Schema, Stream } from "effect"
 import { Chat, LanguageModel, Model as AiModel, type Prompt, Tool, Toolkit } from "effect/ai"
-import { event, fakeNetwork, respond } from "../../_support/network.ts"
-import { apiKey, handlers, toolkit, ways } from "./_support/weatherChat.ts"
+import { handlers, toolkit, ways } from "./_support/weatherChat.ts"
 
 /** The names of the layer, and a scripted model behind it. */
 const scripted = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) {
@@ -45,25 +43,6 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
   )
 
   for (const [way, ask] of ways) {
-    it.effect(`interruption reaches the model (${way}) [P1107]`, () =>
-      Effect.gen(function* () {
-        const begun = yield* Deferred.make<void>()
-        const stopped = yield* Deferred.make<void>()
-        const { layer } = yield* scripted(
-          ScriptedModel.answers(() =>
-            Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
-              Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-            )
-          )
-        )
-        const modelCall = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi")).pipe(Effect.provide([layer, handlers]))
-        const fiber = yield* Effect.forkChild(modelCall)
-        yield* Deferred.await(begun)
-        yield* Fiber.interrupt(fiber)
-        yield* Deferred.await(stopped)
-      })
-    )
-
     it.effect(
       `arguments that do not fit are mended first, and refused as effect/ai refuses them otherwise (${way}) [P1107]`,
       () =>
@@ -290,33 +269,4 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
       assert.isTrue(response.toolResults[0]?.isFailure)
     })
   )
-})
-
-describe("what a wire keeps", () => {
-  for (const [way, ask] of ways) {
-    it.effect(`the next turn of a Chat sends the signature of a thought back (${way}) [P1002 P1107]`, () =>
-      Effect.gen(function* () {
-        const gemini = (parts: ReadonlyArray<object>) => ({
-          candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
-          modelVersion: "gemini-3-pro"
-        })
-        const replies = [
-          gemini([{ functionCall: { id: "f1", name: "weather", args: { city: "Nara" } }, thoughtSignature: "s1" }]),
-          gemini([{ text: "done" }])
-        ]
-        const network = fakeNetwork(replies.map((reply) => respond(200, way === "streamed" ? event(reply) : reply)))
-        const model = Gemini.layer({ model: "gemini-3-pro", apiKey, baseUrl: "https://g.test" })
-        const layer = EffectAi.languageModel.pipe(Layer.provide(model), Layer.provide(network.layer))
-        yield* Effect.gen(function* () {
-          const chat = yield* Chat.empty
-          yield* ask(chat, "hi")
-          assert.strictEqual((yield* ask(chat, [])).text, "done")
-        }).pipe(Effect.provide([layer, handlers]))
-        const { contents } = JSON.parse(network.sent[1]?.body ?? "")
-        assert.deepStrictEqual(contents[1].parts, [
-          { functionCall: { id: "f1", name: "weather", args: { city: "Nara" } }, thoughtSignature: "s1" }
-        ])
-      })
-    )
-  }
 })

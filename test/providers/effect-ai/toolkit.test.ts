@@ -4,7 +4,7 @@ import { Agent, Approval, Recovery, Skill, Tool, ToolError } from "@kintsugi/cor
 import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
 import { AiError, Prompt, Tool as AiTool, Toolkit } from "effect/ai"
 import { done, eventLog, overADay, read } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
@@ -31,56 +31,82 @@ const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: To
   Agent.make("worker", { skills: [Skill.make("work", { description: "Works.", tools })] })
 
 describe("a toolkit under tables of ours", () => {
-  it.run("runs the handler with decoded parameters, and the model reads the encoded result [P1107]", (run) =>
-    Effect.gen(function* () {
-      const toolkit = Toolkit.make(Unlock)
-      const seen: Array<unknown> = []
-      const handlers = toolkit.toLayer({
-        unlock: (params, { toolCallId }) => Effect.sync(() => (seen.push([params, toolCallId]), { till: 8 }))
+  it.run(
+    "runs the handler with decoded parameters and its services; the model reads the encoded result [P1107]",
+    (run) =>
+      Effect.gen(function* () {
+        class Prices extends Context.Service<Prices, { readonly of: (shop: string) => number }>()("Prices") {}
+        const Price = AiTool.make("price", {
+          description: "Opens a shop.",
+          parameters: Schema.Struct({ shop: Schema.String, on: Schema.DateFromString }),
+          success: Schema.Struct({ till: Schema.FiniteFromString }),
+          dependencies: [Prices]
+        })
+        const toolkit = Toolkit.make(Price)
+        const seen: Array<unknown> = []
+        const handlers = toolkit.toLayer({
+          price: (params, { preliminary, toolCallId }) =>
+            Effect.gen(function* () {
+              seen.push([params, toolCallId])
+              yield* preliminary({ till: 1 })
+              return { till: (yield* Prices).of(params.shop) }
+            })
+        })
+        const { price } = EffectAi.fromToolkit(toolkit)
+        const log = eventLog()
+        const model = yield* make(
+          calls(call("price", '```json\n{"shop":"abc","on":"2026-01-05T08:00:00Z"}\n```', "c1")),
+          done
+        )
+        yield* run(agentWith(price).pipe(log.listen), "go").pipe(
+          Effect.provide([model.layer, handlers, Layer.succeed(Prices, { of: (shop) => shop.length })])
+        )
+        assert.deepStrictEqual(seen, [[{ shop: "abc", on: new Date("2026-01-05T08:00:00Z") }, "c1"]])
+        assert.deepStrictEqual(
+          log.of("tool-progress").map(({ data }) => data),
+          [{ till: 1 }]
+        )
+        assert.deepStrictEqual(read(model), ['result: {"till":"3"}'])
+        const [spec] = model.requests[0]?.tools ?? []
+        assert.strictEqual(spec?.description, "Opens a shop.")
+        assert.deepInclude(spec?.parameters, { required: ["shop", "on"], additionalProperties: false })
       })
-      const { unlock } = EffectAi.fromToolkit(toolkit)
-      const model = yield* make(
-        calls(call("unlock", '```json\n{"shop":"a","on":"2026-01-05T08:00:00Z"}\n```', "c1")),
-        done
-      )
-      yield* run(agentWith(unlock), "go").pipe(Effect.provide([model.layer, handlers]))
-      assert.deepStrictEqual(seen, [[{ shop: "a", on: new Date("2026-01-05T08:00:00Z") }, "c1"]])
-      assert.deepStrictEqual(read(model), ['result: {"till":8}'])
-      const [spec] = model.requests[0]?.tools ?? []
-      assert.strictEqual(spec?.description, "Opens a shop.")
-      assert.deepInclude(spec?.parameters, { required: ["shop"], additionalProperties: false })
-    })
   )
 
-  it.run("its handler is found by the toolkit's name where models know the tool by another [P1107]", (run) =>
-    Effect.gen(function* () {
-      const parameters = Schema.Struct({})
-      const dotted = AiTool.make("shop.unlock", { parameters, success: Schema.String, needsApproval: true })
-      const under = AiTool.make("shop_unlock", { parameters, success: Schema.String })
-      const toolkit = Toolkit.make(dotted, under)
-      const handlers = toolkit.toLayer({
-        "shop.unlock": () => Effect.succeed("by dot"),
-        shop_unlock: () => Effect.succeed("by line")
+  it.run(
+    "its handler and its options are found by the toolkit's name where models know the tool by another [P1107]",
+    (run) =>
+      Effect.gen(function* () {
+        const parameters = Schema.Struct({})
+        const dotted = AiTool.make("shop.unlock", { parameters, success: Schema.String, needsApproval: true }).annotate(
+          AiTool.Destructive,
+          true
+        )
+        const under = AiTool.make("shop_unlock", { parameters, success: Schema.String })
+        const toolkit = Toolkit.make(dotted, under)
+        const handlers = toolkit.toLayer({
+          "shop.unlock": () => Effect.succeed("by dot"),
+          shop_unlock: () => Effect.succeed("by line")
+        })
+        const tools = EffectAi.fromToolkit(toolkit, {
+          approvals: ["shop.unlock"],
+          sideEffects: { "shop.unlock": "none" }
+        })
+        const log = eventLog()
+        const model = yield* make(calls(call("shop_unlock_2", {}), call("shop_unlock", {})), done)
+        yield* run(agentWith(tools["shop.unlock"], tools.shop_unlock).pipe(log.listen), "go").pipe(
+          Effect.provide([model.layer, handlers, Approval.layer(() => Effect.succeed(Approval.approve))])
+        )
+        assert.deepStrictEqual(read(model), ["result: by dot", "result: by line"])
+        assert.strictEqual(tools["shop.unlock"].definition.sideEffects, "none")
+        assert.deepStrictEqual(
+          log.all.flatMap((event) => (event.type === "tool-start" ? [[event.tool, event.foreignName]] : [])),
+          [
+            ["shop_unlock_2", "shop.unlock"],
+            ["shop_unlock", undefined]
+          ]
+        )
       })
-      const tools = EffectAi.fromToolkit(toolkit, {
-        approvals: ["shop.unlock"],
-        sideEffects: { "shop.unlock": "none" }
-      })
-      const log = eventLog()
-      const model = yield* make(calls(call("shop_unlock_2", {}), call("shop_unlock", {})), done)
-      yield* run(agentWith(tools["shop.unlock"], tools.shop_unlock).pipe(log.listen), "go").pipe(
-        Effect.provide([model.layer, handlers, Approval.layer(() => Effect.succeed(Approval.approve))])
-      )
-      assert.deepStrictEqual(read(model), ["result: by dot", "result: by line"])
-      assert.strictEqual(tools["shop.unlock"].definition.sideEffects, "none")
-      assert.deepStrictEqual(
-        log.all.flatMap((event) => (event.type === "tool-start" ? [[event.tool, event.foreignName]] : [])),
-        [
-          ["shop_unlock_2", "shop.unlock"],
-          ["shop_unlock", undefined]
-        ]
-      )
-    })
   )
 
   it.run("a typed failure leaves the agent as itself, and a row of its tag recovers from it [P1107]", (run) =>
@@ -100,18 +126,6 @@ describe("a toolkit under tables of ours", () => {
       yield* overADay(run(agentWith(mended), "go").pipe(Effect.provide([model.layer, handlers])))
       assert.strictEqual(runs, 3)
       assert.deepStrictEqual(read(model), ['result: {"till":3}'])
-    })
-  )
-
-  it.run("the model reads that its arguments are invalid, and no handler runs [P1107]", (run) =>
-    Effect.gen(function* () {
-      const toolkit = Toolkit.make(Unlock)
-      const handlers = toolkit.toLayer({ unlock: () => Effect.die(new Error("it never ran")) })
-      const { unlock } = EffectAi.fromToolkit(toolkit)
-      const model = yield* make(calls(call("unlock", { shop: ["a"] })), done)
-      const telling = unlock.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
-      yield* run(agentWith(telling), "go").pipe(Effect.provide([model.layer, handlers]))
-      assert.deepStrictEqual(read(model), ["told: DeserializationError"])
     })
   )
 
@@ -182,56 +196,6 @@ describe("a toolkit under tables of ours", () => {
       ]
       for (const wrong of results)
         assert.deepInclude(yield* failing(wrong), { category: "validation", isRetryable: false })
-    })
-  )
-
-  it.run("interruption of the run reaches the handler [P1107]", (run) =>
-    Effect.gen(function* () {
-      const toolkit = Toolkit.make(Unlock)
-      const begun = yield* Deferred.make<void>()
-      const stopped = yield* Deferred.make<void>()
-      const handlers = toolkit.toLayer({
-        unlock: () =>
-          Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
-            Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-          )
-      })
-      const { unlock } = EffectAi.fromToolkit(toolkit)
-      const model = yield* make(calls(call("unlock", { shop: "a" })))
-      const fiber = yield* Effect.forkChild(run(agentWith(unlock), "go").pipe(Effect.provide([model.layer, handlers])))
-      yield* Deferred.await(begun)
-      yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(stopped)
-    })
-  )
-
-  it.run("preliminary results are progress, and what a tool needs is in R [P1107]", (run) =>
-    Effect.gen(function* () {
-      class Prices extends Context.Service<Prices, { readonly of: (shop: string) => number }>()("Prices") {}
-      const Price = AiTool.make("price", {
-        parameters: Schema.Struct({ shop: Schema.String }),
-        success: Schema.Finite,
-        dependencies: [Prices]
-      })
-      const toolkit = Toolkit.make(Price)
-      const handlers = toolkit.toLayer({
-        price: ({ shop }, { preliminary }) =>
-          Effect.gen(function* () {
-            yield* preliminary(1)
-            return (yield* Prices).of(shop)
-          })
-      })
-      const { price } = EffectAi.fromToolkit(toolkit)
-      const log = eventLog()
-      const model = yield* make(calls(call("price", { shop: "abc" })), done)
-      yield* run(agentWith(price).pipe(log.listen), "go").pipe(
-        Effect.provide([model.layer, handlers, Layer.succeed(Prices, { of: (shop) => shop.length })])
-      )
-      assert.deepStrictEqual(read(model), ["result: 3"])
-      assert.deepStrictEqual(
-        log.of("tool-progress").map(({ data }) => data),
-        [1]
-      )
     })
   )
 
@@ -314,16 +278,6 @@ describe("the hints of a toolkit", () => {
   ])("with %s [P1107]", (_, annotate, sideEffects) => {
     const { t } = EffectAi.fromToolkit(Toolkit.make(annotate(plain)))
     assert.strictEqual(t.definition.sideEffects, sideEffects)
-  })
-
-  it("its user knows better, and an open world is a web service [P1107]", () => {
-    const toolkit = Toolkit.make(
-      AiTool.make("a").annotate(AiTool.Destructive, true),
-      AiTool.make("b").annotate(AiTool.OpenWorld, true)
-    )
-    const { a, b } = EffectAi.fromToolkit(toolkit, { sideEffects: { a: "idempotent" } })
-    assert.strictEqual(a.definition.sideEffects, "idempotent")
-    assert.deepStrictEqual([a.definition.kind, b.definition.kind], ["local", "web-service"])
   })
 
   it("a tool that needs approval has to be named, or nothing is made [P906 P1107]", () => {

@@ -41,13 +41,14 @@ describe("a body", () => {
     assert.deepStrictEqual(chunksOf([0xff], "SECRETKEY"), [base64(0xff, 0x2a, 0x2a, 0x2a)])
   })
 
-  it("joins the words of several events, and not those of one, though lines without JSON are around it [P202]", () => {
+  it("joins the words of several events or comments, and not those of one event, though lines without JSON are around it [P202]", () => {
     const event = (json: object) => `data: ${JSON.stringify(json)}\n\n`
     const one = event({ content: "SECRET", text: "KEY" })
     assert.deepStrictEqual(chunksOf(one), [one])
     assert.deepStrictEqual(chunksOf(event({ content: "SECRET" }) + event({ text: "KEY" })), [
       event({ content: "***" }) + event({ text: "" })
     ])
+    assert.deepStrictEqual(chunksOf(": SECRET\n\n", ": KEY\n\n"), [": ***\n\n", ": \n\n"])
   })
 
   it("without its secrets has pieces that end where they ended in their lines, or at the end of a shorter line", () => {

@@ -20,6 +20,10 @@ it("the pieces of one field are redacted as one text, over documents and over th
   ])
   assert.deepStrictEqual(gathered({ l: ["sec", "ret"] }), [{ l: ["<redacted>", ""] }])
   assert.deepStrictEqual(gathered({ l: [{ d: "sec" }, { d: "ret" }] }), [{ l: [{ d: "<redacted>" }, { d: "" }] }])
+  assert.deepStrictEqual(gathered({ l: [{ d: "sec" }] }, { l: [{ n: 1 }, { d: "ret" }] }), [
+    { l: [{ d: "<redacted>" }] },
+    { l: [{ n: 1 }, { d: "" }] }
+  ])
   stays({ d: "sec" }, { d: "x" }, { d: "ret" })
   stays({ d: "sec" }, { e: "ret" })
   // a secret within one text is redacted afterwards

@@ -10,13 +10,18 @@ describe("a short secret", () => {
     return secrets
   }
 
-  it("is redacted wherever it occurs if it cannot be a word, with its forms [P202]", () => {
+  it("is redacted wherever it occurs, also within words, if it has letters and digits, with its forms [P202]", () => {
     const secrets = noted({ authorization: "Bearer sk-1234" }, { "x-api-key": "hunter2" })
     const hex = Buffer.from("hunter2").toString("hex")
     assert.strictEqual(
       secrets.text(`sk-1234, hunter2, ${btoa("sk-1234")}, ${hex}.`),
       "<redacted>, <redacted>, <redacted>==, <redacted>.".replace("==", btoa("sk-1234").slice(9))
     )
+    assert.strictEqual(secrets.text("xxhunter2yy, hunter"), "xx<redacted>yy, hunter")
+    for (const ordinary of ["123456", "abcdef", "ab 123"]) {
+      const within = `xx${ordinary}yy`
+      assert.strictEqual(noted({ "x-api-key": ordinary }).text(within), within)
+    }
     const bits = ["sk", "-1", "234"].map((text) => ({ text }))
     assert.deepStrictEqual(secrets.json(bits), [{ text: "<redacted>" }, { text: "" }, { text: "" }])
   })

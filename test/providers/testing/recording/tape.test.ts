@@ -10,11 +10,12 @@ const asked = (body: string, url = "https://a.test/v1/chat"): Tape.Asked => ({
 })
 
 describe("a request", () => {
-  it("has its path with its parameters by name, without keys, and its body as JSON or as text", () => {
+  it("has its path with its parameters by name, without keys, and its body as JSON or as text [P202]", () => {
     const of = (body: string, url?: string) => Tape.requestOf(new Secrets(), asked(body, url))
     const path = "/v1/chat"
     assert.deepStrictEqual(of(""), { method: "POST", path })
     assert.deepStrictEqual(of('{"a":1}'), { method: "POST", path, json: { a: 1 } })
+    assert.deepStrictEqual(of('{"secret":"words"}').json, { secret: "<redacted>" })
     assert.deepStrictEqual(of("a b"), { method: "POST", path, text: "a b" })
     assert.strictEqual(of("", "https://a.test/x?b=1&key=k&a=2&b=0&a=1").path, "/x?a=2&a=1&b=1&b=0")
     assert.strictEqual(of("", "https://a.test/x?key=k").path, "/x")

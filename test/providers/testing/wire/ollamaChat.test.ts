@@ -195,11 +195,4 @@ describe("a failure", () => {
       }
     })
   )
-
-  it.effect("is none for a path behind that of the chat API", () =>
-    Effect.gen(function* () {
-      const { answer } = yield* served(received("/api/chat/more", { model: "m" }))
-      assert.strictEqual(answer.status, 404)
-    })
-  )
 })

@@ -224,11 +224,16 @@ describe("ollama-chat refuses", () => {
 })
 
 describe("one server for all", () => {
-  it.live("answers 404 to a path of no format", () =>
+  it.live("answers 404 to a path of no format, and to one behind that of a format", () =>
     Effect.gen(function* () {
       const server = yield* LoopbackServer.make(AnyWire.handler(brain))
-      const response = yield* Effect.promise(() => fetch(`${server.url}/v1/embeddings`, { method: "POST", body: "{}" }))
-      assert.strictEqual(response.status, 404)
+      for (const path of ["/v1/embeddings", "/api/chat/more"]) {
+        const answer = yield* Effect.promise(async () => {
+          const response = await fetch(`${server.url}${path}`, { method: "POST", body: "{}" })
+          return [response.status, response.headers.get("content-type"), await response.text()]
+        })
+        assert.deepStrictEqual(answer, [404, "text/plain", "404 page not found"])
+      }
     })
   )
 
