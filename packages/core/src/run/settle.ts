@@ -189,8 +189,8 @@ const settleAll = <A, E>(
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
   const { toolConcurrency: concurrency } = plan.budget
   const isCutShort = plan.siblings === "interrupt"
-  // the finished calls, if a user message may interrupt the others
-  const early = inbox === undefined ? undefined : new Array<Toolset.Outcome>()
+  // the calls that have ended, for a user message that interrupts the others
+  const early: Array<Toolset.Outcome> = []
   // if all run at the same time, waiting calls keep their slot until no call is running
   // Mutant `true` for `mode.isSuspendable` survives: in another run no call is suspended, and none looks at it
   const isBeside = mode.isSuspendable && started.length <= concurrency
@@ -199,7 +199,7 @@ const settleAll = <A, E>(
     const own = beside === undefined ? site : { ...site, beside }
     return inTurn(state, toolset, own, offset, concurrency, (outcome) => {
       if (beside !== undefined) leave(beside)
-      if (early !== undefined) early[offset] = outcome
+      early[offset] = outcome
       return isCutShort ? endedBy(outcome) : Effect.succeed(outcome)
     })
   }
@@ -211,7 +211,7 @@ const settleAll = <A, E>(
     return over({ outcomes, isWaiting, failure, output: failure === undefined ? outcomes[0]?.output : undefined })
   }
   const [first] = started
-  if (early === undefined && first !== undefined && started.length === 1) {
+  if (inbox === undefined && first !== undefined && started.length === 1) {
     return inTurn(state, toolset, first, 0, concurrency, (outcome) => finish([outcome]))
   }
   if (started.length > 1) run.meter.beginBatch(isCutShort ? cutShort : whole)
@@ -222,7 +222,7 @@ const settleAll = <A, E>(
       if (outcomes !== undefined) return finish(outcomes)
       for (const { slot } of started) if (slot.settlement === undefined) endBy(run, slot, "interrupt")
       // calls that were cut off have no outcome: they are gaps
-      return finish(Object.values(early ?? []))
+      return finish(Object.values(early))
     },
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
   })
