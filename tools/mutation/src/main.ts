@@ -153,16 +153,17 @@ const seek = async (path: string, { all, survivors }: Settings): Promise<number>
   const useful = new Set(written.flatMap((one) => (isSought(one) ? [] : one.site)))
   const there = await instrument(mutated)
   const drawn = new Set((all ? there : sampleOf(there)).map(({ mutant }) => Number(mutant.id)))
+  const drawnShare = drawn.size / there.length
   const hunts = huntsOf(surveyed.tests, (id) => drawn.has(id), useful)
   const resultsOf = (found: ReadonlySet<string>, share: number) =>
     testsResults(surveyed.hashes, written, files, found, { commit: commit(), share })
   const found = await hunt(surveyed.tests, hunts, useful, (soFar, done) => {
-    const results = resultsOf(soFar, done / hunts.length)
+    const results = resultsOf(soFar, (drawnShare * done) / hunts.length)
     keepTests(results)
     const { length } = results.flatMap(({ idle }) => idle)
     say(`${done} of ${hunts.length} mutants tried: ${length} tests find out nothing`)
   })
-  const results = resultsOf(found, 1)
+  const results = resultsOf(found, drawnShare)
   keepTests(results)
   const idle = results.flatMap(({ file, idle }) => idle.map((title) => `${file} > ${title}`))
   for (const line of idle) say(`finds out nothing: ${line}`)

@@ -24,20 +24,9 @@ export const duration = (millis: number): string => {
   if (millis < 999.5) return `${Math.round(millis)} ms`
   const seconds = millis / 1000
   if (seconds < 59.95) return `${Number(seconds.toFixed(seconds < 9.995 ? 2 : 1))} s`
-  return parts(Math.round(seconds))
-}
-
-/** Longer units than a minute, each with the next smaller one. */
-const longer = [
-  ["d", 86_400, "h", 3600],
-  ["h", 3600, "min", 60]
-] as const
-const minutes = ["min", 60, "s", 1] as const
-
-const parts = (seconds: number): string => {
-  const [unit, size, next, smaller] = longer.find(([, size]) => seconds >= size) ?? minutes
-  const rest = Math.floor((seconds % size) / smaller)
-  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
+  const whole = Math.round(seconds)
+  const first = units.findIndex(([, size]) => whole >= size)
+  return inUnits(1000 * whole, units.slice(first, first + 2))
 }
 
 const units = [
@@ -47,20 +36,25 @@ const units = [
   ["s", 1]
 ] as const
 
-/** The time since a beginning, exact to the millisecond: `2 h 56 min 1.204 s`. So times that differ by a millisecond read differently. */
-export const moment = (millis: number): string => {
-  if (!Number.isFinite(millis)) return "?"
-  if (millis < 0) return `-${moment(-millis)}`
-  if (millis < 999.9995) return `${Number(millis.toFixed(3))} ms`
-  let rest = Math.round(millis)
+/** A time in these units. A unit of which there is none is left out; seconds have their fraction. */
+const inUnits = (millis: number, some: ReadonlyArray<(typeof units)[number]>): string => {
+  let rest = millis
   const words: Array<string> = []
-  for (const [unit, seconds] of units) {
+  for (const [unit, seconds] of some) {
     const size = 1000 * seconds
     const many = unit === "s" ? rest / size : Math.floor(rest / size)
     if (many > 0) words.push(`${many} ${unit}`)
     rest -= many * size
   }
   return words.join(" ")
+}
+
+/** The time since a beginning, exact to the millisecond: `2 h 56 min 1.204 s`. So times that differ by a millisecond read differently. */
+export const moment = (millis: number): string => {
+  if (!Number.isFinite(millis)) return "?"
+  if (millis < 0) return `-${moment(-millis)}`
+  if (millis < 999.9995) return `${Number(millis.toFixed(3))} ms`
+  return inUnits(Math.round(millis), units)
 }
 
 // one formatter for all counts, because `toLocaleString` makes one for each

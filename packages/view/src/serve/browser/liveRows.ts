@@ -78,8 +78,7 @@ export class LiveRows {
 
   #begin(key: string, event: unknown, title: string, kind: string): void {
     // a call goes on after it has waited for a person
-    const before = this.#working.get(key)
-    if (before !== undefined && kind === "tool") return
+    if (kind === "tool" && this.#working.has(key)) return
     const time = element("span", { class: "time" }, "0 ms")
     const said = element("pre", { class: "said" })
     const root = element(
